@@ -57,6 +57,9 @@ pub enum Error {
     #[error("stopped")]
     Interrupted,
 
+    #[error("failed to create a file that adds up what is spent: {0}")]
+    Ledger(io::Error),
+
     #[error("failed to write to stdout: {0}")]
     Print(io::Error),
 

@@ -12,7 +12,7 @@ use cobalt_core::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{Color, List};
+use crate::cli::{BuildOptions, Color, List, Selection};
 use crate::error::Error;
 use crate::project::{Binary, BuildOutput, Project, compile};
 use crate::run::{BinaryRequest, Message, check_names, listing_failed, run_binary, variables};
@@ -38,18 +38,7 @@ const TITLES: [(&str, Align); 4] = [
 
 /// Asks each binary for its experiments, which reads their data but runs nothing.
 pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let project = Project::read(&arguments.build)?;
-    let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
-    let mut rows = Vec::new();
-    let mut errors = Vec::new();
-    let built = compile(&candidates, &arguments.build, color)?;
-    let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
-    let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
-    let clashes = check_names(&binaries, &arguments.selection.experiment)?;
-    for (binary, variables) in &binaries {
-        query_binary(binary, arguments, variables, &mut rows, &mut errors)?;
-    }
-    errors.extend(clashes);
+    let Experiments { rows, mut errors, built } = query(&arguments.selection, &arguments.build, flags, color)?;
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
     if arguments.json {
         print_json(&rows).map_err(Error::Print)?;
@@ -61,29 +50,62 @@ pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, E
         return Err(Error::Multiple(errors));
     }
     if rows.is_empty() {
-        return Err(Error::NothingMatched(no_experiments_message(arguments, &built)));
+        return Err(no_experiments(&arguments.selection, &built));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The message if there is no experiment to list.
-fn no_experiments_message(arguments: &List, built: &BuildOutput) -> String {
+/// The selected experiments of a project.
+#[derive(Debug)]
+pub struct Experiments {
+    pub rows: Vec<Row>,
+    /// Why binaries did not list their experiments. An experiment that cannot run has its error in its row.
+    pub errors: Vec<String>,
+    pub built: BuildOutput,
+}
+
+/// Builds the selected test targets and lists their experiments.
+pub fn query(
+    selection: &Selection,
+    build: &BuildOptions,
+    flags: &Flags,
+    color: Color,
+) -> Result<Experiments, Error> {
+    let project = Project::read(build)?;
+    let candidates = project.candidates(selection, build, flags)?;
+    let built = compile(&candidates, build, color)?;
+    let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
+    let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
+    let clashes = check_names(&binaries, &selection.experiment)?;
+    let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    for (binary, variables) in &binaries {
+        query_binary(binary, selection, variables, &mut rows, &mut errors)?;
+    }
+    errors.extend(clashes);
+    Ok(Experiments { rows, errors, built })
+}
+
+/// The error if there is no experiment to list.
+pub fn no_experiments(selection: &Selection, built: &BuildOutput) -> Error {
+    Error::NothingMatched(no_experiments_message(selection, built))
+}
+
+fn no_experiments_message(selection: &Selection, built: &BuildOutput) -> String {
     if built.binaries.is_empty() {
         return format!("no experiments found: {}", built.skipped.join("; "));
     }
-    let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
+    let filters: Vec<_> = selection.filter.iter().map(ToString::to_string).collect();
     let filters = wording::join_quoted(filters.iter().map(String::as_str));
     format!("no experiment matches {filters}; `cargo cobalt list` shows all experiments")
 }
 
 fn query_binary(
     binary: &Binary,
-    arguments: &List,
+    selection: &Selection,
     variables: &[(String, OsString)],
     rows: &mut Vec<Row>,
     errors: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let selection = &arguments.selection;
     let asked = BinaryRequest { selection, wanted: RequestKind::List, arguments: &[], variables };
     let (mut said, mut greeted) = (Vec::new(), false);
     let ended = run_binary(binary, asked, |message| match message {

@@ -25,6 +25,7 @@ mod markdown;
 mod mcp;
 mod merge;
 mod project;
+mod recordings;
 mod reference;
 mod reporters;
 mod results;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
     register_environment();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
+        Command::Run(arguments) if arguments.estimate => run::estimate(&arguments.options, &flags, color),
         Command::Run(arguments) => run::run(&arguments.options, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Dataset(arguments) => datasets::dataset(&arguments.command, &flags),
+        Command::Recordings(arguments) => recordings::recordings(arguments, &flags, color),
         Command::Serve(arguments) => serve::serve(arguments, &flags),
         Command::Mcp(arguments) => mcp::mcp(arguments),
         Command::Clean(arguments) => clean::clean(arguments, &flags),
@@ -108,6 +111,9 @@ fn flags(command: &Command) -> Flags {
     let of_run = |options: &RunOptions| Flags {
         concurrency: options.concurrency,
         runs: options.runs,
+        max_cost: options.max_cost,
+        record: options.record.map(Into::into),
+        record_stale: options.record_stale,
         ..of_data(&options.data, &options.build, of_outcome(&options.outcome, &options.settings))
     };
     match command {
@@ -134,6 +140,10 @@ fn flags(command: &Command) -> Flags {
                 refresh: fetching.filter(|fetching| fetching.refresh).map(|_| SystemTime::now()),
                 ..of_file(dataset.command.settings())
             }
+        }
+        Command::Recordings(recordings) => {
+            let (data, build, settings) = recordings.options();
+            of_data(data, build, of_file(settings))
         }
         Command::Serve(serve) => of_file(&serve.settings),
         Command::Clean(clean) => of_file(&clean.settings),

@@ -15,29 +15,39 @@ const MAX_CAUSES: usize = 32;
     label = "neither a string nor a `std::error::Error + Send + Sync`",
     note = "return `String`, `anyhow::Error`, `cobalt::BoxError` or any error that is `Send`, `Sync` and `'static`; for any other, write `.map_err(|error| error.to_string())`"
 )]
-pub trait IntoReason {
+pub trait IntoReason: Sized {
+    /// The error as a value.
+    fn into_boxed(self) -> BoxError;
+
     /// Formats the error with its causes.
-    fn into_reason(self) -> String;
+    fn into_reason(self) -> String {
+        format_with_causes(&*self.into_boxed())
+    }
 }
 
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> IntoReason for E {
-    fn into_reason(self) -> String {
-        format_with_causes(&*self.into())
+    fn into_boxed(self) -> BoxError {
+        self.into()
     }
+}
+
+/// The causes of an error, from the outermost to the innermost, without the error itself.
+pub fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let next = |cause: &&'a (dyn Error + 'static)| (*cause).source();
+    std::iter::successors(error.source(), next).take(MAX_CAUSES)
 }
 
 /// Formats an error and its causes, from the outermost to the innermost. Causes that a previous message already includes are
 /// skipped.
-pub fn format_with_causes(error: &dyn Error) -> String {
+pub fn format_with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     // Some types expose their causes only in the alternate form.
     let alternate = format!("{error:#}");
     if alternate.starts_with(&text) {
         text = alternate;
     }
-    let causes = std::iter::successors(error.source(), |cause: &&dyn Error| (*cause).source());
-    for cause in causes.take(MAX_CAUSES) {
+    for cause in causes(error) {
         let cause = cause.to_string();
         if !contains_words(&text, cause.trim()) {
             text.truncate(text.trim_end().len());

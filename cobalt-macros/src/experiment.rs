@@ -18,11 +18,12 @@ use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::thresholds::{self, Threshold};
 
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "dataset",
     "evaluators",
     "name",
     "runs",
+    "retries",
     "concurrency",
     "timeout",
     "tags",
@@ -44,8 +45,8 @@ struct Experiment {
     /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
     form: AgentSignature,
-    /// Whether its model traffic is recorded.
-    records: bool,
+    /// The folder of its recordings, if it has any; empty if only the expression tells.
+    records: Option<String>,
 }
 
 /// The agent's signature.
@@ -95,7 +96,10 @@ impl Experiment {
         let form = AgentSignature::parse(&function, &library, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
-        let records = settings.get("record").is_some();
+        let records = settings.get("record").map(|(_, value)| match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(folder), .. }) => folder.value(),
+            _ => String::new(),
+        });
         Some(Self { library, function, name, dataset, evaluators, thresholds, calls, form, records })
     }
 
@@ -110,7 +114,10 @@ impl Experiment {
         };
         let experiment = Ident::new("__cobalt_experiment", generated_span(Span::call_site()));
         let define = self.define(&experiment);
-        let records = self.records;
+        let records = match &self.records {
+            Some(folder) => quote!(::core::option::Option::Some(#folder)),
+            None => quote!(::core::option::Option::None),
+        };
         let library = self.library.at(Span::call_site());
         // The attribute's span, for `line!()`.
         let place = Span::call_site();
@@ -295,6 +302,9 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
             }
             calls.push(builder_call(key, value, value.to_token_stream()));
         }
+    }
+    if let Some((key, value)) = settings.get("retries") {
+        calls.push(builder_call(key, value, value.to_token_stream()));
     }
     if let Some((key, value)) = settings.get("timeout") {
         match literal::duration("timeout", value) {

@@ -1,5 +1,8 @@
 //! Runs the items of experiments: first the agent, then the evaluators. Independent of terminals and files.
 
+#[cfg(test)]
+mod retry_tests;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,13 +10,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use cobalt_core::back_off::BackOff;
 use cobalt_core::item::{Item, Output};
+use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
-use cobalt_core::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
+use cobalt_core::report::{Evaluations, Execution, ItemResult, RetriedExecution, ScoredEvaluation, Status};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::budget;
 use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
@@ -39,8 +45,12 @@ pub struct Work {
     pub(crate) keys: Arc<[Arc<str>]>,
     /// The indexes of the items to run, in start order.
     pub(crate) items: Vec<usize>,
+    /// The prices for what the agent reports.
+    pub(crate) prices: PriceTable,
     /// The model traffic, if it passes through the gateway.
     pub(crate) traffic: Option<Arc<ExperimentTraffic>>,
+    /// The waits before retries of a trial.
+    pub(crate) back_off: BackOff,
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
     /// how many results can be lost. The recorder closes the semaphore if items cannot be saved.
     pub(crate) slots: Arc<Semaphore>,
@@ -165,12 +175,23 @@ struct AgentFailure {
     error: String,
     /// The metadata of a refused output.
     reported: Item,
+    /// Whether the agent said that it is transient.
+    is_transient: bool,
 }
 
 impl AgentFailure {
     fn error(error: String) -> Self {
-        Self { status: Status::Error, error, reported: Item::new() }
+        Self { status: Status::Error, error, reported: Item::new(), is_transient: false }
     }
+}
+
+/// The last attempt at a trial, and those before it.
+struct Attempts {
+    context: Context,
+    answer: Result<Output, AgentFailure>,
+    /// How long the last attempt took, with all waits of the traffic, also those of earlier attempts.
+    took: Duration,
+    retried: Vec<RetriedExecution>,
 }
 
 async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
@@ -189,7 +210,17 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
             execution = Execution { status: Status::Error, error: Some(error), output: None, ..execution };
         }
     }
+    spend(work, &execution);
     execution
+}
+
+/// Counts the agent's cost against the budget, unless its requests were counted one by one or cost nothing.
+fn spend(work: &Work, execution: &Execution) {
+    if execution.traffic.as_ref().is_none_or(|traffic| traffic.live + traffic.replayed == 0)
+        && let Some(cost) = execution.cost(&work.prices)
+    {
+        budget::spend(cost);
+    }
 }
 
 async fn run_agent_and_evaluators(
@@ -197,7 +228,8 @@ async fn run_agent_and_evaluators(
     context: Context,
     traffic: Option<Arc<ExecutionTraffic>>,
 ) -> Execution {
-    let (answer, took) = call_agent(work, context.clone(), traffic.as_ref()).await;
+    let Attempts { context, answer, took, retried } =
+        call_agent_with_retries(work, context, traffic.as_ref()).await;
     let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
         Some(traffic) => traffic.end_agent(took).await,
         None => AgentTraffic::default(),
@@ -210,7 +242,7 @@ async fn run_agent_and_evaluators(
     };
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
-    match answer.and_then(|output| validate_output(output, &mut recorded)) {
+    let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
         Ok(mut output) => {
             recorded.merge_into(output.metadata_mut());
             let output = Arc::new(output);
@@ -221,10 +253,41 @@ async fn run_agent_and_evaluators(
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
         }
-        Err(AgentFailure { status, error, mut reported }) => {
+        Err(AgentFailure { status, error, mut reported, .. }) => {
             recorded.merge_into(&mut reported);
             Execution { status, latency_ms, error: Some(error), recorded: reported, ..Execution::default() }
         }
+    };
+    Execution { retried, ..execution }
+}
+
+/// Calls the agent until it gives an output, fails for good, or all retries are used. Each attempt has its own records and time limit.
+async fn call_agent_with_retries(
+    work: &Work,
+    first: Context,
+    traffic: Option<&Arc<ExecutionTraffic>>,
+) -> Attempts {
+    let waited = || traffic.map_or(Duration::ZERO, |traffic| traffic.waited());
+    // A request that is not recorded fails the trial, however often it is repeated.
+    let is_refused = || traffic.is_some_and(|traffic| traffic.has_problem());
+    let (mut context, mut retried) = (first, Vec::new());
+    loop {
+        let waited_before = waited();
+        let (answer, took) = call_agent(work, context.clone(), traffic).await;
+        let failure = match answer {
+            Err(failure) if failure.is_transient && retried.len() < work.definition.retries && !is_refused() => {
+                failure
+            }
+            // All waits are subtracted at the end of the trial.
+            answer => return Attempts { context, answer, took: took + waited_before, retried },
+        };
+        let mut metadata = failure.reported;
+        context.recorder().close().merge_into(&mut metadata);
+        let own = took.saturating_sub(waited().saturating_sub(waited_before));
+        let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);
+        retried.push(RetriedExecution::new(&failure.error, milliseconds(own), metadata));
+        tokio::time::sleep(work.back_off.wait(number, None)).await;
+        context = context.for_next_attempt();
     }
 }
 
@@ -257,7 +320,8 @@ async fn call_agent(
 ) -> (Result<Output, AgentFailure>, Duration) {
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
-    let called = Instant::now();
+    let all_waits = || traffic.map_or(Duration::ZERO, |traffic| traffic.waited());
+    let (called, waited_before) = (Instant::now(), all_waits());
     // Caught in the task, on whose thread the panic's location is known.
     let answer = async move {
         catch_panic(agent(context)).await.map_err(|panic| thread_pool::describe_panic(&*panic))
@@ -267,12 +331,15 @@ async fn call_agent(
         None => tokio::spawn(answer),
     });
     let failed = |error: String| Err(AgentFailure::error(error));
-    let waited = || traffic.map_or(Duration::ZERO, |traffic| traffic.waited());
+    let waited = || all_waits().saturating_sub(waited_before);
     match timeout_without_waits(limit, called, waited, task.join()).await {
         Ok(Ok(Ok((Ok(output), took)))) => {
             (output.check_depth().or_else(|error| failed(error.to_string())), took)
         }
-        Ok(Ok(Ok((Err(error), took)))) => (failed(error.to_string()), took),
+        Ok(Ok(Ok((Err(error), took)))) => {
+            let is_transient = error.is_transient();
+            (Err(AgentFailure { is_transient, ..AgentFailure::error(error.to_string()) }), took)
+        }
         Ok(Ok(Err(panic))) => (failed(panic), called.elapsed()),
         Ok(Err(join)) => (failed(format!("the agent's task ended early: {join}")), called.elapsed()),
         Err(_) => {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/overview.md")]
 
+mod budget;
 mod config;
 pub mod dataset;
 mod dataset_loading;
@@ -10,6 +11,8 @@ mod experiment;
 mod harness;
 #[cfg(feature = "remote")]
 mod http;
+#[cfg(feature = "record")]
+mod limits;
 pub mod llm;
 pub mod metrics;
 #[doc(hidden)]
@@ -81,10 +84,10 @@ pub mod report {
     pub use cobalt_core::report::{
         Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Evaluations, EvaluatorSettings,
         Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats,
-        MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RunConfig, RunMetrics,
-        RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold,
-        ThresholdError, ThresholdOutcome, Timestamp, TrialMeasurements, TrialStats, Violation, evaluate,
-        stats, validate_items,
+        MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RetriedExecution,
+        RunConfig, RunMetrics, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status,
+        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, TrialMeasurements, TrialStats,
+        Violation, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

@@ -49,7 +49,7 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
         eprint_wrapped(
             "Nothing removed. Choose what to delete: `--results`, `--cache`, `--datasets`, or several of these.",
         );
-    } else if arguments.yes || is_confirmed(&found.entries)? {
+    } else if arguments.yes || is_confirmed(&total(&found.entries))? {
         remove(&found.entries, &settings)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -73,13 +73,13 @@ struct AskError(io::Error);
 
 impl CommandError for AskError {}
 
-/// Asks for confirmation; without a terminal the answer is no.
-fn is_confirmed(entries: &[CleanupEntry]) -> Result<bool, AskError> {
+/// Asks for confirmation to delete `files`, a number and a size; without a terminal the answer is no.
+pub fn is_confirmed(files: &str) -> Result<bool, Error> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         eprintln!("Nothing removed. Use `--yes` to delete these files.");
         return Ok(false);
     }
-    eprint!("Delete {}? [y/N] ", total(entries));
+    eprint!("Delete {files}? [y/N] ");
     let mut answer = String::new();
     let asked = io::stderr().flush().and_then(|()| io::stdin().read_line(&mut answer));
     asked.map_err(AskError)?;

@@ -4,6 +4,7 @@ mod dataset;
 #[cfg(test)]
 mod documented_commands;
 mod past_runs;
+mod recordings;
 mod run;
 mod serve;
 mod values;
@@ -18,6 +19,7 @@ pub use past_runs::{
     Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
     ShowBaselines,
 };
+pub use recordings::{ListRecordings, PruneRecordings, Recordings, RecordingsCommand, ShowRecording};
 pub use run::{
     BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
     Watch,
@@ -111,6 +113,14 @@ pub enum Command {
     Baseline(Baseline),
     /// Show, check and edit datasets
     Dataset(Dataset),
+    /// List, show and delete recordings of model traffic
+    ///
+    /// Lists the recordings of the selected experiments: a file per item, below `cassettes`. A recording is unused if no item of the
+    /// experiment's current dataset uses it. The size includes long texts and images, which are in the folder `blobs`.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built or configured, or a recording could not be read; 4 nothing
+    /// matched.
+    Recordings(Recordings),
     /// View runs in the browser, including runs in progress
     ///
     /// The dashboard and its API bind to localhost. Use --host to allow remote clients; they need the token that is printed or

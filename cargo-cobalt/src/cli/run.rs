@@ -2,9 +2,11 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use cobalt::command::config::{OnInconclusive, Reporter};
+use cobalt::command::config::{MaxCost, OnInconclusive, Reporter};
+use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 use cobalt_core::report::Shard;
 
@@ -34,6 +36,10 @@ pub struct Run {
     #[arg(long, value_name = "INDEX/OF", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
     pub shard: Option<Shard>,
 
+    /// Print what the run would cost, according to earlier runs, and run nothing
+    #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard"])]
+    pub estimate: bool,
+
     #[command(flatten)]
     pub options: RunOptions,
 }
@@ -57,6 +63,18 @@ pub struct RunOptions {
     /// Trials per item; overrides the experiments' own setting
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub runs: Option<NonZeroUsize>,
+
+    /// Stop when this much is spent on models, in USD (agents and judges); the run can be resumed
+    #[arg(long, value_name = "USD")]
+    pub max_cost: Option<MaxCost>,
+
+    /// How to use recordings of model traffic; overrides the experiments' own setting
+    #[arg(long, value_name = "MODE")]
+    pub record: Option<Record>,
+
+    /// Record again what was recorded longer ago than this, e.g. `30d`
+    #[arg(long, value_name = "AGE", value_parser = parse_age)]
+    pub record_stale: Option<Duration>,
 
     #[command(flatten)]
     pub data: DataOptions,
@@ -85,6 +103,35 @@ pub struct RunOptions {
     /// Arguments for the test binaries, as with `cargo test`: test-case names, `--exact`, `--skip`, `--list`, …
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub harness: Vec<String>,
+}
+
+/// How to use recordings of model traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Record {
+    /// Send requests to the vendors; record nothing
+    Off,
+    /// Answer requests from the recordings; nothing leaves the machine
+    Replay,
+    /// Send requests to the vendors; record everything again
+    Record,
+    /// Answer requests from the recordings; send and record only what is new
+    Auto,
+}
+
+impl From<Record> for RecordMode {
+    fn from(mode: Record) -> Self {
+        match mode {
+            Record::Off => Self::Off,
+            Record::Replay => Self::Replay,
+            Record::Record => Self::Record,
+            Record::Auto => Self::Auto,
+        }
+    }
+}
+
+/// Parses an age.
+fn parse_age(text: &str) -> Result<Duration, &'static str> {
+    humantime::parse_duration(text).map_err(|_| "expected an age such as `30d` or `12h`")
 }
 
 #[derive(Debug, Args)]
@@ -132,6 +179,14 @@ pub struct Selection {
     /// Experiments by exact name; can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub experiment: Vec<String>,
+}
+
+impl Selection {
+    /// Whether all experiments are selected.
+    pub fn is_everything(&self) -> bool {
+        let Self { targets, file, filter, experiment } = self;
+        targets.is_empty() && file.is_empty() && filter.is_empty() && experiment.is_empty()
+    }
 }
 
 /// What runs are compared with, and how they are reported.

@@ -226,6 +226,7 @@ pub mod tests {
             git_commit: None,
             git_dirty: None,
             dataset_hash: None,
+            replayed_items: 0,
             file: String::new(),
         };
         RunView::finished(run, false)

@@ -145,6 +145,7 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         git_commit,
         git_dirty,
         dataset_hash: head.dataset.map(|dataset| dataset.hash),
+        replayed_items: summary.traffic.map_or(0, |traffic| to_i64(traffic.replayed_items)),
         file: file.to_owned(),
     }
 }

@@ -45,6 +45,8 @@ pub struct IndexedRun {
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
     pub dataset_hash: Option<String>,
+    /// Items whose model requests were all answered from recordings: their latency and cost are those of the recording.
+    pub replayed_items: i64,
     /// The name of the result file.
     pub file: String,
 }
@@ -112,6 +114,7 @@ impl IndexedRun {
             git_commit: row.get("git_commit")?,
             git_dirty: row.get("git_dirty")?,
             dataset_hash: row.get("dataset_hash")?,
+            replayed_items: row.get("replayed_items")?,
             file: row.get("file")?,
         })
     }
@@ -129,9 +132,10 @@ impl IndexedRun {
     pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, dataset_hash, file) VALUES (:id, :name, :timestamp, :tags, :scores, :cost, :total_items, \
+                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :timestamp, :tags, :scores, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :passed_items, :low_items, \
-                   :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :file)";
+                   :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
+                   :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
             ":name": self.name,
@@ -152,6 +156,7 @@ impl IndexedRun {
             ":git_commit": self.git_commit,
             ":git_dirty": self.git_dirty,
             ":dataset_hash": self.dataset_hash,
+            ":replayed_items": self.replayed_items,
             ":file": self.file,
         })?;
         Ok(())

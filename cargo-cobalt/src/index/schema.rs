@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -32,6 +32,7 @@ const TABLES: &str = "
         git_commit TEXT,
         git_dirty INTEGER,
         dataset_hash TEXT,
+        replayed_items INTEGER NOT NULL,
         file TEXT NOT NULL UNIQUE
     );
     CREATE INDEX runs_by_time ON runs(timestamp);

@@ -138,9 +138,12 @@ fn a_run_is_a_row_with_its_figures() {
         git_commit: Some("abc".to_owned()),
         git_dirty: Some(true),
         dataset_hash: Some("d".to_owned()),
+        replayed_items: 0,
         file: "a.json".to_owned(),
     };
     assert_eq!(run, expected);
+    let replayed = with(result("aaa", 5), "/summary/traffic", json!({ "replayedItems": 3, "liveItems": 1 }));
+    assert_eq!(row(&replayed).unwrap(), IndexedRun { replayed_items: 3, ..expected });
 }
 
 #[test]

@@ -197,6 +197,9 @@ struct RunRow {
     eval_errors: i64,
     /// Mean latency of the agent, in milliseconds.
     avg_latency_ms: f64,
+    /// Items whose model requests were all replayed: their latency and cost are those of the recording. Absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replayed_items: Option<i64>,
     /// Agent cost in USD; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
@@ -236,6 +239,7 @@ impl RunRow {
             items_in_error: integer(run.items.in_error),
             eval_errors: run.metrics.eval_errors,
             avg_latency_ms: run.metrics.avg_latency_ms,
+            replayed_items: Some(run.metrics.replayed_items).filter(|items| *items > 0),
             cost: run.metrics.cost,
             judge_cost: run.metrics.judge_cost,
             git_commit: run.metrics.git_commit.as_ref().map(|commit| truncate::text(commit, NAME)),
@@ -253,6 +257,7 @@ impl RunRow {
             Status::Error | Status::Low => "in error",
             Status::Partial => "partial",
         };
+        let replayed = if self.replayed_items.is_some() { ", replayed" } else { "" };
         let scores = self
             .scores
             .iter()
@@ -261,7 +266,7 @@ impl RunRow {
         let commit =
             self.git_commit.as_deref().map_or(String::new(), |commit| short_code(short_hash(commit)));
         format!(
-            "| {} | {} | {} | {verdict} | {} | {commit} |",
+            "| {} | {} | {} | {verdict}{replayed} | {} | {commit} |",
             short_code(&self.id),
             short_code(&self.experiment),
             format_minute(&self.timestamp),

@@ -72,7 +72,10 @@ pub fn run_once(
         .map(|name| BaselineSource::resolve(name, settings.layout()))
         .transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
-    let flags = &Flags { baseline: files, ..flags.clone() };
+    // The binaries run one after another, and spend from one purse.
+    let ledger = flags.max_cost.map(|_| tempfile::NamedTempFile::new()).transpose().map_err(Error::Ledger)?;
+    let spent = ledger.as_ref().map(|file| file.path().to_owned());
+    let flags = &Flags { baseline: files, ledger: spent, ..flags.clone() };
     let reporters = match repeats {
         RunMode::Once => Reporters::with_webhooks(&settings)?,
         RunMode::Watch => Reporters::of(&settings)?,

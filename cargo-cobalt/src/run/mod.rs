@@ -1,12 +1,14 @@
 //! Runs test binaries: requests, events, and the terminal output.
 
 mod command;
+mod estimate;
 mod invocation;
 mod preflight;
 mod process;
 mod progress_bars;
 mod screen;
 
+pub use self::estimate::estimate;
 pub use self::command::{RunMode, run, run_once, variables};
 pub use self::invocation::{CI_HINT, Invocation};
 pub use self::preflight::{check_names, listing_failed};

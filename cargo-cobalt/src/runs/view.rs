@@ -102,6 +102,8 @@ pub struct RunMetrics {
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
     pub dataset_hash: Option<String>,
+    /// Items whose latency and cost are those of a recording.
+    pub replayed_items: i64,
 }
 
 impl RunView {
@@ -124,6 +126,7 @@ impl RunView {
                 git_commit: run.git_commit,
                 git_dirty: run.git_dirty,
                 dataset_hash: run.dataset_hash,
+                replayed_items: run.replayed_items,
             },
             id: run.id,
             experiment: run.name,

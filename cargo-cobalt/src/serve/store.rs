@@ -22,7 +22,7 @@ use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::store::{Layout, read_report};
 use serde_json::Value;
 
-pub use self::loaded_run::{LoadedItem, LoadedRun};
+pub use self::loaded_run::{LoadedItem, LoadedRun, LoadedTraffic};
 pub use self::matched_items::{MatchedItem, item_change};
 pub use self::run_file::{ItemReader, RunFile, RunFileError};
 pub use self::run_list::RunList;

@@ -84,6 +84,25 @@ impl Store {
         file
     }
 
+    /// A run of which all items but the last were replayed; the last diverged from its recording.
+    pub(crate) fn keep_replayed(&self, run: &Kept<'_>) {
+        let path = self.folder().join(self.keep(run));
+        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let recorded = "2026-01-21T09:00:00.000Z";
+        for item in report["items"].as_array_mut().unwrap() {
+            item["traffic"] = json!({ "replayed": 2, "recordedAt": recorded, "asked": ["0123456789", "abcdef0123"] });
+        }
+        report["items"][ITEMS - 1]["traffic"] = json!({
+            "replayed": 1, "live": 1, "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0,
+            "diverged": "`messages[1].content`: recorded `red`, now `<b>blue</b>`", "asked": ["0123456789", "ffffffffff"],
+        });
+        report["summary"]["traffic"] = json!({
+            "replayedItems": ITEMS - 1, "liveItems": 1, "divergedItems": 1, "replayed": 2 * ITEMS - 1, "live": 1,
+            "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0, "attributedByContent": 3, "unattributed": 1,
+        });
+        fs::write(path, report.to_string()).unwrap();
+    }
+
     pub(crate) fn compare(&self, arguments: &[&str], code: i32) -> ProgramOutput {
         ProgramOutput::by(&mut self.command(arguments), code)
     }

@@ -208,6 +208,18 @@ impl TokenCount {
         metadata.get("tokens").and_then(Self::read).or_else(of_usage)
     }
 
+    /// The tokens of both; the split is known if that of both is.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let sum = |((input, output), (more_input, more_output)): ((u64, u64), (u64, u64))| {
+            (input.saturating_add(more_input), output.saturating_add(more_output))
+        };
+        Self {
+            total: self.total.saturating_add(other.total),
+            split: self.split.zip(other.split).map(sum),
+            cached_input: self.cached_input.saturating_add(other.cached_input),
+        }
+    }
+
     fn read(tokens: &Value) -> Option<Self> {
         if let Some(total) = count(tokens) {
             return Some(Self { total, split: None, cached_input: 0 });

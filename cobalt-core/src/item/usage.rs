@@ -164,6 +164,30 @@ pub fn add_recorded(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     }
 }
 
+/// Only what usage and cost are calculated from. Fields of these names in another format are dropped.
+pub fn retain_usage(mut metadata: Item) -> Item {
+    metadata.retain(|field, value| match field.as_str() {
+        USAGE_FIELD | RECORDED_USAGE_FIELD => match read_entries(value) {
+            Some(usage) => {
+                *value = write(&usage);
+                true
+            }
+            None => false,
+        },
+        "tokens" => {
+            if let Value::Object(fields) = value {
+                fields.retain(|field, _| ["input", "output", "cachedInput"].contains(&field.as_str()));
+                return fields.values().all(Value::is_number);
+            }
+            value.is_number()
+        }
+        "model" => value.is_string(),
+        "cost" => value.is_number(),
+        _ => false,
+    });
+    metadata
+}
+
 /// The usage and cost of one execution, from its metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecutionUsage {
@@ -193,6 +217,16 @@ impl ExecutionUsage {
         }
         spending.cost = spending.cost.filter(|_| !spending.is_unpriced);
         spending
+    }
+
+    /// Adds the usage of another execution. The cost is unknown if that of one of them is.
+    pub(crate) fn add_execution(&mut self, other: Self) {
+        let Self { tokens, cost, is_unpriced, unpriced_models } = other;
+        self.tokens = self.tokens.into_iter().chain(tokens).reduce(u64::saturating_add);
+        self.cost = self.cost.into_iter().chain(cost).reduce(|one, other| one + other);
+        self.is_unpriced |= is_unpriced;
+        self.cost = self.cost.filter(|_| !self.is_unpriced);
+        self.unpriced_models.extend(unpriced_models);
     }
 
     fn add_usage(&mut self, usage: &[ModelUsage], prices: &PriceTable) {
@@ -279,6 +313,39 @@ mod tests {
         assert_eq!(spent(json!({ "usage": [named] })), (None, None, false));
         let other = json!({ "model": "gpt-4o", "calls": 1, "tokens": { "input": 1, "output": 1 } });
         assert_eq!(spent(json!({ "usage": [named, other] })), (Some(2), None, true));
+    }
+
+    #[test]
+    fn usage_of_two_executions_is_summed_up_and_an_unknown_cost_stays_unknown() {
+        let of = |metadata: Value| {
+            let Value::Object(metadata) = metadata else { panic!("metadata is an object") };
+            ExecutionUsage::of(&metadata, &PriceTable::default())
+        };
+        let known = || of(json!({ "tokens": 3, "cost": 0.5 }));
+        let unknown = || of(json!({ "model": "ours", "tokens": { "input": 1, "output": 1 } }));
+        let sum = |mut one: ExecutionUsage, other| {
+            one.add_execution(other);
+            (one.tokens, one.cost, one.is_unpriced, one.unpriced_models.len())
+        };
+        assert_eq!(sum(known(), known()), (Some(6), Some(1.0), false, 0));
+        assert_eq!(sum(known(), unknown()), (Some(5), None, true, 1));
+        assert_eq!(sum(unknown(), known()), (Some(5), None, true, 1));
+        assert_eq!(sum(ExecutionUsage::default(), known()), (Some(3), Some(0.5), false, 0));
+    }
+
+    #[test]
+    fn only_fields_of_usage_in_their_format_are_retained() {
+        let metadata = json!({
+            "usage": [{ "model": "a", "calls": 1, "tokens": { "input": 1, "output": 2 }, "note": ["long"] }],
+            "recordedUsage": { "note": ["long"] }, "tokens": { "input": 1, "output": 2, "note": ["long"] }, "model": "a",
+            "cost": "much", "toolCalls": [], "messages": ["hello"],
+        });
+        let Value::Object(metadata) = metadata else { panic!("metadata is an object") };
+        let expected = json!({
+            "usage": [{ "model": "a", "calls": 1, "tokens": { "input": 1, "output": 2 } }],
+            "tokens": { "input": 1, "output": 2 }, "model": "a",
+        });
+        assert_eq!(Value::from(retain_usage(metadata)), expected);
     }
 
     #[test]

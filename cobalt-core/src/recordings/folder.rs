@@ -90,13 +90,20 @@ impl RecordingFolder {
         Ok(paths)
     }
 
+    /// The path of a long text, by its hash.
+    #[must_use]
+    pub fn blob(&self, hash: &str) -> PathBuf {
+        self.0.join(BLOBS).join(hash)
+    }
+
     /// The paths of all long texts.
     ///
     /// # Errors
     ///
     /// The folder exists but cannot be read.
     pub fn blobs(&self) -> Result<Vec<PathBuf>, RecordingError> {
-        self.files(&self.0.join(BLOBS))
+        let is_blob = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_hash);
+        Ok(self.files(&self.0.join(BLOBS))?.into_iter().filter(is_blob).collect())
     }
 
     fn files(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
@@ -183,7 +190,7 @@ impl RecordingFolder {
     /// The file cannot be written.
     pub fn write_blob(&self, data: &[u8]) -> io::Result<String> {
         let hash = sha256_hex(&[data]);
-        let path = self.0.join(BLOBS).join(&hash);
+        let path = self.blob(&hash);
         if !path.exists() {
             write_atomically(&path, data)?;
         }
@@ -196,7 +203,7 @@ impl RecordingFolder {
     ///
     /// The file cannot be read, or is damaged.
     pub fn read_blob(&self, hash: &str) -> io::Result<Vec<u8>> {
-        let path = self.0.join(BLOBS).join(hash);
+        let path = self.blob(hash);
         let damaged = |problem: &str| {
             let text = format!("`{}` {problem}; restore it from version control, or record the item again", path.display());
             io::Error::new(io::ErrorKind::InvalidData, text)

@@ -13,6 +13,10 @@ use crate::timestamp::Timestamp;
 /// The pass mark of evaluators that do not set their own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// The settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -20,6 +24,9 @@ pub const DEFAULT_PASS_MARK: f64 = 0.5;
 pub struct RunConfig {
     /// The number of trials per item.
     pub runs: usize,
+    /// How often a trial is repeated after a transient error, at most.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retries: usize,
     /// The maximum number of items in parallel.
     pub concurrency: usize,
     /// The agent's timeout per trial, in milliseconds.

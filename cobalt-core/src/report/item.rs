@@ -8,6 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
 use crate::item::{ExecutionUsage, Item, Output, TokenCount};
@@ -146,6 +147,9 @@ pub struct Execution {
     pub recorded: Item,
     /// The model traffic that passed through the gateway; absent if there was none.
     pub traffic: Option<Box<Traffic>>,
+    /// Attempts that failed with a transient error before this one, in order. Everything else is of the last attempt, except the
+    /// traffic, which is of all.
+    pub retried: Vec<RetriedExecution>,
 }
 
 impl Execution {
@@ -157,6 +161,7 @@ impl Execution {
         }
         self.error.iter_mut().for_each(redact);
         redact_fields(&mut self.recorded);
+        self.retried.iter_mut().for_each(RetriedExecution::redact);
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
             [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
@@ -164,22 +169,45 @@ impl Execution {
         }
     }
 
-    /// The metadata that the agent reported, with an output or before it failed.
+    /// The metadata that the agent reported, with an output or before it failed. That of retried attempts is in
+    /// [`retried`](Self::retried).
     #[must_use]
     pub fn metadata(&self) -> &Item {
         self.output.as_ref().map_or(&self.recorded, Output::all_metadata)
     }
 
-    /// The agent's tokens, if reported.
+    /// The agent's tokens, if reported, including those of retried attempts.
     #[must_use]
     pub fn token_count(&self) -> Option<TokenCount> {
-        TokenCount::of(self.metadata())
+        let retried = self.retried.iter().filter_map(RetriedExecution::token_count);
+        TokenCount::of(self.metadata()).into_iter().chain(retried).reduce(TokenCount::plus)
     }
 
-    /// The cost of the agent's model calls in USD: as reported, or else by these prices. `None` unless it is known for all calls.
+    /// The cost of the agent's model calls in USD, including those of retried attempts: as reported, or else by these prices. `None`
+    /// unless it is known for all calls.
     #[must_use]
     pub fn cost(&self, prices: &PriceTable) -> Option<f64> {
-        ExecutionUsage::of(self.metadata(), prices).cost
+        self.usage(prices).cost
+    }
+
+    /// The usage of all attempts.
+    pub(super) fn usage(&self, prices: &PriceTable) -> ExecutionUsage {
+        let mut usage = ExecutionUsage::of(self.metadata(), prices);
+        self.retried.iter().for_each(|attempt| usage.add_execution(attempt.usage(prices)));
+        usage
+    }
+
+    /// Why it was retried: each error once, in order, with the number of attempts that ended in it.
+    #[must_use]
+    pub fn retried_errors(&self) -> Vec<(&str, usize)> {
+        let mut errors: Vec<(&str, usize)> = Vec::new();
+        for RetriedExecution { error, .. } in &self.retried {
+            match errors.iter_mut().find(|(known, _)| known == error) {
+                Some((_, number)) => *number += 1,
+                None => errors.push((error, 1)),
+            }
+        }
+        errors
     }
 
     /// Whether the agent failed, or an evaluator gave no score.
@@ -309,6 +337,8 @@ struct SerializedExecution<'a> {
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<&'a Traffic>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    retried: &'a [RetriedExecution],
 }
 
 /// An output. The original tool expects one even if the agent failed.
@@ -339,6 +369,7 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             status: run.status,
             error: run.error.as_deref(),
             traffic: run.traffic.as_deref(),
+            retried: &run.retried,
         }
     }
 }
@@ -360,6 +391,8 @@ pub struct SerializedItem<'a> {
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<&'a Traffic>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    retried: &'a [RetriedExecution],
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Vec<SerializedExecution<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -407,6 +440,7 @@ impl Serialize for ItemResult {
             passed: self.passed,
             error: self.error(),
             traffic: first.traffic.as_deref().filter(|_| !several),
+            retried: if several { &[] } else { &first.retried },
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
@@ -429,6 +463,8 @@ struct ParsedExecution {
     status: Option<Status>,
     error: Option<String>,
     traffic: Option<Box<Traffic>>,
+    #[serde(default)]
+    retried: Vec<RetriedExecution>,
 }
 
 impl From<ParsedExecution> for Execution {
@@ -438,8 +474,8 @@ impl From<ParsedExecution> for Execution {
             output if status == Status::Ok => (output, Item::new()),
             output => (None, output.map(Output::into_metadata).unwrap_or_default()),
         };
-        let ParsedExecution { latency_ms, evaluations, error, traffic, .. } = run;
-        Self { status, output, latency_ms, evaluations, error, recorded, traffic }
+        let ParsedExecution { latency_ms, evaluations, error, traffic, retried, .. } = run;
+        Self { status, output, latency_ms, evaluations, error, recorded, traffic, retried }
     }
 }
 
@@ -470,6 +506,8 @@ struct ParsedItem {
     status: Option<Status>,
     error: Option<String>,
     traffic: Option<Box<Traffic>>,
+    #[serde(default)]
+    retried: Vec<RetriedExecution>,
 }
 
 impl<'de> Deserialize<'de> for ItemResult {
@@ -485,6 +523,7 @@ impl<'de> Deserialize<'de> for ItemResult {
                 status: item.status,
                 error: item.error,
                 traffic: item.traffic,
+                retried: item.retried,
             }));
         }
         let input = match item.input {

@@ -200,7 +200,7 @@ fn trial_measurements(runs: &[Execution], prices: &PriceTable) -> Vec<TrialMeasu
         return Vec::new();
     }
     let amounts = |run: &Execution| {
-        let ExecutionUsage { tokens, cost, .. } = ExecutionUsage::of(run.metadata(), prices);
+        let ExecutionUsage { tokens, cost, .. } = run.usage(prices);
         TrialMeasurements { latency_ms: run.latency_ms, tokens, cost }
     };
     runs.iter().map(amounts).collect()

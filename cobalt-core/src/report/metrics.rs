@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::identity::cluster_name;
 use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
-use super::summary::{JudgeTotals, LatencyStats, ScoreStats, Summary};
+use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary};
 use super::threshold::{Category, Metric, Threshold};
 use super::traffic::TrafficSummary;
 use crate::item::ExecutionUsage;
@@ -128,6 +128,7 @@ impl<'a> RunMetrics<'a> {
     #[must_use]
     pub fn summary(&self, duration: Duration) -> Summary {
         let latency = describe(&self.latency);
+        let retried = RetryCounts::of(self.items);
         let scores = self
             .evaluators
             .iter()
@@ -145,6 +146,9 @@ impl<'a> RunMetrics<'a> {
             eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
             passed_items: self.items.iter().filter(|item| item.passed).count(),
             low_items: self.items.iter().filter(|item| !item.passed && !item.is_in_error()).count(),
+            retried_items: retried.items,
+            retried_executions: retried.executions,
+            passed_after_retry: retried.passed,
             unpriced_items: self.unpriced,
             unpriced_models: self.unpriced_models.union(&self.judges.unpriced).cloned().collect(),
             latency: latency.map(|l| LatencyStats {
@@ -301,11 +305,12 @@ impl ItemUsage {
             unpriced: false,
             unpriced_models: BTreeSet::new(),
         };
-        // Includes what failed trials have used.
+        // Includes what failed trials and retried attempts have used.
         for run in &item.runs {
-            let spending = ExecutionUsage::of(run.metadata(), prices);
+            let mut spending = ExecutionUsage::of(run.metadata(), prices);
             usage.lacks_tokens |= run.output.is_some() && spending.tokens.is_none();
             usage.lacks_cost |= run.output.is_some() && spending.cost.is_none() && !spending.is_unpriced;
+            run.retried.iter().for_each(|attempt| spending.add_execution(attempt.usage(prices)));
             if let Some(tokens) = spending.tokens {
                 let total = usage.tokens.get_or_insert(0);
                 *total = total.saturating_add(tokens);

@@ -9,6 +9,7 @@ mod measurements;
 mod metrics;
 mod model;
 mod outcome;
+mod retried;
 #[cfg(feature = "schema")]
 mod schema;
 mod shard;
@@ -28,6 +29,7 @@ pub use metrics::RunMetrics;
 pub(crate) use model::StoredVerdict;
 pub use model::{Report, ReportJsonError, SCHEMA};
 pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
+pub use retried::RetriedExecution;
 pub use shard::Shard;
 pub(crate) use summary::ItemCounts;
 pub use summary::{LatencyStats, ScoreStats, Summary};

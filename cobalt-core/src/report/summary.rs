@@ -22,10 +22,11 @@ pub struct Summary {
     pub total_duration_ms: u64,
     /// The mean of the items' agent latencies, in milliseconds.
     pub avg_latency_ms: f64,
-    /// The agent's tokens over all executions; absent if none were reported.
+    /// The agent's tokens over all executions, including retried attempts; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
-    /// The agent cost over all executions of the items whose cost is known, in USD; absent if it is known for none.
+    /// The agent cost over all executions of the items whose cost is known, in USD, including retried attempts; absent if it is known for
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<f64>,
     /// Statistics of each evaluator that gave a score, by its name.
@@ -43,6 +44,15 @@ pub struct Summary {
     pub passed_items: usize,
     /// Items below a pass mark in some trial, without an error.
     pub low_items: usize,
+    /// Items of which an attempt was retried after a transient error, whether they passed in the end or not.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retried_items: usize,
+    /// Retried attempts, over all trials.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub retried_executions: usize,
+    /// Passed items that needed a retry. They are also counted in [`passed_items`](Self::passed_items).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub passed_after_retry: usize,
     /// Items with tokens of unknown cost, because the price or the model's name is missing.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_items: usize,
@@ -198,6 +208,30 @@ impl JudgeTotals {
         summary.judge_calls = Some(self.calls);
         summary.judge_cached = Some(self.cached);
         summary.judge_models = self.models.iter().cloned().collect();
+    }
+}
+
+/// How many items and attempts of a run were retried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RetryCounts {
+    /// Items with a retried attempt in some trial.
+    pub(super) items: usize,
+    /// Retried attempts, over all trials.
+    pub(super) executions: usize,
+    /// Retried items that passed in the end.
+    pub(super) passed: usize,
+}
+
+impl RetryCounts {
+    pub(super) fn of(items: &[ItemResult]) -> Self {
+        let mut counts = Self::default();
+        for item in items {
+            let executions: usize = item.runs.iter().map(|run| run.retried.len()).sum();
+            counts.items += usize::from(executions > 0);
+            counts.executions += executions;
+            counts.passed += usize::from(executions > 0 && item.passed);
+        }
+        counts
     }
 }
 

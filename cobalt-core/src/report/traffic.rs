@@ -137,6 +137,13 @@ impl TrafficSummary {
 }
 
 impl ItemResult {
+    /// Whether every request of every trial with traffic was answered from the recording.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        let mut traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref()).peekable();
+        traffic.peek().is_some() && traffic.all(Traffic::is_replayed)
+    }
+
     /// Whether its latency is that of a recording, at least in part: some trial was replayed.
     #[must_use]
     pub fn has_replayed_latency(&self) -> bool {

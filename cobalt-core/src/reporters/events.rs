@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,9 @@ pub const PROTOCOL: &str = "cobalt experiments, protocol 2";
 const MAX_NAMED_ITEMS: usize = 8;
 /// The maximum number of items below their pass mark that are explained when a threshold is missed.
 const MAX_EXPLAINED_ITEMS: usize = 3;
-/// The maximum length of an error in the summary, in characters.
+/// The maximum number of named items that diverged from their recording.
+const MAX_DIVERGED_ITEMS: usize = 3;
+/// The maximum length of an error in the summary, and of a difference from a recording, in characters.
 const MAX_ERROR_LENGTH: usize = 400;
 
 /// An event. In JSON, an object whose `event` is the variant's name in kebab-case.
@@ -213,12 +215,29 @@ pub struct Listed {
     pub file: String,
     /// The line in that file, from 1.
     pub line: u32,
+    /// Its recordings of model traffic, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recordings: Option<ListedRecordings>,
     /// The missing variable because of which it is ignored; its settings are not evaluated then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored_without: Option<String>,
     /// Why it cannot run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// The recordings of model traffic of a declared experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ListedRecordings {
+    /// The folder of all experiments' recordings, absolute.
+    pub root: PathBuf,
+    /// The folder of its recordings.
+    pub folder: PathBuf,
+    /// The names of the files in it, without extension, that none of its items uses; absent if its data was not or cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unused: Option<Vec<String>>,
 }
 
 /// An experiment that is about to run.
@@ -289,6 +308,9 @@ pub struct ItemFinished {
     pub failed: Option<bool>,
     /// The agent's latency in milliseconds; the mean of several trials.
     pub latency_ms: f64,
+    /// Whether all of its model requests were answered from the recording, so that the latency is that of the recording.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// The scores from 0 to 1, means of several trials; absent for an evaluator without a score.
     pub scores: BTreeMap<String, f64>,
     /// Evaluators that scored it below their pass mark in some trial.
@@ -321,6 +343,9 @@ pub struct ExperimentFinished {
     pub failed: Vec<FailedItem>,
     /// The number of items in error.
     pub items_in_error: usize,
+    /// The first items whose conversation diverged from the recording; the summary of the report has their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diverged: Vec<DivergedItem>,
     /// The result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -339,6 +364,15 @@ pub struct ItemBelowPassMark {
     /// Input, expected answer and output in detail; for the first such items if a threshold was missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+}
+
+/// An item whose conversation diverged from the recording.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DivergedItem {
+    /// The item's name in test cases.
+    pub item: String,
+    /// Where it diverged: how the first request that is not recorded differs from the recorded ones.
+    pub difference: String,
 }
 
 /// An item whose agent or evaluator failed.
@@ -384,6 +418,7 @@ impl ItemFinished {
             passed: item.passed,
             failed: Some(config.fails(item)),
             latency_ms: item.latency_ms(),
+            replayed: item.is_replayed(),
             scores: config.evaluators.iter().filter_map(mean).collect(),
             low: config.scores_below_pass_mark(item).map(|(name, _)| name.to_owned()).collect(),
             error: item.first_error(),
@@ -418,6 +453,7 @@ impl ExperimentFinished {
             low_items: low.len(),
             low: low.iter().take(MAX_NAMED_ITEMS).enumerate().map(low_item).collect(),
             items_in_error: failed.len(),
+            diverged: items.iter().filter_map(|item| diverged_item(item, names)).take(MAX_DIVERGED_ITEMS).collect(),
             failed: merge_equal_errors(failed).into_iter().take(MAX_NAMED_ITEMS).collect(),
             path: path.map(|path| path.display().to_string()),
             unsaved: None,
@@ -438,6 +474,15 @@ fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
     let error = item.first_error()?;
     let error = truncate(&error, MAX_ERROR_LENGTH).into_owned();
     Some(FailedItem { item: names[item.index].clone(), error, more: 0, also: Vec::new() })
+}
+
+/// The item and where its first trial that diverged from the recording did so.
+fn diverged_item(item: &ItemResult, names: &[String]) -> Option<DivergedItem> {
+    let diverged = |run: &Execution| run.traffic.as_ref()?.diverged.clone();
+    let (trial, difference) = (1..).zip(&item.runs).find_map(|(trial, run)| Some((trial, diverged(run)?)))?;
+    let trial = if item.runs.len() > 1 { format!("trial {trial}: ") } else { String::new() };
+    let difference = truncate(&(trial + &difference), MAX_ERROR_LENGTH).into_owned();
+    Some(DivergedItem { item: names[item.index].clone(), difference })
 }
 
 /// Writes events to a file or a pipe.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::format::{Style, format_score_at};
 use super::format_difference::FormattedDifference;
+use super::retried::format_attempts;
 use crate::item::Item;
 use crate::report::comparison::{Comparison, Difference, ItemMatching, RunIdentity, Verdict};
 use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
@@ -86,6 +87,9 @@ fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
         let _ = write!(text, "\n  {what}: {}", indent_continuation(&truncate_value(error)));
+    }
+    if let Some(attempts) = format_attempts(run) {
+        let _ = write!(text, "\n  attempts: {}", indent_continuation(&truncate_value(&attempts)));
     }
     for (name, pass_mark) in config.evaluators() {
         let Some(evaluation) = run.evaluations.get(name) else { continue };
@@ -254,6 +258,25 @@ mod tests {
         assert_eq!(heads, ["  trials 1, 2, 4 of 5", "  trial 3 of 5", "  trial 5 of 5"], "{told}");
         assert_eq!(told.matches("output: \"a\"").count(), 1, "{told}");
         assert_eq!(trial_numbers(&[1, 2, 3, 5]), "trials 1 to 3, 5");
+    }
+
+    #[test]
+    fn a_failed_item_says_how_many_attempts_were_made() {
+        let attempt = |error: &str| json!({ "error": error, "latencyMs": 1.0 });
+        let report: Report = serde_json::from_value(json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
+            "config": { "runs": 1, "retries": 2, "concurrency": 1, "timeout": 1, "evaluators": [] },
+            "summary": { "totalItems": 1 },
+            "items": [{
+                "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "status": "error", "error": "the model is busy",
+                "retried": [attempt("the model is busy"), attempt("connection reset\nby peer")],
+            }],
+        }))
+        .unwrap();
+        let explained = explain(&report.items[0], "desk", &report.config);
+        let expected = "item k of `desk`\n  error: the model is busy\n  \
+                        attempts: 3, retried after: the model is busy; connection reset\n    by peer";
+        assert_eq!(explained, expected);
     }
 
     #[test]

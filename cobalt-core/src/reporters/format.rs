@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
+use super::traffic::replay_suffix;
 use crate::prices::format_cost;
 use crate::report::Summary;
 use crate::wording::{self, count, escape_control, format_decimal, group_thousands};
@@ -41,7 +42,7 @@ pub fn format_duration(milliseconds: f64) -> String {
     }
 }
 
-/// The agent's tokens and cost in one line; `None` if neither was reported.
+/// The agent's tokens and cost in one line, marked if items were replayed; `None` if neither was reported.
 #[must_use]
 pub fn format_agent_usage(summary: &Summary) -> Option<String> {
     let mut parts = match summary.total_tokens {
@@ -55,7 +56,7 @@ pub fn format_agent_usage(summary: &Summary) -> Option<String> {
     if summary.unpriced_items > 0 {
         parts.push(format!("cost unknown for {}", count(summary.unpriced_items, "item")));
     }
-    Some(parts.join(", "))
+    Some(parts.join(", ") + &replay_suffix(summary))
 }
 
 /// The judges' calls, tokens and cost in one line; `None` if no judge answered.
@@ -81,7 +82,7 @@ pub fn format_judge_usage(summary: &Summary) -> Option<String> {
 }
 
 /// A cost in US dollars as [`format_cost`] formats it; below a cent, with two significant digits.
-fn format_cost_precise(usd: f64) -> String {
+pub fn format_cost_precise(usd: f64) -> String {
     if usd >= 0.01 {
         return format_cost(usd);
     }

@@ -5,16 +5,18 @@ mod explain;
 mod format;
 mod format_difference;
 mod missing_key;
+mod retried;
 mod summary;
+mod traffic;
 
 pub use crate::wording::escape_control;
 pub use events::{
-    Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark, ItemFinished,
-    Listed, PROTOCOL, RunFinished, SeenErrors, Warning,
+    DivergedItem, Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark,
+    ItemFinished, Listed, ListedRecordings, PROTOCOL, RunFinished, SeenErrors, Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{
-    Style, format_agent_usage, format_duration, format_judge_usage, format_score, format_score_at,
+    Style, format_agent_usage, format_cost_precise, format_duration, format_judge_usage, format_score, format_score_at,
     unpriced_note,
 };
 pub use format_difference::{FormattedDifference, explain_difference};
@@ -22,3 +24,4 @@ pub use missing_key::MissingKey;
 pub use summary::{
     SCORE_COLUMNS, format_durations, format_pass_count, render_summary, score_cells, verdict_reasons,
 };
+pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};

@@ -3,9 +3,11 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-use super::events::{ExperimentFinished, FailedItem, ItemBelowPassMark};
+use super::events::{DivergedItem, ExperimentFinished, FailedItem, ItemBelowPassMark};
 use super::explain;
 use super::format::{Style, format_agent_usage, format_duration, format_judge_usage, format_score_at};
+use super::retried::format_retried;
+use super::traffic::{format_diverged, format_traffic, replay_suffix, traffic_notes};
 use crate::report::comparison::ThresholdStatus;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
 use crate::wording::{count, escape_control, group_thousands, percent};
@@ -31,6 +33,9 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     writeln!(text, "{name}: {}", format_verdict(finished, paint))?;
     write_scores(text, report, paint)?;
     write_line(text, "items", &format_items(finished, paint))?;
+    if let Some(retried) = format_retried(&report.summary, paint) {
+        write_line(text, "retried", &retried)?;
+    }
     write_line(text, "time", &format_durations(&report.summary))?;
     if let Some(tokens) = format_agent_usage(&report.summary) {
         write_line(text, "tokens", &tokens)?;
@@ -38,8 +43,10 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     if let Some(judges) = format_judge_usage(&report.summary) {
         write_line(text, "judges", &judges)?;
     }
+    write_traffic(text, &report.summary)?;
     write_failed_items(text, &finished.failed, finished.items_in_error, paint)?;
     write_items_below_pass_mark(text, finished, paint)?;
+    write_diverged_items(text, finished, paint)?;
     if let Some(comparison) = &report.baseline {
         for (index, rest) in explain::comparison_lines(comparison, paint).iter().enumerate() {
             if index == 0 { writeln!(text, "  {rest}")? } else { write_line(text, "", rest)? }
@@ -171,19 +178,40 @@ pub fn format_pass_count(passed: usize, total: usize) -> String {
     format!("{} of {} at their pass marks", group_thousands(passed as u64), group_thousands(total as u64))
 }
 
-/// The duration of a run and the latency of its items, in one line.
+/// The duration of a run and the latency of its items, in one line. The latency is marked if items were replayed.
 #[must_use]
 pub fn format_durations(summary: &Summary) -> String {
     let total = format!("{} total", format_duration(summary.total_duration_ms as f64));
     match &summary.latency {
         Some(latency) => format!(
-            "{total}, latency mean {}, p50 {}, p95 {}",
+            "{total}, latency mean {}, p50 {}, p95 {}{}",
             format_duration(summary.avg_latency_ms),
             format_duration(latency.p50),
-            format_duration(latency.p95)
+            format_duration(latency.p95),
+            replay_suffix(summary)
         ),
         None => total,
     }
+}
+
+/// What was replayed and what was sent, and what else is to know about it.
+fn write_traffic(text: &mut String, summary: &Summary) -> fmt::Result {
+    if let Some(traffic) = format_traffic(summary) {
+        write_line(text, "traffic", &traffic)?;
+    }
+    traffic_notes(summary).iter().try_for_each(|note| write_line(text, "", note))
+}
+
+/// The items that diverged from their recording, the first of them with where.
+fn write_diverged_items(text: &mut String, finished: &ExperimentFinished, paint: Style) -> fmt::Result {
+    let Some(diverged) = format_diverged(&finished.report.summary) else { return Ok(()) };
+    writeln!(text, "  {diverged}")?;
+    let lines = finished.diverged.iter().map(|DivergedItem { item, difference }| {
+        let difference = escape_control(difference).replace('\n', " ");
+        format!("{item}: {}", paint.warning(difference))
+    });
+    let all = finished.report.summary.traffic.as_ref().map_or(0, |traffic| traffic.diverged_items);
+    write_items(text, "", lines, all.saturating_sub(finished.diverged.len()))
 }
 
 fn write_failed_items(text: &mut String, failed: &[FailedItem], all: usize, paint: Style) -> fmt::Result {

@@ -61,6 +61,12 @@ impl Layout {
         self.root.join("runs")
     }
 
+    /// The state of the limits that processes share.
+    #[must_use]
+    pub fn limits(&self) -> PathBuf {
+        self.root.join("limits")
+    }
+
     /// The index of past runs, a SQLite file. It can always be rebuilt from the result files.
     #[must_use]
     pub fn history(&self) -> &Path {

@@ -228,6 +228,7 @@ fn an_experiment_with_all_settings_calls_the_builder() {
         evaluators = [concise, evals::correct, ExactMatch::new("exact", "answer")],
         name = "help-desk",
         runs = 3,
+        retries = 2,
         concurrency = 2,
         timeout = 30s,
         tags = ["v1", tag()],

@@ -15,6 +15,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::baseline::Baseline;
 use super::error::{ConfigError, Location, parse_error};
 use super::evaluators::EvaluatorEntry;
+use super::limits::{LimitConfig, limit_list};
 use super::locate::SourceFile;
 use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
@@ -79,6 +80,10 @@ pub struct ConfigFile {
     pub(super) webhooks: Option<Vec<WebhookConfig>>,
     /// Recordings of model traffic.
     pub(super) recordings: Option<RecordingsTable>,
+    /// Limits for requests to models.
+    #[serde(default, deserialize_with = "limit_list")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::limits::LimitTable>>"))]
+    pub(super) limits: Option<Vec<LimitConfig>>,
     /// Settings of `cargo cobalt serve`.
     pub(super) dashboard: Option<Dashboard>,
     /// Redaction of stored, displayed and served text.

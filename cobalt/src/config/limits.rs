@@ -1,7 +1,10 @@
 //! The tables `[[limits]]`: how many requests are sent to models, and how often they are retried. Without the feature `record`, they are
 //! only checked and listed.
 
-use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "record")]
 use crate::limits::LimitRule;
@@ -54,6 +57,29 @@ impl TryFrom<LimitTable> for LimitConfig {
             false => Ok(Self(table)),
         }
     }
+}
+
+/// Deserializes the tables. Errors show how to write them.
+pub fn limit_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<LimitConfig>>, D::Error> {
+    struct Tables;
+
+    impl<'de> Visitor<'de> for Tables {
+        type Value = Vec<LimitConfig>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of tables, each beginning with `[[limits]]`")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut tables = Vec::new();
+            while let Some(table) = list.next_element()? {
+                tables.push(table);
+            }
+            Ok(tables)
+        }
+    }
+
+    deserializer.deserialize_seq(Tables).map(Some)
 }
 
 /// Requires at least one number, as a schema.

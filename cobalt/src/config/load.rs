@@ -155,6 +155,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             platforms,
             webhooks,
             recordings,
+            limits,
             dashboard,
             redaction,
             ci,
@@ -184,7 +185,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let webhooks = self.webhooks(webhooks);
         let accounts = self.accounts(platforms.unwrap_or_default())?;
         let fetch = self.fetch_settings(&layout, accounts)?;
+        let max_cost = self.flags.max_cost.map_or_else(|| self.variables.max_cost(), |max| Ok(Some(max)))?;
+        let ledger = self.variables.ledger();
         let recordings = self.recordings(recordings.unwrap_or_default())?;
+        self.note_written("limits", limits.as_ref());
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
         let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
         Ok(Config {
@@ -214,7 +218,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             baseline,
             datasets,
             webhooks,
+            max_cost: max_cost.map(|max| (max.usd(), ledger)),
             recordings,
+            #[cfg(feature = "record")]
+            limits: limits.unwrap_or_default().into_iter().map(Into::into).collect(),
             dashboard,
             redacts_forms,
             fetch,

@@ -5,6 +5,7 @@ mod datasets;
 mod error;
 mod evaluators;
 mod file;
+mod limits;
 mod load;
 mod locate;
 mod models;
@@ -26,7 +27,7 @@ mod webhooks;
 pub use error::ConfigError;
 pub use load::layout;
 pub use locate::project_root;
-pub use overrides::Flags;
+pub use overrides::{Flags, MaxCost};
 pub use reporter::{Reporter, ReporterKind};
 pub use resolved::Config;
 #[cfg(feature = "schema")]

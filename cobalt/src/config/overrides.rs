@@ -14,11 +14,39 @@ use super::error::ConfigError;
 use super::reporter::Reporter;
 use super::settings::{OnInconclusive, RerunMode};
 use super::variables::{
-    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH,
+    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH,
     RESUME, RUNS, SHARD, TIMEOUT,
 };
 use crate::recording::RecordMode;
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
+
+/// What may be spent on models, in millionths of a USD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MaxCost(u64);
+
+impl MaxCost {
+    pub(crate) fn usd(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+}
+
+/// In USD.
+impl std::fmt::Display for MaxCost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.usd())
+    }
+}
+
+impl std::str::FromStr for MaxCost {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let usd = text.trim().trim_start_matches('$').parse::<f64>().ok();
+        let usd = usd.filter(|usd| (0.000_001..=1e9).contains(usd));
+        let usd = usd.ok_or_else(|| format!("expected an amount in USD above 0, such as `2` or `0.50`, not `{text}`"))?;
+        Ok(Self((usd * 1e6).round() as u64))
+    }
+}
 
 /// Settings from the command's flags, which override all others.
 ///
@@ -48,6 +76,10 @@ pub struct Flags {
     pub offline: bool,
     /// `--refresh`: re-fetch cached datasets older than this, the start of the command.
     pub refresh: Option<SystemTime>,
+    /// `--max-cost`: what may be spent on models.
+    pub max_cost: Option<MaxCost>,
+    /// The file in which the test binaries add up what they spend.
+    pub ledger: Option<PathBuf>,
     /// `--record`: how to use recordings of model traffic.
     pub record: Option<RecordMode>,
     /// `--record-stale`: record again what is older.
@@ -76,7 +108,11 @@ impl Flags {
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
         let record = self.record.map(|mode| (RECORD, mode.to_string().into()));
         let stale = self.record_stale.map(|age| (RECORD_STALE, humantime::format_duration(age).to_string().replace(' ', "").into()));
-        let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive, record, stale];
+        let max_cost = self.max_cost.map(|max| (MAX_COST, max.to_string().into()));
+        let ledger = self.ledger.clone().map(|ledger| (LEDGER, ledger.into_os_string()));
+        let all = [
+            config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive, record, stale, max_cost, ledger,
+        ];
         Ok(all.into_iter().flatten().chain(self.fetch_variables()).collect())
     }
 
@@ -163,6 +199,14 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
 
     pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
         self.read(ON_INCONCLUSIVE, "`pass` or `fail`", |text| text.parse().ok())
+    }
+
+    pub fn max_cost(&self) -> Result<Option<MaxCost>, ConfigError> {
+        self.read(MAX_COST, "an amount in USD such as `2` or `0.50`", |text| text.parse().ok())
+    }
+
+    pub fn ledger(&self) -> Option<PathBuf> {
+        self.path(LEDGER)
     }
 
     pub fn record(&self) -> Result<Option<RecordMode>, ConfigError> {

@@ -20,6 +20,8 @@ use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
 use crate::dataset::tables::DatasetTable;
 use crate::evaluators::Evaluator;
+#[cfg(feature = "record")]
+use crate::limits::LimitRule;
 use crate::llm::ModelSettings;
 use crate::recording::RecordSettings;
 use crate::settings::TargetPattern;
@@ -63,7 +65,10 @@ pub struct Config {
     pub(super) webhooks: Vec<Webhook>,
     pub(super) dashboard: DashboardSettings,
     pub(super) redacts_forms: bool,
+    pub(super) max_cost: Option<(f64, Option<PathBuf>)>,
     pub(super) recordings: RecordSettings,
+    #[cfg(feature = "record")]
+    pub(super) limits: Vec<LimitRule>,
     pub(super) fetch: FetchSettings,
     pub(super) settings: Vec<Setting>,
 }
@@ -238,6 +243,25 @@ impl Config {
     /// The settings for fetching datasets.
     pub(crate) fn fetch_settings(&self) -> &FetchSettings {
         &self.fetch
+    }
+
+    /// What may be spent on models in USD, and the file in which the processes of a call add it up.
+    pub(crate) fn max_cost(&self) -> Option<&(f64, Option<PathBuf>)> {
+        self.max_cost.as_ref()
+    }
+
+    /// Whether requests to models are limited, so that they have to pass through the gateway.
+    pub(crate) fn limits_requests(&self) -> bool {
+        #[cfg(feature = "record")]
+        return !self.limits.is_empty() || self.max_cost.is_some();
+        #[cfg(not(feature = "record"))]
+        false
+    }
+
+    /// Limits for requests to models.
+    #[cfg(feature = "record")]
+    pub(crate) fn limits(&self) -> &[LimitRule] {
+        &self.limits
     }
 
     /// The settings for recordings of model traffic.

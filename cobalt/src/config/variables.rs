@@ -22,6 +22,10 @@ pub(crate) const RESUME: &str = "COBALT_RESUME";
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
+/// What may be spent on models, in USD.
+pub const MAX_COST: &str = "COBALT_MAX_COST";
+/// The file in which the processes of a call add up what they spend.
+pub const LEDGER: &str = "COBALT_LEDGER";
 /// How recordings of model traffic are used.
 pub const RECORD: &str = "COBALT_RECORD";
 /// Recordings older than this are renewed.
@@ -54,7 +58,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 24] = [
+const KNOWN_VARIABLES: [&str; 26] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -64,6 +68,8 @@ const KNOWN_VARIABLES: [&str; 24] = [
     DIR,
     GATEWAY,
     HISTORY_DB,
+    LEDGER,
+    MAX_COST,
     OFFLINE,
     ONLY,
     ON_INCONCLUSIVE,

@@ -1,10 +1,12 @@
 //! The agent under test in its supported forms, and the context of one execution.
 
+use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cobalt_core::error_chain::{BoxError, causes, format_with_causes};
 use cobalt_core::item::{Item, Output};
 use serde::de::DeserializeOwned;
 
@@ -15,13 +17,85 @@ use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
 
 /// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
+///
+/// Agents may return any error. With this one, an agent says that a failure is transient, for example because a model is overloaded.
+/// Such an item is run again, up to [`retries`](crate::Experiment::retries) times:
+///
+/// ```
+/// use cobalt::{AgentError, Item};
+///
+/// # #[derive(Debug)]
+/// # struct ModelError { status: u16 }
+/// # impl std::fmt::Display for ModelError {
+/// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, "status {}", self.status) }
+/// # }
+/// # impl std::error::Error for ModelError {}
+/// # async fn ask(_: &Item) -> Result<String, ModelError> { Err(ModelError { status: 503 }) }
+/// async fn agent(item: Item) -> Result<String, cobalt::BoxError> {
+///     let answer = ask(&item).await.map_err(|error| match error.status {
+///         429 | 503 | 529 => AgentError::transient(error),
+///         _ => AgentError::new(error),
+///     })?;
+///     Ok(answer)
+/// }
+/// ```
+///
+/// An error is transient if it, or one of its causes, is a transient `AgentError`. It is found through all wrappers that pass on their
+/// causes with [`source`](Error::source): `anyhow::Error` with or without context, [`BoxError`], and your own error types, including
+/// those that forward everything (`#[error(transparent)]` of thiserror). It is not found if a wrapper keeps only the text, as
+/// `error.to_string()` does, or in an error type that only implements `Display`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct AgentError(String);
+#[error("{message}")]
+pub struct AgentError {
+    message: String,
+    #[source]
+    transient: Option<TransientMark>,
+}
+
+/// Marks an error as transient. It is a cause of the error rather than a field, because wrappers such as `anyhow::Error` hide the type
+/// of the error that they contain, but not its causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", Self::TEXT)]
+struct TransientMark;
+
+impl TransientMark {
+    const TEXT: &str = "a transient failure";
+}
 
 impl AgentError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+    /// An error that is not retried: text, or an error, whose causes become part of the message.
+    ///
+    /// If the error is already transient, see [`AgentError`], it remains so.
+    #[must_use]
+    pub fn new(error: impl Into<BoxError>) -> Self {
+        Self::from_dyn(&*error.into())
+    }
+
+    /// An error that is likely to be gone soon, so the item may be retried: text, or an error, whose causes become part of the message.
+    #[must_use]
+    pub fn transient(error: impl Into<BoxError>) -> Self {
+        Self { transient: Some(TransientMark), ..Self::new(error) }
+    }
+
+    /// Whether the agent said that the failure is transient.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        self.transient.is_some()
+    }
+
+    /// The error of an agent, with its causes in the message.
+    pub(crate) fn from_dyn(error: &(dyn Error + 'static)) -> Self {
+        if let Some(own) = error.downcast_ref::<Self>() {
+            return own.clone();
+        }
+        let transient = causes(error).find_map(|cause| cause.downcast_ref::<TransientMark>()).copied();
+        let mut message = format_with_causes(error);
+        if transient.is_some()
+            && let Some(without_mark) = message.strip_suffix(&format!(": {}", TransientMark::TEXT))
+        {
+            message.truncate(without_mark.len());
+        }
+        Self { message, transient }
     }
 }
 
@@ -147,6 +221,11 @@ impl Context {
     pub(crate) fn new(dataset: Dataset, index: usize, key: Arc<str>, run_index: usize) -> Self {
         let item = Arc::clone(dataset.shared(index));
         Self { item, key, index, run_index, dataset, recorder: Recorder::new(), traffic: None }
+    }
+
+    /// The context of another attempt at the same trial, without records.
+    pub(crate) fn for_next_attempt(&self) -> Self {
+        Self { recorder: Recorder::new(), ..self.clone() }
     }
 
     pub(crate) fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {
@@ -285,5 +364,89 @@ impl Context {
     pub fn request_header(&self) -> Option<(&'static str, String)> {
         let traffic = self.traffic.as_ref()?;
         Some((crate::recording::EXECUTION_HEADER, traffic.token().to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt;
+    use std::io;
+
+    use super::*;
+
+    /// As `anyhow::Error` in a box: hides the type of the error, but not its causes.
+    #[derive(Debug)]
+    struct Opaque(AgentError);
+
+    impl fmt::Display for Opaque {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            match self.0.source() {
+                Some(cause) if f.alternate() => write!(f, "{}: {cause}", self.0),
+                _ => write!(f, "{}", self.0),
+            }
+        }
+    }
+
+    impl Error for Opaque {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.0.source()
+        }
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    enum Own {
+        #[error(transparent)]
+        Forwarded(#[from] AgentError),
+        #[error("no answer")]
+        Caused(#[source] AgentError),
+        #[error("no answer: {0}")]
+        AsText(String),
+    }
+
+    fn busy() -> AgentError {
+        AgentError::transient("the model is busy")
+    }
+
+    fn converted(error: impl Into<BoxError>) -> (String, bool) {
+        let error = AgentError::new(error);
+        (error.to_string(), error.is_transient())
+    }
+
+    #[test]
+    fn text_and_errors_are_errors_of_an_agent_with_their_causes() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("HTTP error")]
+        struct Http(#[source] io::Error);
+
+        let http = || Http(io::Error::other("connection refused"));
+        let expected = "HTTP error: connection refused";
+        assert_eq!(converted(http()), (expected.to_owned(), false));
+        assert_eq!(AgentError::transient(http()).to_string(), expected);
+        assert_eq!(converted("said no"), ("said no".to_owned(), false));
+        assert_eq!(AgentError::new(String::from("said no")), AgentError::new("said no"));
+        assert!(busy().is_transient() && busy() != AgentError::new("the model is busy"));
+    }
+
+    #[test]
+    fn a_transient_error_is_found_in_any_wrapper_that_has_it_as_a_cause() {
+        let plain = ("the model is busy".to_owned(), true);
+        assert_eq!(converted(busy()), plain);
+        assert_eq!(converted(BoxError::from(busy())), plain);
+        assert_eq!(converted(Opaque(busy())), plain);
+        assert_eq!(converted(Own::from(busy())), plain);
+        assert_eq!(converted(io::Error::other(busy())), plain);
+        assert_eq!(AgentError::transient(busy()), busy());
+        assert_eq!(converted(Own::Caused(busy())), ("no answer: the model is busy".to_owned(), true));
+        let text = Own::AsText(busy().to_string());
+        assert_eq!(converted(text), ("no answer: the model is busy".to_owned(), false));
+        assert_eq!(converted(Own::Caused(AgentError::new("refused"))), ("no answer: refused".to_owned(), false));
+    }
+
+    #[test]
+    fn what_an_error_says_of_itself_is_not_taken_for_the_mark() {
+        let said = "it was a transient failure: a transient failure";
+        assert_eq!(converted(said), (said.to_owned(), false));
+        assert_eq!(AgentError::transient(said).to_string(), said);
+        assert_eq!(converted(AgentError::transient(said)), (said.to_owned(), true));
     }
 }

@@ -16,11 +16,16 @@ use crate::evaluators::Evaluator;
 use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
+/// The maximum number of retries per trial.
+const MAX_RETRIES: usize = 10;
+
 /// The resolved settings of an experiment, without its data and its agent.
 #[derive(Clone, Debug)]
 pub struct ResolvedDefinition {
     pub(crate) name: String,
     pub(crate) runs: usize,
+    /// How often a trial is repeated after a transient error.
+    pub(crate) retries: usize,
     pub(crate) concurrency: usize,
     pub(crate) timeout: Duration,
     pub(crate) tags: Vec<String>,
@@ -46,6 +51,8 @@ impl ResolvedDefinition {
             format!("timeout {:?}", self.timeout),
             format!("strict {}", self.strict),
         ];
+        // Without retries, it is that of earlier versions.
+        parts.extend((self.retries > 0).then(|| format!("retries {}", self.retries)));
         parts.extend(self.source_hash.map(|hash| format!("source {hash:016x}")));
         parts.extend(self.models.iter().map(|models| format!("models {models}")));
         let evaluator =
@@ -78,6 +85,12 @@ impl ResolvedDefinition {
         if self.runs > MAX_RUNS {
             let most = wording::group_thousands(MAX_RUNS as u64);
             return Err(format!("`runs` is {}, but the maximum is {most}", self.runs));
+        }
+        if self.retries > MAX_RETRIES {
+            return Err(format!(
+                "`retries` is {}, but the maximum is {MAX_RETRIES}; for limits that last longer, wait in the agent",
+                self.retries
+            ));
         }
         if self.timeout.is_zero() {
             return Err("`timeout` must be greater than zero".to_owned());
@@ -188,6 +201,7 @@ pub struct Experiment {
 pub(crate) struct Declaration {
     pub(crate) name: String,
     pub(crate) runs: usize,
+    pub(crate) retries: usize,
     pub(crate) concurrency: Option<usize>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) tags: Vec<String>,
@@ -228,6 +242,7 @@ impl Experiment {
             declaration: Declaration {
                 name: name.into(),
                 runs: 1,
+                retries: 0,
                 concurrency: None,
                 timeout: None,
                 tags: Vec::new(),
@@ -254,6 +269,16 @@ impl Experiment {
     /// The number of trials per item (default 1). The trials of an item run one after another.
     pub fn runs(mut self, runs: usize) -> Self {
         self.declaration.runs = runs;
+        self
+    }
+
+    /// How often a trial is repeated if the agent says that its failure is transient, with
+    /// [`AgentError::transient`](crate::AgentError::transient): at most 10, default 0.
+    ///
+    /// Retries are counted and shown, and what failed attempts used counts. They are no trials: for pass@k, set [`runs`](Self::runs). See
+    /// [`experiment`](macro@crate::experiment#retries).
+    pub fn retries(mut self, retries: usize) -> Self {
+        self.declaration.retries = retries;
         self
     }
 

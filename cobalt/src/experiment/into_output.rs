@@ -12,7 +12,7 @@ use super::agent::AgentError;
 /// A return type of agents: text, JSON, an [`Output`], or a `Result` of one of these.
 ///
 /// The error of a `Result` is stored with all its causes (its [`source`](std::error::Error::source)s). It is text, `anyhow::Error`,
-/// [`BoxError`](crate::BoxError), or any error that is `Send` and `Sync`. Functions with the attribute
+/// [`BoxError`](crate::BoxError), [`AgentError`], which can say that a failure is transient, or any error that is `Send` and `Sync`. Functions with the attribute
 /// [`experiment`](macro@crate::experiment) may also return `Box<dyn Error>`, and errors that only implement `Display`.
 #[diagnostic::on_unimplemented(
     message = "an agent cannot return `{Self}`",
@@ -48,7 +48,7 @@ impl_into_output!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, 
 
 impl<T: IntoOutput, E: IntoReason> IntoOutput for Result<T, E> {
     fn into_output(self) -> Result<Output, AgentError> {
-        self.map_err(|error| AgentError::new(error.into_reason()))?.into_output()
+        self.map_err(|error| AgentError::from_dyn(&*error.into_boxed()))?.into_output()
     }
 }
 

@@ -12,9 +12,10 @@ use cobalt_core::wording::count;
 
 use super::args::{Args, print_text};
 use super::case_results::{CaseResults, FinalSummary};
-use super::exit_code::{FAILED, INTERRUPTED, SETUP_ERROR};
+use super::exit_code::{BUDGET_SPENT, FAILED, INTERRUPTED, SETUP_ERROR};
 use super::exit_guard::{self, SharedRuntime, exit};
 use super::warnings::{Explanation, ItemExplainer};
+use crate::budget;
 use crate::evaluators::KillAllOnDrop;
 use crate::session::{InterruptedRun, Interrupter, Listener, RunEnd};
 use crate::thread_pool;
@@ -61,6 +62,8 @@ impl ExitState {
             INTERRUPTED
         } else if is(&self.setup_error) {
             SETUP_ERROR
+        } else if is(&self.incomplete) && budget::refusal().is_some() {
+            BUDGET_SPENT
         } else if is(&self.failed) || is(&self.still_failed) {
             FAILED
         } else if is(&self.incomplete) {
@@ -150,6 +153,10 @@ impl Listener for EventEmitter {
                 Event::ExperimentFinished(Box::new(finished))
             }
             RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, error }) => {
+                if let Some(why) = budget::refusal() {
+                    let experiment = Some(name.clone());
+                    self.stream.send(&Event::Warning(Warning { experiment, message: why, declared_at: None }));
+                }
                 self.told.incomplete.store(true, Ordering::SeqCst);
                 if error.is_some() {
                     self.told.setup_error.store(true, Ordering::SeqCst);
@@ -243,6 +250,9 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
     }
     if !is_cut_off {
         return whole;
+    }
+    if let Some(why) = budget::refusal() {
+        eprintln!("error: {why}");
     }
     match cut_off.join(",") {
         ids if ids.is_empty() => eprintln!("interrupted before any item was finished"),

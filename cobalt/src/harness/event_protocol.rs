@@ -117,8 +117,11 @@ fn list_experiment(
         return;
     }
     let mut listed = describe_declared(&declared);
+    let set = declared.declaration().and_then(|declaration| declaration.recordings.as_ref());
+    let recordings = config.recordings().resolve(&listed.name, set);
     if listed.ignored_without.is_some() {
         if args.could_select(&declared.case_name(), true) {
+            listed.recordings = recordings.list(None);
             stream.send(&Event::Listed(Box::new(listed)));
         }
         return;
@@ -137,11 +140,15 @@ fn list_experiment(
             let first = plan.dataset().get(0);
             listed.fields =
                 first.into_iter().flat_map(|item| item.keys().take(MAX_FIELDS).cloned()).collect();
+            listed.recordings = recordings.list(Some(&plan.dataset().keys()));
             listed.runs = definition.runs;
             listed.evaluators = evaluator_names(definition);
             listed.thresholds = definition.thresholds.iter().map(crate::Threshold::case_name).collect();
         }
-        Err(broken) => listed.error = Some(redacted(&broken.error.to_string()).into_owned()),
+        Err(broken) => {
+            listed.error = Some(redacted(&broken.error.to_string()).into_owned());
+            listed.recordings = recordings.list(None);
+        }
     }
     stream.send(&Event::Listed(Box::new(listed)));
 }
@@ -161,6 +168,7 @@ fn describe_declared(declared: &DeclaredExperiment) -> Listed {
         runs: 0,
         evaluators: Vec::new(),
         thresholds: Vec::new(),
+        recordings: None,
         file,
         line,
         error: None,

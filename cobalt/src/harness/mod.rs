@@ -19,6 +19,7 @@ use cobalt_core::reporters::{Warning, escape_control};
 use cobalt_core::wording::count;
 use libtest_mimic::Trial;
 
+use crate::budget;
 use crate::config::Config;
 use crate::evaluators::KillAllOnDrop;
 use crate::private::ExperimentDefinition;
@@ -29,7 +30,7 @@ use case_results::{CaseResults, ResultWriter, TrialRunner};
 use cases::DeclaredExperiment;
 use event_emitter::{RunCompleteness, StopHandler, print_results, print_warning, shut_down};
 pub use event_protocol::{Request, RequestKind};
-use exit_code::{FAILED, SETUP_ERROR};
+use exit_code::{BUDGET_SPENT, FAILED, SETUP_ERROR};
 use exit_guard::{ProcessResources, exit, runtime_handle, signal_error};
 use planned_run::NextestProcess;
 use schedule::Schedule;
@@ -93,10 +94,15 @@ fn run(args: &Args) -> Result<i32, String> {
     let mut warnings = warnings::unknown_variables(&definitions, &config);
     warnings.extend(warnings::keys_in_config(&config));
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
-    if !args.mimic.list && planned_run::needs_gateway(&definitions, &config) {
-        planned_run::lead_clients_to_gateway(&config)?;
+    let request = Request::from_environment()?;
+    let runs = !args.mimic.list && request.as_ref().is_none_or(|request| request.wanted == RequestKind::Run);
+    if runs && planned_run::needs_gateway(&definitions, &config) {
+        planned_run::lead_clients_to_gateway(&definitions, &config)?;
     }
-    let Some(request) = Request::from_environment()? else {
+    if let Some((max, ledger)) = config.max_cost().filter(|_| runs) {
+        budget::limit(*max, ledger.clone());
+    }
+    let Some(request) = request else {
         return test(&definitions, args, config, warnings);
     };
     let (stream, last) = event_protocol::open_stream(&request)?;
@@ -204,6 +210,7 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
     shut_down(&runtime);
     Ok(match (whole, conclusion.has_failed()) {
         (RunCompleteness::Unsaved, _) => SETUP_ERROR,
+        (RunCompleteness::Interrupted, _) if budget::refusal().is_some() => BUDGET_SPENT,
         (_, true) => FAILED,
         (RunCompleteness::Interrupted, false) => SETUP_ERROR,
         (RunCompleteness::Complete, false) => 0,

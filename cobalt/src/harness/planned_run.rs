@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::env;
 use std::process::Command;
 
+#[cfg(feature = "record")]
+use cobalt_core::recordings::RecordingFolder;
 use cobalt_core::report::Shard;
 use cobalt_core::store::{InterruptedRun, derive_id};
 
@@ -11,7 +13,7 @@ use super::cases::{CaseTarget, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::recording::RecordMode;
+use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::session::{ItemSelection, MissingKeys, Plan, Rerun, Run};
 
 /// Cases with their names.
@@ -173,24 +175,37 @@ impl PlannedRun {
 pub fn needs_gateway(definitions: &[&'static ExperimentDefinition], config: &Config) -> bool {
     let settings = config.recordings();
     let is_recorded = |definition: &&ExperimentDefinition| {
-        definition.records || settings.resolve(&(definition.name)(), None).mode != RecordMode::Off
+        definition.records.is_some() || resolve_recording(definition, config).mode != RecordMode::Off
     };
-    settings.requested != Some(RecordMode::Off) && definitions.iter().any(is_recorded)
+    let is_recorded = settings.requested != Some(RecordMode::Off) && definitions.iter().any(is_recorded);
+    is_recorded || config.limits_requests()
+}
+
+/// How an experiment uses recordings, as far as its declaration tells without being evaluated.
+fn resolve_recording(definition: &ExperimentDefinition, config: &Config) -> ResolvedRecording {
+    let declared = definition.records.filter(|folder| !folder.is_empty()).map(Recordings::from);
+    config.recordings().resolve(&(definition.name)(), declared.as_ref())
 }
 
 /// Restarts the process with the variables that lead clients to the gateway; returns if they do.
 #[cfg(feature = "record")]
-pub fn lead_clients_to_gateway(config: &Config) -> Result<(), String> {
-    let variables = crate::recording::missing_variables()?;
+pub fn lead_clients_to_gateway(
+    definitions: &[&'static ExperimentDefinition],
+    config: &Config,
+) -> Result<(), String> {
+    let uses: Vec<_> = definitions.iter().map(|definition| resolve_recording(definition, config)).collect();
+    let replays = uses.iter().all(|used| used.mode == RecordMode::Replay);
+    let folders = uses.iter().filter(|_| replays).map(|used| RecordingFolder::new(&used.folder));
+    let variables = crate::recording::missing_variables(&folders.collect::<Vec<_>>())?;
     if variables.is_empty() {
-        return crate::recording::Gateway::shared(config.prices()).map(drop);
+        return crate::recording::Gateway::shared(config).map(drop);
     }
     restart(variables.iter()).map_err(|error| format!("failed to restart with the gateway for model traffic: {error}"))
 }
 
 /// Without the feature, an experiment that needs it is refused when it is read.
 #[cfg(not(feature = "record"))]
-pub fn lead_clients_to_gateway(_: &Config) -> Result<(), String> {
+pub fn lead_clients_to_gateway(_: &[&'static ExperimentDefinition], _: &Config) -> Result<(), String> {
     Ok(())
 }
 

@@ -29,6 +29,7 @@ pub struct Permit {
     line: SharedLine,
     /// Set until the end.
     grant: Option<Grant>,
+    #[cfg_attr(not(test), expect(dead_code, reason = "the sender measures the time in which all of its requests wait"))]
     waited: Duration,
 }
 
@@ -37,6 +38,7 @@ impl Permit {
         Self { line, grant: Some(grant), waited }
     }
 
+    #[cfg(test)]
     /// How long the request waited for its permit; zero if it did not have to.
     pub fn waited(&self) -> Duration {
         self.waited

@@ -15,6 +15,7 @@ use super::embedding_batcher::{CallUsage, EmbeddingBatcher};
 use super::single_flight::SingleFlight;
 use super::vendors::Role;
 use super::{AskError, CallMeter, CheckError, ModelChoice, ModelSettings, Provider, target};
+use crate::budget;
 
 /// The instances in use: users with the same settings share one.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
@@ -125,7 +126,10 @@ impl Models {
             usage.tokens.output += tokens.output;
             usage.tokens.cached_input += tokens.cached_input;
             match self.prices.estimate(model, tokens) {
-                Some(cost) => usage.cost += cost,
+                Some(cost) => {
+                    usage.cost += cost;
+                    budget::spend(cost);
+                }
                 None if tokens.input + tokens.output > 0 => push_unique(&mut usage.unpriced, model),
                 None => {}
             }

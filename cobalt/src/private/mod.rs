@@ -35,8 +35,8 @@ pub struct ExperimentDefinition {
     pub source_hash: u64,
     /// Whether it is declared in a test or bench target, which has to run it.
     pub in_test_target: bool,
-    /// Whether it declares recordings of its model traffic.
-    pub records: bool,
+    /// The folder of its recordings, if it declares any; empty if the folder is not a literal.
+    pub records: Option<&'static str>,
     /// Loads the dataset.
     pub dataset: fn() -> Result<Dataset, BoxError>,
     /// Adds the settings of the attribute, and the agent.

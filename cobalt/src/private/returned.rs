@@ -1,4 +1,4 @@
-//! Converts the error of a function with one of the attributes to text with all its causes.
+//! Converts the error of a function with one of the attributes to text with all its causes. Whether it is transient is kept.
 //!
 //! The attributes know the concrete return type, so they can select a conversion by its error type (autoref specialization): each trait
 //! here is implemented for one more reference than the next, and method calls try them in this order. Any other value is passed
@@ -9,7 +9,9 @@ use std::error::Error;
 use std::fmt::{self, Display};
 use std::ops::Deref;
 
-use cobalt_core::error_chain::{IntoReason, format_with_causes};
+use cobalt_core::error_chain::IntoReason;
+
+use crate::experiment::AgentError;
 
 /// A returned value, converted by the first trait that applies.
 pub struct Returned<R>(Cell<Option<R>>);
@@ -40,13 +42,13 @@ pub trait Sendable {
     /// # Errors
     ///
     /// Those of the function.
-    fn with_causes(&self) -> Result<Self::Value, String>;
+    fn with_causes(&self) -> Result<Self::Value, AgentError>;
 }
 
 impl<T, E: IntoReason> Sendable for &&&Returned<Result<T, E>> {
     type Value = T;
-    fn with_causes(&self) -> Result<T, String> {
-        self.take().map_err(IntoReason::into_reason)
+    fn with_causes(&self) -> Result<T, AgentError> {
+        self.take().map_err(|error| AgentError::from_dyn(&*error.into_boxed()))
     }
 }
 
@@ -59,13 +61,13 @@ pub trait Pointed {
     /// # Errors
     ///
     /// Those of the function.
-    fn with_causes(&self) -> Result<Self::Value, String>;
+    fn with_causes(&self) -> Result<Self::Value, AgentError>;
 }
 
 impl<T, E: Deref<Target = dyn Error>> Pointed for &&Returned<Result<T, E>> {
     type Value = T;
-    fn with_causes(&self) -> Result<T, String> {
-        self.take().map_err(|error| format_with_causes(&*error))
+    fn with_causes(&self) -> Result<T, AgentError> {
+        self.take().map_err(|error| AgentError::from_dyn(&*error))
     }
 }
 
@@ -78,13 +80,13 @@ pub trait Shown {
     /// # Errors
     ///
     /// Those of the function.
-    fn with_causes(&self) -> Result<Self::Value, String>;
+    fn with_causes(&self) -> Result<Self::Value, AgentError>;
 }
 
 impl<T, E: Display> Shown for &Returned<Result<T, E>> {
     type Value = T;
-    fn with_causes(&self) -> Result<T, String> {
-        self.take().map_err(|error| format!("{error:#}"))
+    fn with_causes(&self) -> Result<T, AgentError> {
+        self.take().map_err(|error| AgentError::new(format!("{error:#}")))
     }
 }
 
@@ -100,5 +102,27 @@ impl<R> Whatever for Returned<R> {
     type Value = R;
     fn with_causes(&self) -> R {
         self.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BoxError;
+
+    fn busy() -> AgentError {
+        AgentError::transient("the model is busy")
+    }
+
+    #[test]
+    fn a_transient_error_stays_one_in_every_type_that_has_causes() {
+        let own: Result<(), AgentError> = Err(busy());
+        assert_eq!((&&&&Returned::new(own)).with_causes(), Err(busy()));
+        let sendable: Result<(), BoxError> = Err(busy().into());
+        assert_eq!((&&&&Returned::new(sendable)).with_causes(), Err(busy()));
+        let boxed: Result<(), Box<dyn Error>> = Err(busy().into());
+        assert_eq!((&&&&Returned::new(boxed)).with_causes(), Err(busy()));
+        let text: Result<(), String> = Err(busy().to_string());
+        assert_eq!((&&&&Returned::new(text)).with_causes(), Err(AgentError::new("the model is busy")));
     }
 }

@@ -46,6 +46,10 @@ impl ExecutionTraffic {
         match *self {}
     }
 
+    pub fn has_problem(&self) -> bool {
+        match *self {}
+    }
+
     pub async fn end_agent(&self, _: Duration) -> AgentTraffic {
         match *self {}
     }

@@ -280,6 +280,11 @@ impl ExecutionTraffic {
         self.lock().waits.total()
     }
 
+    /// Whether a request was refused, which is an error of the item.
+    pub fn has_problem(&self) -> bool {
+        self.lock().problem.is_some()
+    }
+
     /// Ends the agent's part: waits for responses that it no longer reads.
     pub async fn end_agent(&self, latency: Duration) -> AgentTraffic {
         let deadline = tokio::time::Instant::now() + SETTLE_TIMEOUT;

@@ -5,18 +5,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cobalt_core::item::{Item, make_unique};
+use cobalt_core::item::Item;
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial};
 use cobalt_core::report::TrafficSummary;
-use cobalt_core::slug::slug;
 use cobalt_core::timestamp::Timestamp;
 
 use super::execution::ExecutionTraffic;
 use super::gateway::Gateway;
-use super::settings::{RecordMode, ResolvedRecording};
-
-/// The maximum length of the name of a cassette.
-const MAX_NAME: usize = 80;
+use super::settings::{RecordMode, ResolvedRecording, cassette_names};
 
 impl RecordMode {
     /// Whether requests may be answered from recordings.
@@ -64,13 +60,12 @@ impl ExperimentTraffic {
         keys: Arc<[Arc<str>]>,
         runs: usize,
     ) -> Arc<Self> {
-        let names = keys.iter().map(|key| slug(key, MAX_NAME).to_lowercase()).collect();
         Arc::new(Self {
             name: name.to_owned(),
             folder: RecordingFolder::new(&settings.folder),
             settings,
             gateway,
-            cassettes: make_unique(names),
+            cassettes: cassette_names(&keys),
             keys,
             runs,
             open: Mutex::default(),

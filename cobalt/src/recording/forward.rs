@@ -2,12 +2,13 @@
 
 use std::io;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use cobalt_core::back_off::BackOff;
 use cobalt_core::hash::sha256_hex;
-use cobalt_core::prices::PriceTable;
+use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder};
 use http_body_util::BodyExt as _;
 use hyper::Method;
@@ -21,10 +22,11 @@ use super::execution::InFlight;
 use super::gateway::{Gateway, Sink};
 use super::reply::{self, Reply, StreamedBody};
 use super::usage::ResponseUsage;
+use crate::limits::{Limits, Permit};
 use crate::http::{Connections, is_transient, retry_after, root_cause};
 
-/// How often a request is sent again.
-const RETRIES: u32 = 4;
+/// Bytes of a request for each of its tokens, to estimate them before they are known.
+const BYTES_PER_TOKEN: u64 = 4;
 /// The longest wait for which a vendor may ask.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// How long the rest of a response is read that the client no longer reads.
@@ -38,6 +40,7 @@ pub struct Forwarder {
     connections: Connections,
     back_off: BackOff,
     pub prices: PriceTable,
+    pub limits: Arc<Limits>,
 }
 
 /// A request that is passed on.
@@ -54,10 +57,26 @@ pub struct Outgoing {
     pub compared: Bytes,
 }
 
-impl Forwarder {
-    pub fn new(prices: PriceTable) -> Self {
-        Self { connections: Connections::default(), back_off: BackOff::default(), prices }
+impl Outgoing {
+    /// The model that is asked.
+    fn model(&self) -> Option<&str> {
+        self.recorded.body.as_ref()?.json()?["model"].as_str()
     }
+}
+
+impl Forwarder {
+    pub fn new(prices: PriceTable, limits: Arc<Limits>) -> Self {
+        Self { connections: Connections::default(), back_off: BackOff::default(), prices, limits }
+    }
+}
+
+/// The last attempt to send a request.
+struct Attempt {
+    outcome: Outcome,
+    /// When it was sent.
+    sent: Instant,
+    /// Held until the response is read.
+    permit: Option<Permit>,
 }
 
 /// A response, or why there is none.
@@ -74,7 +93,7 @@ impl Gateway {
         let mut in_flight = sink.execution().map(super::execution::ExecutionTraffic::in_flight);
         // If the client goes away, nobody else completes the entry.
         let mut unanswered = GiveUpOnDrop { gateway: Arc::clone(&self), sink: Some(sink.clone()) };
-        let (outcome, sent) = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
+        let Attempt { outcome, sent, permit } = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
         let (status, headers, first) = match outcome {
             Outcome::Response(response) => {
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -92,46 +111,72 @@ impl Gateway {
         let gateway = Arc::clone(&self);
         let pass_on = async move {
             let _in_flight = in_flight;
-            capture.pass_on(gateway, (outgoing.recorded, outgoing.compared), sink, first, parts).await;
+            let tokens = capture.pass_on(gateway, (outgoing.recorded, outgoing.compared), sink, first, parts).await;
+            if let Some(permit) = permit {
+                permit.settle(tokens);
+            }
         };
         tokio::spawn(pass_on);
-        let mut reply = Reply::new(StreamedBody(received).boxed_unsync());
+        let mut reply = Reply::new(StreamedBody::new(received).boxed_unsync());
         *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::OK);
         let forwarded = headers.iter().filter(|(name, _)| !is_of_connection(name));
         reply.headers_mut().extend(forwarded.map(|(name, value)| (name.clone(), value.clone())));
         reply
     }
 
-    /// Sends a request until it is answered, or until another attempt would not help. Returns when the last attempt was sent.
+    /// Sends a request until it is answered, or until another attempt would not help.
     async fn send_with_retries(
         &self,
         outgoing: &Outgoing,
         sink: &Sink,
         mut in_flight: Option<&mut InFlight>,
-    ) -> (Outcome, Instant) {
+    ) -> Attempt {
+        let Forwarder { limits, back_off, .. } = &self.forwarder;
+        let (vendor, model) = (&*outgoing.vendor, outgoing.model());
+        let tokens = outgoing.body.len() as u64 / BYTES_PER_TOKEN;
         let mut attempt = 0;
         loop {
+            let permit = waiting(&mut in_flight, limits.acquire(vendor, model, tokens)).await;
             let sent = Instant::now();
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
-                Outcome::Response(_) => return (outcome, sent),
-                Outcome::Busy { headers, body, .. } => {
+                Outcome::Response(_) => return Attempt { outcome, sent, permit: Some(permit) },
+                Outcome::Busy { status, headers, body } => {
                     let asked = retry_after(headers, SystemTime::now());
                     let is_final = is_quota(body) || asked.is_some_and(|asked| asked > MAX_WAIT);
-                    (!is_final).then(|| self.forwarder.back_off.wait(attempt, asked))
+                    if matches!(status, 429 | 529) && !is_final {
+                        permit.throttled(asked);
+                    }
+                    (!is_final).then(|| back_off.wait(attempt, asked))
                 }
-                Outcome::Unreachable(_) => Some(self.forwarder.back_off.wait(attempt, None)),
+                Outcome::Unreachable(_) => {
+                    drop(permit);
+                    Some(back_off.wait(attempt, None))
+                }
             };
-            let Some(wait) = wait.filter(|_| attempt < RETRIES) else { return (outcome, sent) };
+            let Some(wait) = wait.filter(|_| attempt < limits.retries(vendor, model)) else {
+                return Attempt { outcome, sent, permit: None };
+            };
             attempt += 1;
             if let Some(execution) = sink.execution() {
                 execution.count_retry();
             }
-            in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(true));
-            tokio::time::sleep(wait).await;
-            in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(false));
+            waiting(&mut in_flight, tokio::time::sleep(wait)).await;
         }
     }
+}
+
+/// Waits for a future that is not ready at once, and counts the time as waited.
+async fn waiting<F: Future>(in_flight: &mut Option<&mut InFlight>, future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    let first = std::future::poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
+    if let Poll::Ready(output) = first {
+        return output;
+    }
+    in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(true));
+    let output = future.await;
+    in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(false));
+    output
 }
 
 struct GiveUpOnDrop {
@@ -216,7 +261,7 @@ impl Capture {
         Self { status, content_type: text(CONTENT_TYPE), retry_after: text(RETRY_AFTER), sent, parts: Vec::new() }
     }
 
-    /// Passes the parts on to the client, and keeps the response. The client receives the last part only when it is kept: then its
+    /// Passes the parts on to the client, and keeps the response. Returns its tokens, if it reports them. The client receives the last part only when it is kept: then its
     /// item may end.
     async fn pass_on(
         mut self,
@@ -225,7 +270,7 @@ impl Capture {
         sink: Sink,
         mut upstream: Upstream,
         client: mpsc::Sender<io::Result<Bytes>>,
-    ) {
+    ) -> Option<u64> {
         let mut held: Option<Bytes> = None;
         let mut deadline = None;
         let broken = loop {
@@ -253,7 +298,7 @@ impl Capture {
                 Err(error) => break Some(root_cause(&error)),
             }
         };
-        self.keep(&gateway, request, &sink, broken.is_some());
+        let tokens = self.keep(&gateway, request, &sink, broken.is_some());
         // The client may have gone.
         if let Some(part) = held {
             let _ = client.send(Ok(part)).await;
@@ -261,13 +306,14 @@ impl Capture {
         if let Some(problem) = broken {
             let _ = client.send(Err(io::Error::other(problem))).await;
         }
+        tokens.map(|tokens| tokens.input + tokens.output)
     }
 
     fn is_stream(&self) -> bool {
         self.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/event-stream"))
     }
 
-    fn keep(self, gateway: &Gateway, (request, compared): (RecordedRequest, Bytes), sink: &Sink, truncated: bool) {
+    fn keep(self, gateway: &Gateway, (request, compared): (RecordedRequest, Bytes), sink: &Sink, truncated: bool) -> Option<Tokens> {
         let folder = sink.folder();
         let latency_ms = self.sent.elapsed().as_micros() as f64 / 1000.0;
         let stored = match &folder {
@@ -278,7 +324,8 @@ impl Capture {
             Ok(body) => body,
             Err(error) => {
                 eprintln!("error: cannot write a recording: {error}");
-                return gateway.give_up(sink);
+                gateway.give_up(sink);
+                return None;
             }
         };
         let usage = match &body {
@@ -305,6 +352,7 @@ impl Capture {
             tokens: usage.tokens,
         };
         gateway.keep(sink, interaction, usage.id);
+        usage.tokens
     }
 
     fn body(&self, folder: Option<&RecordingFolder>) -> io::Result<Option<Body>> {

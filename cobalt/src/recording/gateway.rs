@@ -25,6 +25,9 @@ use super::reply::{self, Reply};
 use super::route::{Destination, VENDORS, VendorRoute};
 use super::settings::RecordMode;
 use super::unattributed::Unattributed;
+use crate::budget;
+use crate::config::Config;
+use crate::limits::Limits;
 
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
@@ -84,14 +87,19 @@ pub struct GatewayStart {
 
 impl Gateway {
     /// The gateway of this process; started on first use.
-    pub fn shared(prices: &PriceTable) -> Result<Arc<Self>, String> {
+    pub fn shared(config: &Config) -> Result<Arc<Self>, String> {
         let start = || {
             let start = super::process::take_start().unwrap_or_else(|| GatewayStart {
                 listener: None,
                 token: None,
                 upstreams: current_upstreams(),
             });
-            Self::start(start, prices.clone())
+            let shared = (!config.limits().is_empty()).then(|| config.layout().limits());
+            let limits = Limits::new(config.limits().to_vec(), shared);
+            if let Some(error) = limits.take_sharing_error() {
+                eprintln!("note: {error}");
+            }
+            Self::start(start, config.prices().clone(), limits)
         };
         GATEWAY.get_or_init(start).clone()
     }
@@ -102,7 +110,7 @@ impl Gateway {
     }
 
     /// Starts a gateway on a thread of its own, so that no agent can block it.
-    pub fn start(start: GatewayStart, prices: PriceTable) -> Result<Arc<Self>, String> {
+    pub fn start(start: GatewayStart, prices: PriceTable, limits: Limits) -> Result<Arc<Self>, String> {
         let failed = |error: std::io::Error| format!("the gateway for model traffic cannot start: {error}");
         let listener = match start.listener {
             Some(listener) => listener,
@@ -118,7 +126,7 @@ impl Gateway {
             next: AtomicU64::new(0),
             ids: Mutex::default(),
             unattributed: Unattributed::default(),
-            forwarder: Forwarder::new(prices),
+            forwarder: Forwarder::new(prices, Arc::new(limits)),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let serving = Arc::clone(&gateway);
@@ -127,6 +135,12 @@ impl Gateway {
             .spawn(move || runtime.block_on(serve(serving, listener)))
             .map_err(failed)?;
         Ok(gateway)
+    }
+
+    /// The limits for requests to models.
+    #[cfg(feature = "judge")]
+    pub(crate) fn limits(&self) -> &Arc<Limits> {
+        &self.forwarder.limits
     }
 
     /// The base URL for requests to a vendor: of an execution, or of the process.
@@ -231,6 +245,10 @@ impl Gateway {
             Ok(sink) => sink,
             Err(reply) => return *reply,
         };
+        if let Some(refusal) = budget::refusal() {
+            self.give_up(&sink);
+            return reply::error(402, "budget_spent", &refusal);
+        }
         let Some(url) = url else {
             let variables = VendorRoute::named(&destination.vendor).map_or("", |vendor| vendor.if_set[0]);
             let vendor = &destination.vendor;
@@ -389,6 +407,9 @@ impl Gateway {
 
     /// Keeps a new interaction, before the client has received the end of the response.
     pub(super) fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
+        if let (Some(model), Some(tokens)) = (&interaction.model, interaction.tokens) {
+            budget::spend(self.forwarder.prices.estimate(model, tokens).unwrap_or(0.0));
+        }
         match sink {
             Sink::Execution { execution, entry } => {
                 if let Some(id) = id {

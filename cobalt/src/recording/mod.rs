@@ -19,6 +19,8 @@ mod reply;
 #[cfg(feature = "record")]
 mod route;
 mod settings;
+#[cfg(all(test, feature = "record"))]
+mod tests;
 #[cfg(feature = "record")]
 mod unattributed;
 #[cfg(feature = "record")]
@@ -42,7 +44,7 @@ pub(crate) use experiment::ExperimentTraffic;
 #[cfg(feature = "record")]
 pub(crate) use gateway::Gateway;
 #[cfg(feature = "record")]
-pub(crate) use process::missing_variables;
+pub(crate) use process::{NO_KEY, missing_variables};
 #[cfg(feature = "record")]
 pub(crate) use route::VendorRoute;
 pub use settings::{RecordMode, Recordings};
@@ -57,10 +59,10 @@ pub(crate) fn start(
     runs: usize,
     config: &Config,
 ) -> Result<Option<Arc<ExperimentTraffic>>, String> {
-    if settings.mode == RecordMode::Off && Gateway::running().is_none() {
+    if settings.mode == RecordMode::Off && Gateway::running().is_none() && !config.limits_requests() {
         return Ok(None);
     }
-    let gateway = Gateway::shared(config.prices())?;
+    let gateway = Gateway::shared(config)?;
     let traffic = ExperimentTraffic::new(name, settings.clone(), Arc::clone(&gateway), Arc::clone(keys), runs);
     gateway.add_experiment(&traffic);
     Ok(Some(traffic))
@@ -86,7 +88,10 @@ pub(crate) fn original_variable(name: &str) -> Option<String> {
     {
         return value;
     }
-    std::env::var(name).ok()
+    let value = std::env::var(name).ok();
+    #[cfg(feature = "record")]
+    let value = value.filter(|value| value != NO_KEY);
+    value
 }
 
 /// The base URL of a provider's API through the gateway, for a trial.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Mutex;
 
+use cobalt_core::recordings::RecordingFolder;
 use serde::{Deserialize, Serialize};
 
 use super::gateway::{GatewayStart, bind, current_upstreams, random_token};
@@ -25,6 +26,9 @@ struct Handover {
     upstreams: BTreeMap<String, String>,
 }
 
+/// The value of a key's variable if it is not set and nothing is sent to its vendor.
+pub const NO_KEY: &str = "replayed-without-a-key";
+
 /// How to start the gateway in this process, until it is taken.
 static START: Mutex<Option<GatewayStart>> = Mutex::new(None);
 
@@ -33,12 +37,13 @@ pub fn take_start() -> Option<GatewayStart> {
     START.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }
 
-/// The variables with which this process has to start itself again; none if it was started with them.
+/// The variables with which this process has to start itself again; none if it was started with them. `replayed` are the recordings
+/// from which alone it answers: clients of vendors in them may need a key even to be built.
 ///
 /// # Errors
 ///
 /// No port is free.
-pub fn missing_variables() -> Result<BTreeMap<String, String>, String> {
+pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String, String>, String> {
     let handover = std::env::var(GATEWAY).ok().and_then(|text| serde_json::from_str::<Handover>(&text).ok());
     let (upstreams, ours) = match handover {
         Some(handover) => (handover.upstreams.clone(), Some(handover).filter(is_of_this_process)),
@@ -62,6 +67,9 @@ pub fn missing_variables() -> Result<BTreeMap<String, String>, String> {
             variables.insert(name.to_owned(), format!("http://{}:{port}/{token}/{path}", Ipv4Addr::LOCALHOST));
         }
     }
+    for name in missing_keys(replayed) {
+        variables.insert(name.to_owned(), NO_KEY.to_owned());
+    }
     let process = cfg!(unix).then(std::process::id);
     let handover = Handover { process, port, token, upstreams };
     let handover = serde_json::to_string(&handover).map_err(|error| error.to_string())?;
@@ -82,9 +90,40 @@ fn led_variables<'a>(
     vendor.all_variables().filter(|(name, always)| *always || upstreams.contains_key(*name)).map(|(name, _)| name)
 }
 
+/// The variables of keys that are not set, of the vendors in recordings.
+fn missing_keys(replayed: &[RecordingFolder]) -> Vec<&'static str> {
+    let is_missing = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    let mut wanted: Vec<_> =
+        VENDORS.iter().filter(|vendor| !vendor.keys.is_empty() && vendor.keys.iter().all(|name| is_missing(name))).collect();
+    let mut missing = Vec::new();
+    for path in replayed.iter().flat_map(|folder| folder.cassettes().unwrap_or_default()) {
+        if wanted.is_empty() {
+            break;
+        }
+        // The whole file need not be read as JSON for that.
+        let text = std::fs::read(path).unwrap_or_default();
+        wanted.retain(|vendor| {
+            let path = format!("\"path\": \"{}/", vendor.name);
+            let is_used = memchr::memmem::find(&text, path.as_bytes()).is_some();
+            missing.extend(vendor.keys.first().filter(|_| is_used));
+            !is_used
+        });
+    }
+    missing
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vendor_in_the_recordings_has_a_key_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RecordingFolder::new(dir.path());
+        assert!(missing_keys(std::slice::from_ref(&folder)).is_empty());
+        std::fs::write(folder.cassette("one"), "{\n  \"path\": \"groq/chat/completions\"\n}").unwrap();
+        assert_eq!(missing_keys(&[folder]), ["GROQ_API_KEY"]);
+    }
 
     #[test]
     fn variables_that_are_set_lead_to_the_gateway_and_so_do_the_usual_ones() {

@@ -18,15 +18,35 @@ use tokio::sync::mpsc::Receiver;
 pub type ReplyBody = UnsyncBoxBody<Bytes, io::Error>;
 pub type Reply = Response<ReplyBody>;
 
-/// A body whose parts come through a channel. An error breaks the connection.
-pub struct StreamedBody(pub Receiver<io::Result<Bytes>>);
+/// A body whose parts come through a channel. An error breaks the connection, after what came before it has been sent.
+pub struct StreamedBody {
+    parts: Receiver<io::Result<Bytes>>,
+    error: Option<io::Error>,
+}
+
+impl StreamedBody {
+    pub fn new(parts: Receiver<io::Result<Bytes>>) -> Self {
+        Self { parts, error: None }
+    }
+}
 
 impl Body for StreamedBody {
     type Data = Bytes;
     type Error = io::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.0.poll_recv(cx).map(|part| part.map(|part| part.map(Frame::data)))
+        if let Some(error) = self.error.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
+        match self.parts.poll_recv(cx) {
+            Poll::Ready(Some(Err(error))) => {
+                // The connection sends what it holds when there is nothing to do; on an error, it drops it.
+                self.error = Some(error);
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
+            part => part.map(|part| part.map(|part| part.map(Frame::data))),
+        }
     }
 }
 
@@ -41,7 +61,7 @@ pub fn broken_off(bytes: Bytes) -> ReplyBody {
     // There is room for both.
     let _ = sender.try_send(Ok(bytes));
     let _ = sender.try_send(Err(io::Error::other("the recorded response breaks off here")));
-    StreamedBody(receiver).boxed_unsync()
+    StreamedBody::new(receiver).boxed_unsync()
 }
 
 /// An error in the form that clients of OpenAI and Anthropic read. Clients do not repeat such a request.

@@ -15,6 +15,8 @@ pub struct VendorRoute {
     pub variables: &'static [&'static str],
     /// Further variables, which are only replaced if they are set.
     pub if_set: &'static [&'static str],
+    /// Variables from which clients read the key.
+    pub keys: &'static [&'static str],
 }
 
 const fn vendor(
@@ -23,35 +25,80 @@ const fn vendor(
     own: &'static str,
     variables: &'static [&'static str],
     if_set: &'static [&'static str],
+    keys: &'static [&'static str],
 ) -> VendorRoute {
-    VendorRoute { name, base_path, own: Some(own), variables, if_set }
+    VendorRoute { name, base_path, own: Some(own), variables, if_set, keys }
 }
 
 /// All vendors with a name of their own. Any other server is reached by its address.
 pub const VENDORS: &[VendorRoute] = &[
-    vendor("openai", "/v1", "https://api.openai.com/v1", &["OPENAI_BASE_URL"], &["OPENAI_API_BASE"]),
-    vendor("anthropic", "", "https://api.anthropic.com", &["ANTHROPIC_BASE_URL"], &["ANTHROPIC_API_URL"]),
+    vendor(
+        "openai",
+        "/v1",
+        "https://api.openai.com/v1",
+        &["OPENAI_BASE_URL"],
+        &["OPENAI_API_BASE"],
+        &["OPENAI_API_KEY"],
+    ),
+    vendor(
+        "anthropic",
+        "",
+        "https://api.anthropic.com",
+        &["ANTHROPIC_BASE_URL"],
+        &["ANTHROPIC_API_URL"],
+        &["ANTHROPIC_API_KEY"],
+    ),
     vendor(
         "gemini",
         "",
         "https://generativelanguage.googleapis.com",
         &["GOOGLE_GEMINI_BASE_URL"],
         &["GEMINI_BASE_URL"],
+        &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     ),
-    vendor("cohere", "", "https://api.cohere.com", &["CO_API_URL"], &["COHERE_BASE_URL"]),
-    vendor("mistral", "/v1", "https://api.mistral.ai/v1", &[], &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"]),
-    vendor("groq", "/openai/v1", "https://api.groq.com/openai/v1", &[], &["GROQ_BASE_URL"]),
-    vendor("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"]),
-    vendor("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"]),
-    vendor("openrouter", "/api/v1", "https://openrouter.ai/api/v1", &[], &["OPENROUTER_BASE_URL"]),
-    vendor("ollama", "", "http://localhost:11434", &[], &["OLLAMA_API_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_HOST"]),
-    vendor("voyage", "/v1", "https://api.voyageai.com/v1", &[], &["VOYAGE_BASE_URL"]),
+    vendor(
+        "cohere",
+        "",
+        "https://api.cohere.com",
+        &["CO_API_URL"],
+        &["COHERE_BASE_URL"],
+        &["CO_API_KEY", "COHERE_API_KEY"],
+    ),
+    vendor(
+        "mistral",
+        "/v1",
+        "https://api.mistral.ai/v1",
+        &[],
+        &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"],
+        &["MISTRAL_API_KEY"],
+    ),
+    vendor("groq", "/openai/v1", "https://api.groq.com/openai/v1", &[], &["GROQ_BASE_URL"], &["GROQ_API_KEY"]),
+    vendor("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"], &["DEEPSEEK_API_KEY"]),
+    vendor("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"], &["XAI_API_KEY"]),
+    vendor(
+        "openrouter",
+        "/api/v1",
+        "https://openrouter.ai/api/v1",
+        &[],
+        &["OPENROUTER_BASE_URL"],
+        &["OPENROUTER_API_KEY"],
+    ),
+    vendor(
+        "ollama",
+        "",
+        "http://localhost:11434",
+        &[],
+        &["OLLAMA_API_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_HOST"],
+        &[],
+    ),
+    vendor("voyage", "/v1", "https://api.voyageai.com/v1", &[], &["VOYAGE_BASE_URL"], &["VOYAGE_API_KEY"]),
     VendorRoute {
         name: "azure",
         base_path: "",
         own: None,
         variables: &[],
-        if_set: &["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL", "AZURE_API_BASE"],
+        if_set: &["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL", "AZURE_ENDPOINT", "AZURE_API_BASE"],
+        keys: &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],
     },
 ];
 

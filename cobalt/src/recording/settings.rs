@@ -1,15 +1,22 @@
 //! What an experiment declares about its recordings.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use cobalt_core::item::make_unique;
+use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED};
+use cobalt_core::reporters::ListedRecordings;
+use cobalt_core::slug::slug;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::settings::StringVisitor;
 
 /// The folder of recordings if none is set, relative to the package.
 pub const DEFAULT_FOLDER: &str = "cassettes";
+/// The maximum length of the name of a cassette.
+const MAX_NAME: usize = 80;
 
 /// How an experiment uses recordings of model traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -158,6 +165,27 @@ impl RecordSettings {
             ignore,
             stale_after: self.stale_after,
         }
+    }
+}
+
+/// The names of the items' cassettes, by the items' keys.
+pub(crate) fn cassette_names(keys: &[impl AsRef<str>]) -> Vec<String> {
+    make_unique(keys.iter().map(|key| slug(key.as_ref(), MAX_NAME).to_lowercase()).collect())
+}
+
+impl ResolvedRecording {
+    /// The recordings for a list of experiments; `None` if there are none. `keys` are those of the items, if they are known.
+    pub(crate) fn list(&self, keys: Option<&[String]>) -> Option<ListedRecordings> {
+        if !self.folder.is_dir() && !RecordingFolder::new(&self.root).cassette(UNATTRIBUTED).exists() {
+            return None;
+        }
+        let unused = keys.and_then(|keys| {
+            let used: HashSet<_> = cassette_names(keys).into_iter().collect();
+            let files = RecordingFolder::new(&self.folder).cassettes().ok()?;
+            let names = files.iter().filter_map(|file| file.file_stem()?.to_str().map(str::to_owned));
+            Some(names.filter(|name| !used.contains(name)).collect())
+        });
+        Some(ListedRecordings { root: self.root.clone(), folder: self.folder.clone(), unused })
     }
 }
 

@@ -27,7 +27,9 @@ impl MissingKeys {
     /// items.
     pub(crate) fn of_declaration(declaration: &Declaration, config: &Config) -> Self {
         let mut missing = Self::default();
-        if let Ok(definition) = resolve_definition(declaration.clone(), config) {
+        if let Ok(definition) = resolve_definition(declaration.clone(), config)
+            && definition.recording.mode != RecordMode::Replay
+        {
             let dataset = Dataset::from_items([] as [Item; 0]);
             let setup = Setup { dataset, models: config.shared_models() };
             collect_problems(&definition, &setup, &mut missing).for_each(drop);

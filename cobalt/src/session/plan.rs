@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use cobalt_core::error_chain::BoxError;
 use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
+use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
 use cobalt_core::reporters::{ExperimentFinished, Warning};
 
@@ -30,6 +31,7 @@ pub struct Plan {
     pub(super) sources: Option<String>,
     /// The baseline of the run.
     pub(super) baseline: Baseline,
+    pub(super) prices: PriceTable,
     /// The model traffic, if it passes through the gateway.
     pub(super) traffic: Option<Arc<ExperimentTraffic>>,
 }
@@ -54,6 +56,7 @@ impl Plan {
             save,
             sources: config.sources().map(str::to_owned),
             baseline: Baseline::for_partial_run(),
+            prices: config.prices().clone(),
             traffic,
         })
     }
@@ -93,9 +96,11 @@ impl Plan {
     }
 
     pub fn config(&self) -> RunConfig {
-        let ResolvedDefinition { runs, concurrency, timeout, evaluators, thresholds, .. } = &*self.definition;
+        let ResolvedDefinition { runs, retries, concurrency, timeout, evaluators, thresholds, .. } =
+            &*self.definition;
         let mut config = RunConfig {
             runs: *runs,
+            retries: *retries,
             concurrency: *concurrency,
             timeout: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             evaluators: evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect(),
@@ -134,6 +139,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     let Declaration {
         name,
         runs,
+        retries,
         concurrency,
         timeout,
         tags,
@@ -156,6 +162,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     let definition = ResolvedDefinition {
         name: name.clone(),
         runs: config.runs(runs),
+        retries,
         concurrency: config.concurrency(concurrency),
         timeout: config.timeout(timeout),
         tags,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::back_off::BackOff;
 use cobalt_core::report::{ItemResult, RunConfig, Shard};
 use cobalt_core::store::{
     InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, ResumedRun, StoreError,
@@ -268,7 +269,9 @@ impl Run {
             agent: plan.agent,
             dataset: plan.dataset,
             models: plan.models,
+            prices: plan.prices,
             traffic: plan.traffic,
+            back_off: BackOff::default(),
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };

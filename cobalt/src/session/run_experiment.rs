@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use super::{
     Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, Session, require_runs_to_resume,
 };
+use crate::budget;
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
@@ -33,6 +34,9 @@ impl Experiment {
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         self.declaration.check_required_variables()?;
         let config = Config::from_environment()?;
+        if let Some((max, ledger)) = config.max_cost() {
+            budget::limit(*max, ledger.clone());
+        }
         let mut plan = Plan::new(self.bind(agent), &config)?;
         let layout = config.layout();
         let resumed = require_runs_to_resume(layout)?.into_iter().find(|run| run.experiment == plan.name());

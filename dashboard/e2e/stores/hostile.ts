@@ -79,6 +79,13 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
       evaluators.map(({ name }) => [name, evaluation(place === 0 ? text : short, place)]),
     ) as Execution['evaluations'],
     status: 'ok',
+    traffic: {
+      replayed: place,
+      live: 1,
+      recordedAt: '2026-10-18T09:12:00.000Z',
+      diverged: short,
+      asked: [short],
+    },
   };
   const error: Execution = {
     output: { output: '' },

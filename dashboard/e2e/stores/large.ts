@@ -3,6 +3,7 @@ import type { Execution, Report } from '../../src/api/types';
 import type { Plan, PlannedItem } from './plan';
 import { digits, Random, rounded } from './random';
 import { reportOf } from './report';
+import { RECORDED_AT } from './traffic';
 
 const LARGE_RUNS = 2000;
 export const LARGE_ITEMS = 10_000;
@@ -68,5 +69,13 @@ function execution(place: number, random: Random): Execution {
     reason: isRight ? 'the desk is right' : `desk ${place % 12} was expected`,
   };
   const tone = { score: rounded(0.6 + random.next() * 0.4, 3) };
-  return { output: { output, metadata }, latencyMs, evaluations: { correctness, tone }, status: 'ok' };
+  const asked = Array.from({ length: 8 }, (_, message) => digits(`message ${place} ${message}`, 10));
+  const traffic = { replayed: 4, recordedAt: RECORDED_AT, asked };
+  return {
+    output: { output, metadata },
+    latencyMs,
+    evaluations: { correctness, tone },
+    status: 'ok',
+    traffic,
+  };
 }

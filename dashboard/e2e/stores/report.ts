@@ -7,6 +7,7 @@ import { digits } from './random';
 import { deviation, mean, spread, sum } from './statistics';
 import { isInError, PASS_MARK, scoresOf, summaryOf } from './summary';
 import { ciStatusOf } from './thresholds';
+import { trafficSummaryOf } from './traffic';
 
 export function reportOf(plan: Plan): Report {
   const { name, evaluators, thresholds = [], partialOf } = plan;
@@ -14,7 +15,11 @@ export function reportOf(plan: Plan): Report {
   const items = plan.items.map((item, index) => itemOf(plan, item, index));
   const concurrency = plan.concurrency ?? 8;
   const busyMs = sum(items.map((item) => item.latencyMs * (plan.runs ?? 1)));
-  const summary = summaryOf(items, evaluators, Math.round((busyMs / concurrency) * 1.15 + 180));
+  const traffic = trafficSummaryOf(items);
+  const summary = {
+    ...summaryOf(items, evaluators, Math.round((busyMs / concurrency) * 1.15 + 180)),
+    ...(traffic && { traffic }),
+  };
   const whole = {
     id: digits(`${name} ${plan.number}`, 12),
     name,
@@ -84,6 +89,8 @@ function itemOf(plan: Plan, planned: PlannedItem, index: number): Item {
   if (executions.length > 1) {
     item.runs = executions;
     item.aggregated = { avgLatencyMs: item.latencyMs, evaluations: aggregationsOf(plan, item) };
+  } else if (first.traffic) {
+    item.traffic = first.traffic;
   }
   const isLow = plan.evaluators.some(({ name, passMark }) =>
     scoresOf(item, name).some((score) => score < (passMark ?? PASS_MARK)),

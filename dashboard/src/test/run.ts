@@ -56,11 +56,11 @@ export const overview = (given: Partial<Overview> = {}): Overview => ({
   histograms: {
     correctness: Array.from({ length: 20 }, (_, part) => (part === 4 ? 2 : part === 19 ? 10 : 0)),
   },
-  states: { passed: 10, failing: 2, low: 2, error: 1, timeout: 0, evalError: 0 },
+  states: { passed: 10, failing: 2, low: 2, error: 1, timeout: 0, evalError: 0, diverged: 0 },
   ...given,
 });
 
-const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
+export const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
   key: `key-${index}`,
   name: `item ${index}`,
   index,
@@ -73,6 +73,20 @@ const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
   output: `answer ${index}`,
   latencyMs: 310,
   scores: { correctness: 0.9 },
+  ...given,
+});
+
+/** The traffic of a run: 10 of its 12 items were replayed, 2 diverged. */
+export const traffic = (
+  given: Partial<NonNullable<Report['summary']['traffic']>> = {},
+): Report['summary']['traffic'] => ({
+  replayedItems: 10,
+  liveItems: 2,
+  divergedItems: 2,
+  replayed: 31,
+  live: 2,
+  recordedAt: '2026-01-21T12:00:00.000Z',
+  liveCost: 0.03,
   ...given,
 });
 
@@ -104,9 +118,13 @@ const item = (index: number, given: Partial<Item> = {}): Item => ({
 });
 
 /** A response of the item endpoint, with the neighbours among 57 items. */
-export const wholeItem = (index: number, given: Partial<Item> = {}): WholeItem => ({
+export const wholeItem = (
+  index: number,
+  given: Partial<Item> = {},
+  row: Partial<ItemRow> = {},
+): WholeItem => ({
   item: item(index, given),
-  row: itemRow(index),
+  row: itemRow(index, row),
   position: index,
   matching: 57,
   previous: index > 0 ? `key-${index - 1}` : undefined,

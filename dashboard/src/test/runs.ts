@@ -16,6 +16,7 @@ export const runRow = (given: Partial<RunRow> = {}): RunRow => ({
   failedItems: 0,
   evalErrors: 0,
   avgLatencyMs: 310,
+  replayedItems: 0,
   recentScores: { correctness: [0.8, 0.85, 0.9] },
   ...given,
 });

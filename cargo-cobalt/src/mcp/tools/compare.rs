@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use cobalt_core::report::TrafficSummary;
 use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -63,6 +64,12 @@ pub struct CompareResult {
     conclusion: String,
     #[serde(flatten)]
     comparison: Comparison,
+    /// What was replayed of run A's model traffic; latency and cost of replayed items are those of the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_traffic: Option<TrafficSummary>,
+    /// The same for run B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_traffic: Option<TrafficSummary>,
     /// Regressed items, largest change first, with the outputs that show the change best.
     #[schemars(with = "Vec<ItemChange>")]
     regressed_items: Vec<Map<String, Value>>,
@@ -108,11 +115,14 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
     let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
     let view = ComparisonView::of(&comparison);
     let (finding, conclusion) = (view.outcome, conclusion(&view));
-    let text = text(&view, &conclusion, &comparison, &changed);
+    let traffic = [&base, &other].map(|found| view::traffic(&found.report.summary));
+    let text = text(&view, &conclusion, &traffic, &comparison, &changed);
     let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
     let base_project = (base_project != project).then(|| (*base_project).clone());
     let structured = CompareResult {
         base_project,
+        base_traffic: base.report.summary.traffic.clone(),
+        other_traffic: other.report.summary.traffic.clone(),
         ..build_result((*project).clone(), (finding, conclusion), comparison, changed, choice_notes)
     };
     Ok(ToolResult { structured, text, is_error: false })
@@ -152,6 +162,8 @@ fn build_result(
         finding,
         conclusion,
         comparison,
+        base_traffic: None,
+        other_traffic: None,
         regressed_items,
         regressed_count: changed.regressed_count,
         improved_items,
@@ -221,12 +233,18 @@ fn conclusion(view: &ComparisonView<'_>) -> String {
 fn text(
     view: &ComparisonView<'_>,
     conclusion: &str,
+    traffic: &[Option<String>; 2],
     comparison: &Comparison,
     changed: &ChangedItems,
 ) -> String {
     let experiments = code(&truncate::text(&view.title, NAME_ROOM));
     let mut text = format!("### {experiments}: {}\n\n", sentence(conclusion));
     text += &markdown::runs(view);
+    for (run, traffic) in view.runs.iter().zip(traffic) {
+        if let Some(traffic) = traffic {
+            let _ = writeln!(text, "\nModel traffic of {}: {traffic}.", run.label);
+        }
+    }
     let _ = writeln!(text, "\nItems: {}.", view.matching(|key| code(&truncate::text(key, KEY))));
     for note in view.notes.iter().take(3) {
         let _ = writeln!(text, "\n> {}", sentence(&truncate::text(note, REASON)));

@@ -26,6 +26,7 @@ type Fields = Map<String, Value>;
 pub fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     let Ok(Value::Object(mut whole)) = serde_json::to_value(item) else { return Fields::new() };
     whole.insert("key".to_owned(), key.into());
+    remove_asked(&mut whole);
     if size_up_to(&whole, room) <= room {
         return whole;
     }
@@ -45,6 +46,15 @@ pub fn change(change: &ItemChange, room: usize) -> Fields {
     }
     let evaluator = change.scores.first().map(|score| &*score.evaluator);
     cut_fields(whole, evaluator, room, &mut Vec::new())
+}
+
+/// Removes the hashes of what was sent to models, which only a comparison can use.
+fn remove_asked(item: &mut Fields) {
+    let of_trials = item.get_mut("runs").and_then(Value::as_array_mut).into_iter().flatten();
+    of_trials.filter_map(Value::as_object_mut).for_each(remove_asked);
+    if let Some(Value::Object(traffic)) = item.get_mut("traffic") {
+        traffic.shift_remove("asked");
+    }
 }
 
 /// Only what identifies an item, if nothing else fits.

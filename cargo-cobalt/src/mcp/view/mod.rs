@@ -18,5 +18,5 @@ pub mod truncate;
 
 pub use item::{ItemQuery, ItemStatus, change};
 pub use run::{ItemPage, MAX_STRUCTURED, RunPage, item, item_keys, malformed_cursor, run};
-pub use text::{MAX_TEXT, first_lines, fit_lines, text};
+pub use text::{MAX_TEXT, first_lines, fit_lines, text, traffic};
 pub use truncate::{keep_fitting, size};

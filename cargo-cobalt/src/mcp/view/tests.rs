@@ -162,6 +162,28 @@ fn a_text_has_the_worst_items_first_and_the_errors_of_items_in_error() {
 }
 
 #[test]
+fn a_replayed_run_says_so_and_its_items_have_no_hashes_of_messages() {
+    let traffic = json!({ "replayed": 1, "live": 1, "diverged": "`messages[1]`: recorded `@you`", "asked": ["0123456789"] });
+    let diverged = json!({ "key": "diverged", "passed": false, "output": { "output": "a" }, "traffic": traffic,
+        "evaluations": { "right": { "score": 0.1 } } });
+    let trial = json!({ "output": { "output": "a" }, "status": "ok", "latencyMs": 1.0, "evaluations": {},
+        "traffic": { "replayed": 2, "asked": ["0123456789"] } });
+    let mut report = report(vec![diverged, json!({ "key": "trials", "runs": [trial, trial] })]);
+    report.summary.traffic = cobalt_core::report::TrafficSummary::of(&report.items);
+    let shown = shown(&report, &ItemQuery::default());
+    let text = text(&shown, MAX_TEXT);
+    for line in [
+        "- traffic: 2 items: 1 replayed, 1 live; 1 item diverged from the recording",
+        "  - diverged from the recording: `` `messages[1]`: recorded `@you` ``",
+    ] {
+        assert!(text.lines().any(|said| said == line), "no {line}: {text}");
+    }
+    let (items, single) = (pretty(&shown.run["items"]), pretty(&item(&report, "trials", 10_000).unwrap()));
+    assert!(items.contains("replayed") && single.contains("replayed"), "{items} {single}");
+    assert!(!items.contains("asked") && !single.contains("asked"), "{items} {single}");
+}
+
+#[test]
 fn a_long_item_is_cut_with_how_much_is_missing() {
     let report = report(vec![json!({
         "key": "long", "passed": false, "input": { "question": "why?", "document": "x".repeat(5_000) },

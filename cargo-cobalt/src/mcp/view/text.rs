@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::Difference;
-use cobalt_core::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Violation};
+use cobalt_core::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary, Violation};
 use cobalt_core::reporters::{
-    FormattedDifference, SCORE_COLUMNS, expected_field, format_durations, format_score_at, score_cells,
+    FormattedDifference, SCORE_COLUMNS, expected_field, format_diverged, format_durations, format_score_at,
+    format_traffic, score_cells, traffic_notes,
 };
 use cobalt_core::wording::count;
 use serde_json::{Map, Value};
@@ -47,11 +48,12 @@ pub fn text(shown: &RunPage, room: usize) -> String {
     }
     text += &thresholds(shown);
     let figures = format!(
-        "{}\n{}- time: {}\n{}{}",
+        "{}\n{}- time: {}\n{}{}{}",
         scores(shown),
         items_at_pass_marks(head),
         format_durations(&head.summary),
         usage(head).lines().map(|line| line_or_code(line.to_owned()) + "\n").collect::<String>(),
+        traffic(&head.summary).map_or_else(String::new, |traffic| format!("- traffic: {traffic}\n")),
         baseline(shown)
     );
     let figures = first_lines(&figures, room / 2);
@@ -61,6 +63,12 @@ pub fn text(shown: &RunPage, room: usize) -> String {
     }
     text += &items(&shown.lines, room.saturating_sub(size(&text) + size(&figures) + size(&end)));
     text + &end + &figures
+}
+
+/// What was replayed of a run's model traffic and what was sent, in one line.
+pub fn traffic(summary: &Summary) -> Option<String> {
+    let facts = [format_traffic(summary)?].into_iter().chain(format_diverged(summary)).chain(traffic_notes(summary));
+    Some(facts.collect::<Vec<_>>().join("; "))
 }
 
 /// The items. If the failed ones do not all fit in full, the first are in full, and the others have a line.
@@ -206,7 +214,7 @@ pub fn item_line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     }
 }
 
-/// The item's input, its expected answer, and the output of this trial.
+/// The item's input, its expected answer, the output of this trial, and where it diverged from its recording.
 fn item_details(item: &ItemResult, run: Option<&Execution>) -> String {
     let input = item.input.get("input").map(|input| ("input", input));
     let expected = expected_field(&item.input);
@@ -221,7 +229,11 @@ fn item_details(item: &ItemResult, run: Option<&Execution>) -> String {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("\n  - {what}: {}", code(&truncate::text(&value, VALUE)))
     };
-    input.into_iter().chain(others).chain(expected).chain(output).map(line).collect()
+    let diverged = run.and_then(|run| run.traffic.as_ref()?.diverged.as_ref());
+    let diverged = diverged.map(|difference| {
+        format!("\n  - diverged from the recording: {}", code(&truncate::text(difference, VALUE)))
+    });
+    input.into_iter().chain(others).chain(expected).chain(output).map(line).chain(diverged).collect()
 }
 
 /// The trial in which an evaluator returned a score.

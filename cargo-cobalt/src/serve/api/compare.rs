@@ -12,7 +12,7 @@ use cobalt_core::report::{Evaluations, ItemResult, Report, Status, Summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::items::evaluator_index;
+use super::items::{ItemTraffic, evaluator_index};
 use super::respond::{Conditional, StrictQuery, cached_json, conditional_response, stream_list};
 use crate::serve::error::ApiError;
 use crate::serve::store::{ItemReader, LoadedItem, LoadedRun, MatchedItem, RunFileError, Store, item_change};
@@ -167,6 +167,9 @@ pub struct ComparedOutput {
     pub failed_runs: usize,
     /// Each evaluator's mean score over the trials.
     pub scores: BTreeMap<String, f64>,
+    /// The model traffic of all trials; absent if none passed through the gateway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<ItemTraffic>,
 }
 
 /// Larger lists of items are streamed.
@@ -395,5 +398,6 @@ fn compared_output(run: &LoadedRun, light: &LoadedItem, whole: &ItemResult) -> C
         runs: light.runs,
         failed_runs: light.failed.len(),
         scores: evaluators.filter_map(|(at, name)| Some((name.clone(), light.scores.mean(at)?))).collect(),
+        traffic: light.traffic.as_deref().map(ItemTraffic::from),
     }
 }

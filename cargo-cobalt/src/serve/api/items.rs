@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::respond::{Conditional, Order, PathParams, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
-use crate::serve::store::{LoadedItem, LoadedRun, RunFileError, Store};
+use crate::serve::store::{LoadedItem, LoadedRun, LoadedTraffic, RunFileError, Store};
 
 /// A selection of items, and their order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -55,6 +55,8 @@ pub enum ItemState {
     Timeout,
     /// An evaluator gave no score.
     EvalError,
+    /// The conversation with a model diverged from the recording in a trial.
+    Diverged,
 }
 
 /// The requested items.
@@ -105,6 +107,36 @@ pub struct ItemRow {
     pub cost: Option<f64>,
     /// Each evaluator's mean score over the trials; absent without a score.
     pub scores: BTreeMap<String, f64>,
+    /// The model traffic of all trials; absent if none passed through the gateway.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<ItemTraffic>,
+}
+
+/// What was replayed of an item's model traffic, over all of its trials. If anything was, latency and cost are, to that extent, those
+/// of the recording.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemTraffic {
+    /// Requests answered from the recording.
+    pub replayed: usize,
+    /// Requests sent to a vendor.
+    pub live: usize,
+    /// When the oldest replayed part was recorded, ISO 8601 in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_at: Option<String>,
+    /// Whether the conversation of a trial diverged from the recording.
+    pub diverged: bool,
+}
+
+impl From<&LoadedTraffic> for ItemTraffic {
+    fn from(traffic: &LoadedTraffic) -> Self {
+        Self {
+            replayed: traffic.replayed,
+            live: traffic.live,
+            recorded_at: traffic.recorded_at.map(|at| at.to_string()),
+            diverged: traffic.has_diverged,
+        }
+    }
 }
 
 /// An item with all of its data.
@@ -241,6 +273,7 @@ fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         tokens: item.tokens,
         cost: item.cost,
         scores: scores.collect(),
+        traffic: item.traffic.as_deref().map(ItemTraffic::from),
     }
 }
 pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
@@ -251,6 +284,7 @@ pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
         ItemState::Error => item.status == Status::Error,
         ItemState::Timeout => item.status == Status::Timeout,
         ItemState::EvalError => (0..run.head.config.evaluators.len()).any(|at| item.scores.is_missing(at)),
+        ItemState::Diverged => item.traffic.as_ref().is_some_and(|traffic| traffic.has_diverged),
     }
 }
 

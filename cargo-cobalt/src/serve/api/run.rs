@@ -112,6 +112,7 @@ pub struct StateCounts {
     pub error: usize,
     pub timeout: usize,
     pub eval_error: usize,
+    pub diverged: usize,
 }
 
 /// A whole run of the same experiment.
@@ -199,6 +200,7 @@ fn count_states(run: &LoadedRun) -> StateCounts {
         error: count(ItemState::Error),
         timeout: count(ItemState::Timeout),
         eval_error: count(ItemState::EvalError),
+        diverged: count(ItemState::Diverged),
     }
 }
 

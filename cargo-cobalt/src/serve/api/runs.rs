@@ -170,11 +170,14 @@ pub struct RunFacts {
     /// A hash of the dataset.
     #[serde(skip_serializing_if = "Option::is_none")]
     dataset_hash: Option<String>,
+    /// Items whose latency and cost are those of a recording.
+    replayed_items: i64,
 }
 
 impl From<&RunView> for RunFacts {
     fn from(run: &RunView) -> Self {
-        let RunMetrics { avg_latency_ms, total_tokens, cost, judge_cost, git_dirty, .. } = run.metrics;
+        let RunMetrics { avg_latency_ms, total_tokens, cost, judge_cost, git_dirty, replayed_items, .. } =
+            run.metrics;
         Self {
             id: run.id.clone(),
             timestamp: run.timestamp.clone(),
@@ -189,6 +192,7 @@ impl From<&RunView> for RunFacts {
             git_commit: run.metrics.git_commit.clone(),
             git_dirty,
             dataset_hash: run.metrics.dataset_hash.clone(),
+            replayed_items,
         }
     }
 }

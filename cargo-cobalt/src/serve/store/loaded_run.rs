@@ -8,7 +8,7 @@ use std::ops::Range;
 use cobalt_core::item::Item;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{
-    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, TrialMeasurements,
+    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, Timestamp, TrialMeasurements,
 };
 use cobalt_core::reporters::expected_field;
 use cobalt_core::store::ReportReader;
@@ -92,6 +92,8 @@ pub struct LoadedItem {
     cluster: Option<Box<str>>,
     /// The metrics of each trial, if there are several.
     trials: Box<[TrialMeasurements]>,
+    /// The model traffic of all trials, if it passed through the gateway. Boxed: most runs have none.
+    pub traffic: Option<Box<LoadedTraffic>>,
     /// The byte range of its JSON in the file.
     pub place: Range<u64>,
 }
@@ -118,6 +120,7 @@ impl LoadedItem {
             content: measured.content.into(),
             cluster: measured.cluster.map(Into::into),
             trials: measured.trials.into(),
+            traffic: LoadedTraffic::of(item, &measured.asked).map(Box::new),
             place,
         }
     }
@@ -137,6 +140,7 @@ impl LoadedItem {
             latency_ms: self.latency_ms,
             tokens: self.tokens,
             cost: self.cost,
+            asked: self.traffic.as_ref().map_or_else(Vec::new, |traffic| traffic.asked()),
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
             trials: self.trials.to_vec(),
         }
@@ -152,6 +156,45 @@ impl LoadedItem {
             + self.scores.size()
             + size_of_val(&*self.failed)
             + size_of_val(&*self.trials)
+            + self.traffic.as_ref().map_or(0, |traffic| traffic.size() + 2 * OVERHEAD)
+    }
+}
+
+/// The model traffic of an item over all of its trials.
+#[derive(Debug)]
+pub struct LoadedTraffic {
+    /// Requests answered from the recording.
+    pub replayed: usize,
+    /// Requests sent to a vendor.
+    pub live: usize,
+    /// When the oldest replayed part was recorded.
+    pub recorded_at: Option<Timestamp>,
+    /// Whether the conversation of a trial diverged from its recording.
+    pub has_diverged: bool,
+    /// The hashes of the messages of the first trial, separated by spaces: one allocation instead of one for each.
+    asked: Box<str>,
+}
+
+impl LoadedTraffic {
+    /// `None` if no trial has traffic.
+    fn of(item: &ItemResult, asked: &[String]) -> Option<Self> {
+        let trials = || item.runs.iter().filter_map(|run| run.traffic.as_deref());
+        trials().next()?;
+        Some(Self {
+            replayed: trials().map(|trial| trial.replayed).sum(),
+            live: trials().map(|trial| trial.live).sum(),
+            recorded_at: trials().filter_map(|trial| trial.recorded_at).min(),
+            has_diverged: trials().any(|trial| trial.diverged.is_some()),
+            asked: asked.join(" ").into(),
+        })
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.split_ascii_whitespace().map(str::to_owned).collect()
+    }
+
+    fn size(&self) -> usize {
+        size_of::<Self>() + self.asked.len()
     }
 }
 
@@ -311,8 +354,34 @@ fn plain_text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use cobalt::item;
+    use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_was_sent_to_models_is_kept_for_comparisons_in_one_text() {
+        let run = |traffic: Value| {
+            json!({ "output": { "output": "a" }, "status": "ok", "latencyMs": 1.0, "evaluations": {}, "traffic": traffic })
+        };
+        let runs = [
+            run(json!({ "replayed": 2, "recordedAt": "2026-01-21T09:00:00.000Z", "asked": ["0123456789", "abcdef0123"] })),
+            run(json!({ "replayed": 1, "live": 3, "recordedAt": "2026-01-20T09:00:00.000Z", "diverged": "`messages[0]`" })),
+        ];
+        let item = |runs: &[Value]| -> ItemResult {
+            let item = json!({ "index": 0, "key": "a", "input": {}, "output": { "output": "a" }, "runs": runs });
+            serde_json::from_value(item).unwrap()
+        };
+        let (config, prices) = (RunConfig::default(), PriceTable::default());
+        let load = |runs: &[Value]| LoadedItem::of(&item(runs), 0..0, &config, &prices);
+        let loaded = load(&runs);
+        let traffic = loaded.traffic.as_ref().unwrap();
+        assert_eq!((traffic.replayed, traffic.live, traffic.has_diverged), (3, 3, true));
+        assert_eq!(traffic.recorded_at.unwrap().to_string(), "2026-01-20T09:00:00.000Z");
+        let measured = MeasuredItem::of(&item(&runs), String::new(), &[], &prices);
+        assert_eq!(measured.asked, ["0123456789", "abcdef0123"], "of the first trial");
+        assert_eq!(loaded.measured(&[]), measured);
+        assert!(load(&[run(Value::Null)]).traffic.is_none());
+    }
 
     #[test]
     fn what_the_agent_is_asked_is_shown_without_what_lies_around_it() {

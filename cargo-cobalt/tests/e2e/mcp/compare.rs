@@ -66,6 +66,19 @@ fn noise_is_no_difference() {
 }
 
 #[test]
+fn what_was_replayed_of_either_run_is_said() {
+    let store = Store::new();
+    store.keep(&Kept::default());
+    store.keep_replayed(&Kept { id: "bbbbbbbbbbbb", day: 2, ..Kept::default() });
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let result = answered(&mut assistant, &schema, TOOL, json!({ "runA": "latest~1", "runB": "latest" }));
+    let compared = &result["structuredContent"];
+    assert_eq!((compared.get("baseTraffic"), &compared["otherTraffic"]["replayedItems"]), (None, &json!(39)));
+    assert_kept!("replayed", text(&result));
+}
+
+#[test]
 fn runs_of_different_experiments_are_compared_by_the_items_that_they_share() {
     let store = Store::with_a_drop();
     let mut assistant = assistant(&store);

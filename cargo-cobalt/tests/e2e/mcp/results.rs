@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::assistant::Assistant;
 use super::schema::{answered, output_schema};
-use super::snapshot::{answer, assert_kept, refusals, result};
+use super::snapshot::{answer, assert_kept, refusals, result, text};
 use crate::store::{ITEMS, Kept, Store};
 
 const TOOL: &str = "cobalt_results";
@@ -82,6 +82,24 @@ fn the_text_tells_the_verdict_the_scores_and_the_worst_items() {
     let schema = output_schema(&mut assistant, TOOL);
     let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "latest", "limit": 2 }));
     assert_kept!("first_items_of_a_run", answer(&result));
+}
+
+#[test]
+fn what_was_replayed_is_said_of_lists_runs_and_items_without_hashes_of_messages() {
+    let store = Store::new();
+    store.keep(&Kept::default());
+    store.keep_replayed(&Kept { id: "bbbbbbbbbbbb", day: 2, right: ITEMS - 1, ..Kept::default() });
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let list = answered(&mut assistant, &schema, TOOL, json!({}));
+    let runs = &list["structuredContent"]["runs"];
+    assert_eq!((&runs[0]["replayedItems"], runs[1].get("replayedItems")), (&json!(39), None));
+    assert!(text(&list).contains(" | passed, replayed | "), "{}", text(&list));
+    let run = answered(&mut assistant, &schema, TOOL, json!({ "runId": "latest", "limit": 1 }));
+    assert_kept!("replayed_run", text(&run));
+    let run = &run["structuredContent"]["run"];
+    assert_eq!(run["summary"]["traffic"]["replayedItems"], 39);
+    assert_kept!("replayed_item", serde_json::to_string_pretty(&run["items"][0]["traffic"]).unwrap());
 }
 
 #[test]

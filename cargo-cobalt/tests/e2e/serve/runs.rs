@@ -234,6 +234,40 @@ fn files_come_change_break_and_go_while_the_server_runs() {
 }
 
 #[test]
+fn what_was_replayed_is_marked_in_lists_runs_items_and_comparisons() {
+    let store = Store::new();
+    store.keep(&Kept::default());
+    store.keep_replayed(&Kept { id: B, day: 2, ..Kept::default() });
+    let server = Server::at(store.folder());
+    assert_eq!(all(&server.json("/api/runs"), "runs", "replayedItems"), [39, 0], "newest first");
+    let trends = server.json("/api/trends?experiment=desk");
+    assert_eq!(all(&trends, "trends", "replayedItems"), [0, 39]);
+    let overview = server.json(&format!("/api/runs/{B}/overview"));
+    let traffic = &overview["run"]["summary"]["traffic"];
+    assert_eq!((&traffic["replayedItems"], &traffic["liveItems"]), (&json!(39), &json!(1)));
+    assert_eq!((&traffic["attributedByContent"], &overview["states"]["diverged"]), (&json!(3), &json!(1)));
+
+    let recorded = "2026-01-21T09:00:00.000Z";
+    let items = server.json(&format!("/api/runs/{B}/items?limit=1"));
+    let replayed = json!({ "replayed": 2, "live": 0, "recordedAt": recorded, "diverged": false });
+    assert_eq!(items["items"][0]["traffic"], replayed);
+    let diverged = server.json(&format!("/api/runs/{B}/items?state=diverged"));
+    assert_eq!(all(&diverged, "items", "key"), ["item-39"]);
+    let partly = json!({ "replayed": 1, "live": 1, "recordedAt": recorded, "diverged": true });
+    assert_eq!(diverged["items"][0]["traffic"], partly);
+    assert_eq!(server.json(&format!("/api/runs/{A}/items"))["items"][0].get("traffic"), None);
+    let item = server.json(&format!("/api/runs/{B}/items/item-39"));
+    let where_diverged = item["item"]["traffic"]["diverged"].as_str().unwrap();
+    assert!(where_diverged.starts_with("`messages[1].content`"), "{where_diverged}");
+    assert_eq!(item["row"]["traffic"], partly);
+
+    let compared = server.json(&format!("/api/compare?a={A}&b={B}&limit=1"));
+    assert_eq!(compared["items"][0]["outputs"][0].get("traffic"), None);
+    assert_eq!(compared["items"][0]["outputs"][1]["traffic"], replayed);
+    assert_eq!(compared["runs"][1]["summary"]["traffic"]["replayedItems"], 39);
+}
+
+#[test]
 fn files_of_the_original_are_answered_in_its_shape() {
     let folder = package();
     let results = folder.path().join(".cobalt/results");

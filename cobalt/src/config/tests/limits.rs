@@ -70,6 +70,13 @@ fn a_table_that_limits_nothing_or_is_misspelt_is_refused() {
         let error = refused(keys);
         assert!(error.contains(expected), "{error}");
     }
-    let error = super::errors::refused("limits = 5");
-    assert!(error.starts_with("1:"), "{error}");
+}
+
+#[test]
+fn a_single_table_is_refused_with_the_syntax_of_the_list() {
+    let error = refused("concurrency = 5\n[limits]\nrequests-per-minute = 5\n");
+    assert_eq!(error, "2:1: invalid type: map, expected a list of tables, each beginning with `[[limits]]`");
+    assert!(
+        refused("limits = [5]").ends_with("expected a table with a limit, such as `requests-per-minute`")
+    );
 }

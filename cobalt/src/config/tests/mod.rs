@@ -6,6 +6,7 @@ mod errors;
 mod function_evaluators;
 #[cfg(feature = "judge")]
 mod judges;
+mod limits;
 mod precedence;
 mod sources;
 mod text_evaluators;

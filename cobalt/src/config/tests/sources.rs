@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Project;
 use super::errors::refused;
+use crate::recording::RecordMode;
 use crate::config::{
     Config, Flags, OnInconclusive, Reporter, ReporterKind, RerunMode, UnsetVariable, WebhookOn,
 };
@@ -93,6 +94,10 @@ fn flags_become_variables_for_the_test_binaries() {
         reporters: vec![Reporter::new(ReporterKind::Junit)],
         offline: false,
         refresh: Some(SystemTime::UNIX_EPOCH),
+        max_cost: "2.5".parse().ok(),
+        ledger: Some("/w/spent".into()),
+        record: Some(RecordMode::Auto),
+        record_stale: Some(Duration::from_secs(30 * 24 * 3600)),
         on_inconclusive: Some(OnInconclusive::Fail),
     };
     let expected = [
@@ -105,6 +110,10 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_SHARD", "2/4"),
         ("COBALT_BASELINE", "/w/desk.json"),
         ("COBALT_ON_INCONCLUSIVE", "fail"),
+        ("COBALT_RECORD", "auto"),
+        ("COBALT_RECORD_STALE", "30days"),
+        ("COBALT_MAX_COST", "2.5"),
+        ("COBALT_LEDGER", "/w/spent"),
         // `--refresh` turns off COBALT_OFFLINE of the environment.
         ("COBALT_OFFLINE", "0"),
         ("COBALT_REFRESH", "1970-01-01T00:00:00.000Z"),

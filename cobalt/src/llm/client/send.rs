@@ -74,16 +74,31 @@ impl Client {
         let call = build_call(request).map_err(|problem| failed(&problem))?;
         let mut tries = RetryPolicy::new(self.retries, self.back_off);
         loop {
+            if let Some(refusal) = crate::budget::refusal() {
+                return Err(failed(&refusal));
+            }
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
+            #[cfg(feature = "record")]
+            let permit = permit(target, request).await;
             let (problem, wait) = match attempt(&self.connections, &call, self.timeout).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    #[cfg(feature = "record")]
+                    permit.into_iter().for_each(|permit| permit.settle(None));
+                    return Ok(answer);
+                }
                 Err(AttemptError::Permanent(Failure::Refused(refusal))) => {
                     return Err(SendError::Refused(refusal));
                 }
                 Err(AttemptError::Permanent(Failure::Broken(problem) | Failure::TimedOut(problem))) => {
                     return Err(failed(&problem));
                 }
-                Err(AttemptError::Transient { problem, wait }) => (problem, wait),
+                Err(AttemptError::Transient { problem, wait }) => {
+                    #[cfg(feature = "record")]
+                    if let (Some(permit), Failure::Refused(Refusal { status: 429 | 529, .. })) = (permit, &problem) {
+                        permit.throttled(wait);
+                    }
+                    (problem, wait)
+                }
             };
             drop(slot);
             tries.wait_for_retry(&problem, wait).await.map_err(|end| {
@@ -95,6 +110,14 @@ impl Client {
             })?;
         }
     }
+}
+
+/// Waits for the limits that agents' requests have too; they are in force if the gateway runs.
+#[cfg(feature = "record")]
+async fn permit(target: &Target, request: &Request) -> Option<crate::limits::Permit> {
+    let gateway = crate::recording::Gateway::running()?;
+    let tokens = request.body.len() as u64 / 4;
+    Some(gateway.limits().acquire(target.provider.name(), Some(&target.model), tokens).await)
 }
 
 /// The maximum size of a response.

@@ -3,6 +3,7 @@ import type { Report } from '../../../src/api/types';
 import type { Plan } from '../plan';
 import { Random } from '../random';
 import { reportOf } from '../report';
+import { withTraffic } from '../traffic';
 import { extraction } from './extraction';
 import { questions } from './questions';
 import { commitAt, failed, moment, runItems, type Scenario } from './scenario';
@@ -29,7 +30,12 @@ function history(scenario: Scenario): Report[] {
   return [...reports, ...extraRuns(scenario, random, baseline)];
 }
 
+/** The tag of runs for a pull request, whose model responses are replayed. */
+export const REPLAYED_TAG = 'pr-214';
+
 function plan(scenario: Scenario, progress: number, number: number, random: Random): Plan {
+  const items = runItems(scenario, progress, `night ${number}`);
+  const isReplayed = tagsOf(number).includes(REPLAYED_TAG);
   return {
     ...scenario,
     number,
@@ -37,12 +43,12 @@ function plan(scenario: Scenario, progress: number, number: number, random: Rand
     tags: tagsOf(number),
     commit: commitAt(progress),
     dirty: number % 11 === 5,
-    items: runItems(scenario, progress, `night ${number}`),
+    items: isReplayed ? withTraffic(items, `traffic of ${scenario.name} ${number}`) : items,
   };
 }
 
 function tagsOf(number: number): string[] {
-  if (number % 9 === 4) return ['pr-214'];
+  if (number % 9 === 4) return [REPLAYED_TAG];
   return number % 5 === 2 ? ['main', 'nightly'] : ['nightly'];
 }
 

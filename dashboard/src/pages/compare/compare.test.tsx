@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import { compared, comparedItem, comparedRun, comparison, difference, output } from '../../test/comparison';
 import { renderPage } from '../../test/render';
+import { traffic } from '../../test/run';
 import { runRow, runs } from '../../test/runs';
 import { errorResponse, mockServer } from '../../test/server';
 import { Component } from '.';
@@ -147,6 +148,27 @@ test('an item opens with both outputs, their scores and links to the runs', asyn
   expect(screen.getByRole('link', { name: 'Open in run B' })).toHaveAttribute(
     'href',
     '/runs/bbb?item=france',
+  );
+});
+
+test('latency and cost of replayed runs and items are marked', async () => {
+  const summary = { ...comparedRun().summary, estimatedCost: 0.02, traffic: traffic() };
+  const recorded = { replayed: 3, live: 0, recordedAt: '2026-01-21T12:00:00.000Z', diverged: false };
+  const item = comparedItem({ outputs: [output(), output({ traffic: recorded })] });
+  draw(
+    compared({ runs: [comparedRun(), comparedRun({ id: 'bbb', summary })], items: [item] }),
+    `${at}&item=france`,
+  );
+  const [a, b] = within(await screen.findByRole('list', { name: 'Compared runs' })).getAllByRole('listitem');
+  expect(a).not.toHaveTextContent('as recorded');
+  for (const name of ['Mean latency', 'Agent cost'])
+    expect(within(b as HTMLElement).getByText(name).parentElement).toHaveTextContent('10 of 12 as recorded');
+  expect(screen.getByRole('rowheader', { name: /france/ }).closest('tr')).toHaveTextContent(
+    '120 ms → as recorded: 120 ms',
+  );
+  const scores = screen.getByRole('table', { name: 'Evaluations' });
+  expect(within(scores).getByRole('row', { name: /^Latency/ })).toHaveTextContent(
+    'Latency120 ms 120 ms as recorded',
   );
 });
 

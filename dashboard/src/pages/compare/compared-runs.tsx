@@ -5,6 +5,7 @@ import type { ComparedRun } from '../../api/types';
 import { Tag } from '../../components/badge';
 import { Button, IconButton } from '../../components/button';
 import { Metric } from '../../components/panel';
+import { ReplayMark } from '../../components/replay-mark';
 import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
@@ -16,6 +17,7 @@ import {
   formatSigned,
   shortCommit,
 } from '../../lib/format';
+import { summaryMark } from '../../lib/traffic';
 import { LETTERS, RunLetter, runInSentence } from './run-letter';
 
 interface ComparedRunsProps {
@@ -116,6 +118,15 @@ function Metrics({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
     if (typeof now !== 'number' || typeof before !== 'number' || before === 0) return undefined;
     return now === before ? 'no change' : `${formatSigned((100 * (now - before)) / before, 1)}%`;
   };
+  const mark = summaryMark(summary);
+  const marked = (note: string | undefined) =>
+    mark === undefined ? (
+      note
+    ) : (
+      <>
+        {note} <ReplayMark mark={mark} />
+      </>
+    );
   return (
     <dl className="mt-3 grid grid-cols-3 gap-x-4 gap-y-3 @lg:grid-cols-6">
       <Metric
@@ -130,13 +141,13 @@ function Metrics({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
       <Metric name="Errors" note={base && formatSigned(errors - errorCount(base), 0)}>
         {formatCount(errors)}
       </Metric>
-      <Metric name="Mean latency" note={change((one) => one.summary.avgLatencyMs)}>
+      <Metric name="Mean latency" note={marked(change((one) => one.summary.avgLatencyMs))}>
         {formatDuration(summary.avgLatencyMs)}
       </Metric>
       <Metric name="Tokens" note={change((one) => one.summary.totalTokens)}>
         {typeof summary.totalTokens === 'number' ? formatCount(summary.totalTokens) : '–'}
       </Metric>
-      <Metric name="Agent cost" note={change((one) => one.summary.estimatedCost)}>
+      <Metric name="Agent cost" note={marked(change((one) => one.summary.estimatedCost))}>
         {typeof summary.estimatedCost === 'number' ? formatCost(summary.estimatedCost) : '–'}
       </Metric>
     </dl>

@@ -4,9 +4,11 @@ import { ChevronRight } from 'lucide-react';
 import type { Ref } from 'react';
 import type { ComparedItem, ComparedRun } from '../../api/types';
 import { Badge } from '../../components/badge';
+import { ReplayIcon } from '../../components/replay-mark';
 import { Text } from '../../components/text';
 import { formatDuration } from '../../lib/format';
 import { summarizeInput } from '../../lib/item-input';
+import { itemMark } from '../../lib/traffic';
 import { ItemChanges } from './item-changes';
 import { ItemDetail } from './item-detail';
 import { LETTERS, RunLetter } from './run-letter';
@@ -104,6 +106,7 @@ function Latencies({ item: { outputs } }: { item: ComparedItem }) {
     // biome-ignore lint/suspicious/noArrayIndexKey: runs are identified by their place
     <span key={place} className="whitespace-nowrap">
       {place > 0 && ' → '}
+      <ReplayIcon {...itemMark(output?.traffic)} />
       {output === null ? '–' : formatDuration(output.latencyMs)}
     </span>
   ));

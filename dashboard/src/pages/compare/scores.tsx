@@ -1,9 +1,11 @@
 // The evaluations of an item in each run, with reasons.
 import clsx from 'clsx';
 import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
+import { ReplayMark } from '../../components/replay-mark';
 import { Text, TextBlock } from '../../components/text';
 import { formatDuration, formatScore, formatSigned } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
+import { itemMark } from '../../lib/traffic';
 import { RunLetter, runLabel } from './run-letter';
 
 export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[] }) {
@@ -59,7 +61,8 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
               className="px-2 py-2 text-muted text-xs/5 tabular-nums max-md:inline-block max-md:px-0"
             >
               {formatDuration(item.outputs[place]?.latencyMs ?? 0)}
-              {(item.outputs[place]?.runs ?? 1) > 1 && `, mean of ${item.outputs[place]?.runs} trials`}
+              {(item.outputs[place]?.runs ?? 1) > 1 && `, mean of ${item.outputs[place]?.runs} trials`}{' '}
+              <ReplayMark {...itemMark(item.outputs[place]?.traffic)} />
             </td>
           ))}
         </tr>

@@ -16,11 +16,12 @@ import { BaselineChange } from './baseline';
 import { ChartPanel } from './chart-panel';
 import type { ScoreRange } from './histogram';
 import { Items } from './items';
-import { parseFilter, rangeFilter } from './items/filter';
+import { parseFilter, rangeFilter, UNFILTERED } from './items/filter';
 import { Metrics } from './metrics';
 import { RunHeader } from './run-header';
 import { Scores } from './scores';
 import { Thresholds } from './thresholds';
+import { RunTraffic } from './traffic';
 import { Unfinished } from './unfinished';
 import { Usage } from './usage';
 
@@ -51,12 +52,17 @@ function Run({ overview }: { overview: Overview }) {
     },
     [set],
   );
+  const showDiverged = useCallback(() => {
+    set({ ...UNFILTERED, state: 'diverged' });
+    items.current?.scrollIntoView();
+  }, [set]);
   const { run } = overview;
   return (
     <div className="flex flex-col gap-4">
       <RunHeader overview={overview} />
       <Unfinished overview={overview} />
       <Metrics overview={overview} />
+      <RunTraffic run={run} onDiverged={showDiverged} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
         <Scores overview={overview} onRange={showRange} />
         <Thresholds run={run} />

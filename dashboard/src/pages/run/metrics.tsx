@@ -2,12 +2,15 @@
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../api/types';
+import { ReplayMark } from '../../components/replay-mark';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
+import { summaryMark } from '../../lib/traffic';
 
 export function Metrics({ overview }: { overview: Overview }) {
   const { run } = overview;
   const { summary, ciStatus } = run;
   const thresholds = ciStatus?.thresholds ?? [];
+  const mark = <ReplayMark mark={summaryMark(summary)} />;
   const countFindings = (finding: string) =>
     thresholds.filter((threshold) => threshold.finding === finding).length;
   const inconclusive = countFindings('inconclusive');
@@ -46,10 +49,11 @@ export function Metrics({ overview }: { overview: Overview }) {
       <MetricCell
         name={summary.latency ? 'Median latency' : 'Mean latency'}
         note={summary.latency ? `p95 ${formatDuration(summary.latency.p95)}` : 'per item'}
+        mark={mark}
       >
         {formatDuration(summary.latency?.p50 ?? summary.avgLatencyMs)}
       </MetricCell>
-      <MetricCell name="Agent cost" note={costNote(overview)}>
+      <MetricCell name="Agent cost" note={costNote(overview)} mark={mark}>
         {summary.estimatedCost != null ? formatCost(summary.estimatedCost) : '–'}
       </MetricCell>
     </dl>
@@ -60,16 +64,18 @@ interface MetricCellProps {
   name: string;
   note: string;
   tone?: string;
+  mark?: ReactNode;
   children: ReactNode;
 }
 
-function MetricCell({ name, note, tone, children }: MetricCellProps) {
+function MetricCell({ name, note, tone, mark, children }: MetricCellProps) {
   return (
     <div className="min-w-0 bg-surface px-4 py-3">
       <dt className="text-muted text-xs">{name}</dt>
       <dd className="mt-1 flex flex-wrap items-baseline gap-x-2">
         <span className={clsx('font-semibold text-lg tabular-nums', tone)}>{children}</span>
         <span className="text-muted text-xs">{note}</span>
+        {mark}
       </dd>
     </div>
   );

@@ -4,7 +4,7 @@ import type { Overview, ThresholdOutcome } from '../../api/types';
 import { comparison } from '../../test/comparison';
 import { mockLayout } from '../../test/layout';
 import { renderPage } from '../../test/render';
-import { items, overview, report, wholeItem } from '../../test/run';
+import { itemRow, items, overview, report, traffic, wholeItem } from '../../test/run';
 import { liveRun } from '../../test/runs';
 import { errorResponse, mockServer } from '../../test/server';
 import { Component } from '.';
@@ -130,6 +130,34 @@ describe('a run', () => {
       expect(row).toHaveTextContent(text);
   });
 
+  test('a replayed one has its traffic, and marks latency and cost as recorded', async () => {
+    const notes = { attributedByContent: 3, unattributed: 2, unattributedReplayed: 1 };
+    const summary = { ...report().summary, estimatedCost: 0.02, traffic: traffic(notes) };
+    const states = { ...overview().states, diverged: 2 };
+    const { router, user } = open({ run: report({ summary }), states });
+    const section = await screen.findByRole('region', { name: 'Model traffic' });
+    expect(section).toHaveTextContent('12 items: 10 replayed (recorded 2026-01-21), 2 live, $0.030');
+    expect(section).toHaveTextContent('3 requests attributed by content');
+    expect(section).toHaveTextContent('2 requests not attributed to an item, 1 of them replayed');
+    for (const name of ['Median latency', 'Agent cost'])
+      expect(screen.getByText(name, { selector: 'dt' }).parentElement).toHaveTextContent(
+        '10 of 12 as recorded',
+      );
+    const usage = screen.getByRole('region', { name: 'Latency, tokens and cost' });
+    expect(usage).toHaveTextContent('10 of 12 as recorded');
+    await user.click(within(section).getByRole('button', { name: '2 items diverged from the recording' }));
+    expect(router.state.location.search).toBe('?state=diverged');
+    expect(screen.getByRole('button', { name: 'Diverged 2' })).toHaveAttribute('aria-pressed', 'true');
+  });
+
+  test('one without recorded traffic says nothing about it', async () => {
+    open();
+    await screen.findByRole('table', { name: 'Items' });
+    expect(screen.queryByRole('region', { name: 'Model traffic' })).toBeNull();
+    expect(screen.queryByText(/as recorded/)).toBeNull();
+    expect(screen.queryByRole('button', { name: /^Diverged/ })).toBeNull();
+  });
+
   test('it links to its neighbours, comparison, trends and exports', async () => {
     const { user } = open({ previous: { id: 'before', timestamp: '2026-02-04T10:00:00Z' } });
     expect(await screen.findByRole('link', { name: 'Previous run' })).toHaveAttribute('href', '/runs/before');
@@ -179,6 +207,26 @@ describe('the items', () => {
     await waitFor(() => expect(table).toHaveAttribute('aria-rowcount', '10001'));
     expect(within(table).getAllByRole('link').length).toBeLessThan(50);
     expect(requests.filter((url) => url.pathname.endsWith('/items')).length).toBeLessThan(3);
+  });
+
+  test('latency and cost of a replayed item are marked, and its title explains the mark', async () => {
+    const recordedAt = '2026-01-21T12:00:00.000Z';
+    const rows = [
+      itemRow(0, { cost: 0.01, traffic: { replayed: 3, live: 0, recordedAt, diverged: false } }),
+      itemRow(1, { cost: 0.01, traffic: { replayed: 2, live: 1, recordedAt, diverged: true } }),
+      itemRow(2, { cost: 0.01, traffic: { replayed: 0, live: 4, diverged: false } }),
+    ];
+    mockServer({ [`${RUN}/overview`]: overview(), [`${RUN}/items`]: { items: rows, matching: 3, total: 3 } });
+    renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
+    const replayed = await screen.findByRole('row', { name: /item 0/ });
+    expect(within(replayed).getByRole('cell', { name: 'as recorded: 310 ms' })).toBeVisible();
+    expect(within(replayed).getByRole('cell', { name: 'as recorded: $0.010' })).toBeVisible();
+    expect(within(replayed).getByRole('link')).toHaveAttribute(
+      'title',
+      'key-0\nLatency and cost as recorded 2026-01-21: 3 requests replayed',
+    );
+    expect(screen.getByRole('row', { name: /item 1/ })).toHaveTextContent('partly as recorded: 310 ms');
+    expect(screen.getByRole('row', { name: /item 2/ })).not.toHaveTextContent('recorded');
   });
 
   test('filters are written to the URL and sent to the server', async () => {

@@ -2,14 +2,16 @@
 import type { ReactNode } from 'react';
 import type { LatencyStats, MetricStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
+import { ReplayMark } from '../../components/replay-mark';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
+import { summaryMark } from '../../lib/traffic';
 
 const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
 
 export function Usage({ overview }: { overview: Overview }) {
   const { summary } = overview.run;
   return (
-    <Panel title="Latency, tokens and cost">
+    <Panel title="Latency, tokens and cost" actions={<ReplayMark mark={summaryMark(summary)} />}>
       <table className="w-full tabular-nums">
         <caption className="sr-only">Percentiles per item</caption>
         <thead>

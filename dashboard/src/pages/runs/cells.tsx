@@ -1,5 +1,5 @@
 // The values of a run in the table and the cards.
-import { GitCommitHorizontal } from 'lucide-react';
+import { GitCommitHorizontal, History } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { Tag } from '../../components/badge';
@@ -7,6 +7,7 @@ import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import { formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
+import { REPLAY_EXPLANATION } from '../../lib/traffic';
 
 /** A link to the run, with the experiment's name. Shortcut keys move between these links. */
 export function RunLink({ run }: { run: RunRow }) {
@@ -19,6 +20,21 @@ export function RunLink({ run }: { run: RunRow }) {
     >
       <Text>{run.name}</Text>
     </Link>
+  );
+}
+
+/** Marks a run with replayed items. */
+export function Replayed({ run }: { run: RunRow }) {
+  if (run.replayedItems === 0) return null;
+  const items = `${formatCount(run.replayedItems)} of ${pluralize(run.totalItems, 'item')} replayed`;
+  return (
+    <span
+      title={`${items}. ${REPLAY_EXPLANATION}`}
+      className="inline-flex shrink-0 items-center gap-1 text-muted text-xs"
+    >
+      <History className="size-3" aria-hidden="true" />
+      replayed
+    </span>
   );
 }
 

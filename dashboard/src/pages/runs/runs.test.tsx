@@ -50,6 +50,17 @@ describe('the table', () => {
     expect(run.getByText('uncommitted changes')).toBeInTheDocument();
   });
 
+  test('marks a run with replayed items', async () => {
+    mockServer({ '/api/runs': runs([runRow({ replayedItems: 10 }), OLD]) });
+    show();
+    const mark = (await row('a1b2c3')).getByText('replayed');
+    expect(mark).toHaveAttribute(
+      'title',
+      expect.stringMatching(/^10 of 12 items replayed\. .*of the recording/),
+    );
+    expect((await row('old1')).queryByText('replayed')).toBeNull();
+  });
+
   test('shows the scores without a column in a tooltip', async () => {
     mockServer({ '/api/runs': runs([runRow({ avgScores: { a: 0.1, b: 0.2, c: 0.3, d: 0.4, e: 0.5 } })]) });
     const { user } = show();

@@ -3,6 +3,7 @@ import clsx from 'clsx';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import { formatDateTime, shortCommit } from '../../lib/format';
+import { replayMark } from '../../lib/traffic';
 import { changeFromPrevious, type PlottedRun, type Series } from './series';
 
 interface PointTooltipProps {
@@ -15,6 +16,7 @@ interface PointTooltipProps {
 
 export function PointTooltip({ run, series, format, formatChange }: PointTooltipProps) {
   const { point, datasetChanged } = run;
+  const mark = replayMark(point.replayedItems, point.totalItems);
   return (
     <div className="min-w-52 max-w-80 rounded-md border border-line bg-surface p-3 text-xs shadow-lg">
       <p className="flex items-center justify-between gap-3">
@@ -28,6 +30,7 @@ export function PointTooltip({ run, series, format, formatChange }: PointTooltip
         </p>
       )}
       {datasetChanged && <p className="mt-1 text-warn">Dataset changed since the previous run</p>}
+      {mark !== undefined && <p className="mt-1 text-muted">Latency and cost {mark}</p>}
       <dl className="mt-2 grid grid-cols-[auto_auto_auto] items-baseline gap-x-3 gap-y-0.5 tabular-nums">
         {series.map((one) => {
           const value = one.value(point);

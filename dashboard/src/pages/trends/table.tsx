@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { Panel } from '../../components/panel';
+import { ReplayIcon } from '../../components/replay-mark';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import {
@@ -16,6 +17,7 @@ import {
   formatSigned,
   shortCommit,
 } from '../../lib/format';
+import { replayMark } from '../../lib/traffic';
 import { changeFromPrevious, type PlottedRun, type Series } from './series';
 
 /** The number of rows shown initially. */
@@ -92,6 +94,7 @@ const NUMBER = 'px-2 py-1.5 text-right';
 
 function Row({ run, scores, isActive, onActive }: RowProps) {
   const { point, datasetChanged } = run;
+  const mark = replayMark(point.replayedItems, point.totalItems);
   return (
     <tr
       data-active={isActive || undefined}
@@ -123,11 +126,17 @@ function Row({ run, scores, isActive, onActive }: RowProps) {
       {scores.map((series) => (
         <ScoreCell key={series.name} series={series} run={run} />
       ))}
-      <td className={NUMBER}>{formatDuration(point.avgLatencyMs)}</td>
+      <td className={NUMBER}>
+        <ReplayIcon mark={mark} />
+        {formatDuration(point.avgLatencyMs)}
+      </td>
       <td className={NUMBER}>
         {typeof point.totalTokens === 'number' ? formatCount(point.totalTokens) : '–'}
       </td>
-      <td className={NUMBER}>{typeof point.cost === 'number' ? formatCost(point.cost) : '–'}</td>
+      <td className={NUMBER}>
+        {typeof point.cost === 'number' && <ReplayIcon mark={mark} />}
+        {typeof point.cost === 'number' ? formatCost(point.cost) : '–'}
+      </td>
       <td className={clsx(NUMBER, point.errors > 0 && 'font-medium text-bad')}>
         {formatCount(point.errors)}
       </td>

@@ -18,6 +18,7 @@ const point = (given: Partial<TrendPoint> = {}): TrendPoint => ({
   errors: 0,
   durationMs: 4200,
   avgLatencyMs: 310,
+  replayedItems: 0,
   datasetHash: 'one',
   gitCommit: '0123456789abcdef',
   ...given,
@@ -77,6 +78,15 @@ test('the table has all runs, latest first, with changes and badges', async () =
   expect(rows[1]).toHaveTextContent('Dataset changed');
   expect(rows[1]).toHaveTextContent('Failed');
   expect(rows[2]).not.toHaveTextContent('Dataset changed');
+});
+
+test('latency and cost of a replayed run are marked', async () => {
+  const replayed = point({ id: 'ddd', cost: 0.02, replayedItems: 10 });
+  draw({ trends: [point({ cost: 0.02 }), replayed] });
+  const table = within(await screen.findByRole('region', { name: 'Runs in the charts' }));
+  expect(table.getAllByRole('cell', { name: '10 of 12 as recorded: 310 ms' })).toHaveLength(1);
+  expect(table.getAllByRole('cell', { name: '10 of 12 as recorded: $0.020' })).toHaveLength(1);
+  expect(table.getByRole('cell', { name: '310 ms' })).toBeVisible();
 });
 
 test('the table of many runs initially shows the latest thirty', async () => {

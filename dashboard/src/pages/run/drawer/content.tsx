@@ -1,18 +1,21 @@
 // The details of an item, from its input to the agent's metadata.
-import type { ReactNode } from 'react';
-import type { Execution, Report, WholeItem } from '../../../api/types';
+import type { Execution, ItemRow, Report, WholeItem } from '../../../api/types';
 import { CopyButton } from '../../../components/copy-button';
 import { FieldList } from '../../../components/field-list';
+import { ReplayMark } from '../../../components/replay-mark';
 import { Text } from '../../../components/text';
 import { formatCost, formatCount, formatDuration } from '../../../lib/format';
 import { expectedField } from '../../../lib/item-input';
 import { toText } from '../../../lib/texts';
+import { itemMark } from '../../../lib/traffic';
 import { Evaluations } from './evaluations';
+import { Fact } from './fact';
 import { inputOf, metadataOf, omit, tokensOf, trialsOf } from './item';
 import { Output } from './output';
 import { Section } from './section';
 import { ToolCalls } from './tool-call-list';
 import { toolCalls } from './tool-calls';
+import { TrialTraffic } from './traffic';
 import { Trials } from './trials';
 
 interface ContentProps {
@@ -34,7 +37,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const rest = omit(metadata, [tools?.field, 'model', 'tokens']);
   return (
     <div className="divide-y divide-line">
-      <Facts execution={execution} metadata={metadata} cost={row.cost} trials={executions.length} />
+      <Facts execution={execution} metadata={metadata} row={row} />
       <Section title="Input" actions={<CopyButton text={toText(item.input)} label="Copy the input" />}>
         <FieldList fields={inputOf(item)} />
       </Section>
@@ -52,6 +55,11 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
       <Section title="Scores">
         <Evaluations run={run} evaluations={execution.evaluations} />
       </Section>
+      {execution.traffic != null && (
+        <Section title={executions.length > 1 ? `Model traffic (trial ${place + 1})` : 'Model traffic'}>
+          <TrialTraffic traffic={execution.traffic} />
+        </Section>
+      )}
       {tools !== undefined && (
         <Section title="Tool calls">
           <ToolCalls calls={tools.calls} />
@@ -69,17 +77,18 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
 interface FactsProps {
   execution: Execution;
   metadata: Record<string, unknown>;
-  /** The agent cost of all trials. */
-  cost: number | null | undefined;
-  trials: number;
+  /** Has the agent cost of all trials. */
+  row: ItemRow;
 }
 
 /** Latency, model, tokens and cost of a trial. */
-function Facts({ execution, metadata, cost, trials }: FactsProps) {
+function Facts({ execution, metadata, row: { cost, runs: trials, traffic } }: FactsProps) {
   const { input, output, total } = tokensOf(metadata);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 px-5 py-3">
-      <Fact name="Latency">{formatDuration(execution.latencyMs)}</Fact>
+      <Fact name="Latency">
+        {formatDuration(execution.latencyMs)} <ReplayMark {...itemMark(execution.traffic)} />
+      </Fact>
       {typeof metadata.model === 'string' && (
         <Fact name="Model">
           <Text>{metadata.model}</Text>
@@ -89,17 +98,10 @@ function Facts({ execution, metadata, cost, trials }: FactsProps) {
       {input !== undefined && <Fact name="Input tokens">{formatCount(input)}</Fact>}
       {output !== undefined && <Fact name="Output tokens">{formatCount(output)}</Fact>}
       {cost != null && (
-        <Fact name={trials > 1 ? `Agent cost (${trials} trials)` : 'Agent cost'}>{formatCost(cost)}</Fact>
+        <Fact name={trials > 1 ? `Agent cost (${trials} trials)` : 'Agent cost'}>
+          {formatCost(cost)} <ReplayMark {...itemMark(traffic)} />
+        </Fact>
       )}
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-muted text-xs">{name}</dt>
-      <dd className="font-medium tabular-nums [overflow-wrap:anywhere]">{children}</dd>
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Execution, Item } from '../../../api/types';
+import type { Execution, Item, ItemRow, Traffic } from '../../../api/types';
 import { mockLayout } from '../../../test/layout';
 import { renderPage } from '../../../test/render';
 import { evaluation, items, overview, wholeItem } from '../../../test/run';
@@ -9,11 +9,11 @@ import { Component } from '..';
 
 beforeEach(() => mockLayout());
 
-async function open(given: Partial<Item>, search = '') {
+async function open(given: Partial<Item>, search = '', row: Partial<ItemRow> = {}) {
   mockServer({
     '/api/runs/a1b2c3/overview': overview(),
     '/api/runs/a1b2c3/items': items(12),
-    '/api/runs/a1b2c3/items/key-0': wholeItem(0, given),
+    '/api/runs/a1b2c3/items/key-0': wholeItem(0, given, row),
   });
   const page = renderPage(Component, { at: `/runs/a1b2c3?item=key-0${search}`, path: '/runs/:id' });
   const drawer = await screen.findByRole('dialog');
@@ -76,6 +76,50 @@ describe('the drawer of an item', () => {
     await user.click(drawer.getByRole('button', { name: /Trial 2/ }));
     expect(drawer.getByRole('region', { name: 'Output (trial 2)' })).toHaveTextContent('no');
     expect(router.state.location.search).toBe('?item=key-0&execution=2');
+  });
+
+  const recordedAt = '2026-01-21T12:00:00.000Z';
+
+  test('shows what was replayed, and where the conversation diverged', async () => {
+    const traffic: Traffic = {
+      replayed: 2,
+      live: 1,
+      liveCost: 0.0012,
+      replayedJudges: 1,
+      recordedAt,
+      retried: 1,
+      waitedMs: 3000,
+      diverged: '`messages[1].content`: recorded `<b>red</b>`, now `grey`',
+    };
+    const summary = { replayed: 2, live: 1, recordedAt, diverged: true };
+    const { drawer, container } = await open({ traffic }, '', { cost: 0.01, traffic: summary });
+    const section = drawer.getByRole('region', { name: 'Model traffic' });
+    for (const [name, value] of [
+      ['Requests replayed', '2'],
+      ['Requests live', '1, $0.0012'],
+      ['Judge answers replayed', '1'],
+      ['Requests retried', '1'],
+      ['Waited (not part of the latency)', '3.00 s'],
+    ] as const)
+      expect(within(section).getByText(name).parentElement).toHaveTextContent(`${name}${value}`);
+    expect(within(section).getByText(/^2026-01-21/)).toHaveAttribute('datetime', recordedAt);
+    expect(within(section).getByText('Diverged from the recording')).toBeVisible();
+    expect(section).toHaveTextContent('recorded `<b>red</b>`, now `grey`');
+    expect(container.querySelector('b')).toBeNull();
+    expect(drawer.getAllByText('partly as recorded')).toHaveLength(2);
+  });
+
+  test('shows the traffic of the selected trial', async () => {
+    const runs = [
+      { ...execution(1, 'the red fox'), traffic: { replayed: 3, recordedAt } },
+      { ...execution(1, 'the red fox'), traffic: { live: 3 } },
+    ];
+    const { drawer, user } = await open({ runs });
+    expect(drawer.getByRole('region', { name: 'Model traffic (trial 1)' })).toHaveTextContent('replayed3');
+    expect(drawer.getByText('as recorded')).toBeVisible();
+    await user.click(drawer.getByRole('button', { name: /Trial 2/ }));
+    expect(drawer.getByRole('region', { name: 'Model traffic (trial 2)' })).toHaveTextContent('live3');
+    expect(drawer.queryByText('as recorded')).toBeNull();
   });
 
   test('lists the tool calls with their arguments and results', async () => {

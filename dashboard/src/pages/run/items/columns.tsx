@@ -2,11 +2,13 @@
 import { createColumnHelper, tableFeatures } from '@tanstack/react-table';
 import { Link } from 'react-router';
 import type { ItemRow } from '../../../api/types';
+import { ReplayIcon } from '../../../components/replay-mark';
 import { Score } from '../../../components/score';
 import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
 import { formatCost, formatCount, formatDuration } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
+import { itemMark } from '../../../lib/traffic';
 
 /** The maximum number of score columns; the drawer has all scores. */
 const MAX_SCORE_COLUMNS = 4;
@@ -74,8 +76,8 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
     helper.display({
       id: 'latency',
       header: 'Latency',
-      meta: { sort: 'latency', width: 88, isNumber: true },
-      cell: ({ row: { original } }) => original.item && formatDuration(original.item.latencyMs),
+      meta: { sort: 'latency', width: 96, isNumber: true },
+      cell: ({ row: { original } }) => original.item && <Latency item={original.item} />,
     }),
     helper.display({
       id: 'tokens',
@@ -87,18 +89,19 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
       id: 'cost',
       header: 'Agent cost',
       meta: { sort: 'cost', width: 120, isNumber: true },
-      cell: ({ row: { original } }) => <OptionalNumber value={original.item?.cost} format={formatCost} />,
+      cell: ({ row: { original } }) => original.item && <Cost item={original.item} />,
     }),
   ];
 }
 
-/** A link that covers its row. */
+/** A link that covers its row, and so is its title. */
 function ItemLink({ item, to }: { item: ItemRow; to: string }) {
+  const recorded = itemMark(item.traffic);
   return (
     <Link
       to={to}
       preventScrollReset
-      title={item.key}
+      title={recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`}
       className="block scroll-mt-12 scroll-mb-4 truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
     >
       <Text>{item.name}</Text>
@@ -129,6 +132,24 @@ function ScoreCell({ item, evaluator }: { item: ItemRow; evaluator: string }) {
   if (value === undefined && item.evalErrors.includes(evaluator))
     return <span className="text-bad">no score</span>;
   return <Score value={value} isBelowPassMark={item.low.includes(evaluator)} />;
+}
+
+function Latency({ item }: { item: ItemRow }) {
+  return (
+    <>
+      <ReplayIcon {...itemMark(item.traffic)} />
+      {formatDuration(item.latencyMs)}
+    </>
+  );
+}
+
+function Cost({ item }: { item: ItemRow }) {
+  return (
+    <>
+      {item.cost != null && <ReplayIcon {...itemMark(item.traffic)} />}
+      <OptionalNumber value={item.cost} format={formatCost} />
+    </>
+  );
 }
 
 function OptionalNumber({

@@ -11,6 +11,7 @@ export const STATE_LABELS: Record<State, string> = {
   error: 'Error',
   timeout: 'Timeout',
   evalError: 'Scoring error',
+  diverged: 'Diverged',
 };
 
 export const stateNames = Object.keys(STATE_LABELS) as State[];

@@ -1,0 +1,207 @@
+//! The list of recordings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use cobalt::command::config::Flags;
+use cobalt_core::prices::Tokens;
+use cobalt_core::recordings::{Cassette, RecordingError, RecordingFolder};
+use cobalt_core::reporters::Style;
+use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording::{count, group_thousands};
+use indicatif::BinaryBytes;
+use serde::Serialize;
+
+use super::experiments::{ExperimentRecordings, Use, blobs, foreign_folders, name, roots, unattributed};
+use super::format_age;
+use crate::cli::{Color, ListRecordings};
+use crate::datasets::text_table::{Column, render_table};
+use crate::error::Error;
+use crate::list::{Experiments, no_experiments, query};
+use crate::terminal::{Align, eprint_wrapped, paint, print, print_json, relative_path, stdout_width};
+
+/// A recording.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Recording {
+    /// Absent for requests that could not be attributed to an item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    experiment: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<String>,
+    file: String,
+    #[serde(rename = "use")]
+    usage: Use,
+    /// When its oldest part was recorded.
+    recorded_at: Option<Timestamp>,
+    models: BTreeSet<String>,
+    trials: usize,
+    requests: usize,
+    judge_answers: usize,
+    tokens: Tokens,
+    judge_tokens: Tokens,
+    /// Size of the file and of the long texts that it refers to.
+    bytes: u64,
+    #[serde(skip)]
+    blobs: BTreeMap<PathBuf, u64>,
+}
+
+pub fn list(arguments: &ListRecordings, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+    let Experiments { rows, mut errors, built } = query(&arguments.selection, &arguments.build, flags, color)?;
+    let experiments = ExperimentRecordings::of(&rows);
+    let recordings = read_all(&experiments, &mut errors);
+    if arguments.json {
+        print_json(&recordings).map_err(Error::Print)?;
+    } else if !recordings.is_empty() {
+        let now = SystemTime::now();
+        let table = table(&recordings, now, stdout_width(), paint(&io::stdout()));
+        print(&format!("{table}{}\n", totals(&recordings))).map_err(Error::Print)?;
+    }
+    if rows.is_empty() && errors.is_empty() {
+        return Err(no_experiments(&arguments.selection, &built));
+    }
+    let is_complete = arguments.selection.is_everything() && arguments.build.test.is_empty();
+    notes(&experiments, &recordings, is_complete).iter().for_each(|note| eprint_wrapped(note));
+    if errors.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(errors)) }
+}
+
+/// The recordings of all experiments, then those of requests that could not be attributed.
+fn read_all(experiments: &[ExperimentRecordings], errors: &mut Vec<String>) -> Vec<Recording> {
+    let mut recordings = Vec::new();
+    let mut add = |read: Result<Option<Recording>, RecordingError>| match read {
+        Ok(recording) => recordings.extend(recording),
+        Err(error) => errors.push(error.to_string()),
+    };
+    for experiment in experiments {
+        match experiment.files() {
+            Ok(files) => files.iter().for_each(|file| add(read(file, &experiment.folder, Some(experiment)))),
+            Err(error) => add(Err(error)),
+        }
+    }
+    for root in roots(experiments) {
+        add(read(&unattributed(root), &RecordingFolder::new(root), None));
+    }
+    recordings
+}
+
+/// Reads a recording of an experiment, or of requests that could not be attributed.
+fn read(
+    file: &Path,
+    folder: &RecordingFolder,
+    experiment: Option<&ExperimentRecordings>,
+) -> Result<Option<Recording>, RecordingError> {
+    let Some(cassette) = RecordingFolder::read_file(file)? else { return Ok(None) };
+    let bytes = file.metadata().map_or(0, |known| known.len());
+    let usage = experiment.map_or(Use::Used, |experiment| experiment.use_of(&name(file)));
+    let of = (experiment.map(|experiment| experiment.experiment.clone()), usage);
+    Ok(Some(describe(&cassette, of, (relative_path(file), bytes), blobs(&cassette, folder))))
+}
+
+fn describe(
+    cassette: &Cassette,
+    (experiment, usage): (Option<String>, Use),
+    (file, bytes): (String, u64),
+    blobs: BTreeMap<PathBuf, u64>,
+) -> Recording {
+    let models = cassette.interactions().filter_map(|interaction| interaction.model.clone());
+    Recording {
+        item: experiment.as_ref().map(|_| cassette.item.clone()),
+        experiment,
+        file,
+        usage,
+        recorded_at: cassette.recorded_at().or_else(|| cassette.judges.iter().filter_map(|answer| answer.recorded_at).min()),
+        models: models.chain(cassette.judges.iter().map(|answer| answer.model.clone())).collect(),
+        trials: cassette.trials.len(),
+        requests: cassette.interactions().count(),
+        judge_answers: cassette.judges.len(),
+        tokens: sum(cassette.interactions().filter_map(|interaction| interaction.tokens)),
+        judge_tokens: sum(cassette.judges.iter().map(|answer| answer.tokens)),
+        bytes: bytes + blobs.values().sum::<u64>(),
+        blobs,
+    }
+}
+
+fn sum(all: impl Iterator<Item = Tokens>) -> Tokens {
+    all.fold(Tokens::default(), |sum, one| Tokens {
+        input: sum.input + one.input,
+        output: sum.output + one.output,
+        cached_input: sum.cached_input + one.cached_input,
+    })
+}
+
+fn format_total(tokens: Tokens) -> String {
+    group_thousands(tokens.input + tokens.output)
+}
+
+fn table(recordings: &[Recording], now: SystemTime, width: Option<usize>, paint: Style) -> String {
+    let column = |title: &str, align, cell: &dyn Fn(&Recording) -> String| {
+        Column::new(title, align, recordings.iter().map(cell))
+    };
+    let mut columns = vec![
+        column("experiment", Align::Left, &|it| it.experiment.clone().unwrap_or_else(|| "(not attributed)".to_owned())),
+        column("item", Align::Left, &|it| it.item.clone().unwrap_or_default()),
+        column("age", Align::Right, &|it| it.recorded_at.map_or_else(|| "?".to_owned(), |at| format_age(at, now))),
+        column("models", Align::Left, &|it| it.models.iter().cloned().collect::<Vec<_>>().join(", ")),
+        column("trials", Align::Right, &|it| it.trials.to_string()),
+        column("requests", Align::Right, &|it| it.requests.to_string()),
+        column("judge answers", Align::Right, &|it| it.judge_answers.to_string()),
+        column("agent tokens", Align::Right, &|it| format_total(it.tokens)),
+        column("judge tokens", Align::Right, &|it| format_total(it.judge_tokens)),
+        column("size", Align::Right, &|it| BinaryBytes(it.bytes).to_string()),
+    ];
+    if recordings.iter().any(|recording| recording.usage != Use::Used) {
+        let word = |it: &Recording| match it.usage {
+            Use::Used => "",
+            Use::Unused => "unused",
+            Use::Unknown => "unknown",
+        };
+        columns.insert(2, column("use", Align::Left, &|it| word(it).to_owned()));
+    }
+    render_table(&columns, width, paint)
+}
+
+/// A line with the totals. A long text that several recordings refer to counts once.
+fn totals(recordings: &[Recording]) -> String {
+    let total = |number: &dyn Fn(&Recording) -> usize| recordings.iter().map(number).sum::<usize>();
+    let blobs: BTreeMap<_, _> = recordings.iter().flat_map(|recording| &recording.blobs).collect();
+    let files: u64 = recordings.iter().map(|it| it.bytes - it.blobs.values().sum::<u64>()).sum();
+    let size = BinaryBytes(files + blobs.into_values().sum::<u64>());
+    let experiments: BTreeSet<_> = recordings.iter().filter_map(|it| it.experiment.as_ref()).collect();
+    format!(
+        "total: {} of {}, {}, {}, {} agent tokens, {} judge tokens, {size}",
+        count(recordings.len(), "recording"),
+        count(experiments.len(), "experiment"),
+        count(total(&|it| it.requests), "request"),
+        count(total(&|it| it.judge_answers), "judge answer"),
+        format_total(sum(recordings.iter().map(|it| it.tokens))),
+        format_total(sum(recordings.iter().map(|it| it.judge_tokens))),
+    )
+}
+
+/// What to do next. `is_complete`: whether all experiments were listed.
+fn notes(experiments: &[ExperimentRecordings], recordings: &[Recording], is_complete: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if recordings.is_empty() {
+        notes.push(
+            "No recordings yet. To record, set `record = \"cassettes\"` in an experiment, or use `cargo cobalt run --record record`."
+                .to_owned(),
+        );
+    }
+    for experiment in experiments {
+        if let Err(why) = &experiment.unused {
+            notes.push(format!("cannot tell which recordings of `{}` are used: {why}", experiment.experiment));
+        }
+    }
+    if is_complete {
+        for folder in foreign_folders(experiments) {
+            notes.push(format!("`{}` belongs to no listed experiment", relative_path(&folder)));
+        }
+    }
+    if recordings.iter().any(|recording| recording.usage == Use::Unused) {
+        notes.push("To delete unused recordings: `cargo cobalt recordings prune`".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,164 @@
+//! The gateway with a scripted vendor, and clients as agents use them.
+
+mod attribution;
+mod broken;
+mod modes;
+mod secrets;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cobalt_core::item::Item;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::recordings::{Cassette, RecordingFolder};
+use cobalt_core::report::Traffic;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::execution::ExecutionTraffic;
+use super::experiment::ExperimentTraffic;
+use super::gateway::{Gateway, GatewayStart};
+use super::route::VendorRoute;
+use super::settings::{RecordMode, ResolvedRecording};
+use crate::limits::Limits;
+use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
+
+/// A folder of recordings, and a vendor that counts its answers.
+struct Scene {
+    folder: TempDir,
+    server: Option<TestServer>,
+    upstream: String,
+}
+
+/// One process: its gateway, and its experiment.
+struct Process {
+    gateway: Arc<Gateway>,
+    experiment: Arc<ExperimentTraffic>,
+    client: reqwest::Client,
+}
+
+impl Scene {
+    fn new(answer: impl Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static) -> Self {
+        let server = TestServer::start(answer);
+        let upstream = server.url("/v1");
+        Self { folder: tempfile::tempdir().unwrap(), server: Some(server), upstream }
+    }
+
+    /// With a vendor whose answers are numbered.
+    fn numbered() -> Self {
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        Self::new(move |request| {
+            let number = next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            completion(&format!("answer {number} to {}", last_message(&request.body)))
+        })
+    }
+
+    fn process(&self, mode: RecordMode) -> Process {
+        self.process_with(mode, |_| {})
+    }
+
+    fn process_with(&self, mode: RecordMode, change: impl FnOnce(&mut ResolvedRecording)) -> Process {
+        let upstreams = BTreeMap::from([
+            ("OPENAI_BASE_URL".to_owned(), self.upstream.clone()),
+            ("GOOGLE_GEMINI_BASE_URL".to_owned(), self.upstream.clone()),
+        ]);
+        let start = GatewayStart { listener: None, token: None, upstreams };
+        let gateway = Gateway::start(start, PriceTable::default(), Limits::new(Vec::new(), None)).unwrap();
+        let mut settings = ResolvedRecording {
+            mode,
+            root: self.folder.path().to_owned(),
+            folder: self.folder.path().join("desk"),
+            ignore: Vec::new(),
+            stale_after: None,
+        };
+        change(&mut settings);
+        let keys = (0..1_000).map(|index| Arc::from(format!("item-{index}"))).collect();
+        let experiment = ExperimentTraffic::new("desk", settings, Arc::clone(&gateway), keys, 3);
+        gateway.add_experiment(&experiment);
+        Process { gateway, experiment, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+
+    /// Stops the vendor.
+    fn stop(&mut self) {
+        self.server = None;
+    }
+
+    fn cassette(&self, name: &str) -> Cassette {
+        RecordingFolder::new(self.folder.path().join("desk")).read(name).unwrap().unwrap()
+    }
+}
+
+impl Process {
+    fn begin(&self, index: usize, run: usize) -> Arc<ExecutionTraffic> {
+        self.begin_with(&json!({ "input": format!("question {index} of the items") }), index, run)
+    }
+
+    fn begin_with(&self, item: &Value, index: usize, run: usize) -> Arc<ExecutionTraffic> {
+        let item: Item = item.as_object().unwrap().clone();
+        self.experiment.begin(&item, index, run).unwrap()
+    }
+
+    /// The base URL of OpenAI for an execution, or for the process.
+    fn base_url(&self, execution: Option<&ExecutionTraffic>) -> String {
+        self.gateway.base_url(VendorRoute::named("openai").unwrap(), execution)
+    }
+
+    /// Sends a conversation, and returns the status and the text of the response.
+    async fn ask(&self, execution: &ExecutionTraffic, messages: &[&str]) -> (u16, String) {
+        self.post(&self.base_url(Some(execution)), &chat(messages)).await
+    }
+
+    async fn post(&self, base_url: &str, body: &Value) -> (u16, String) {
+        let request = self.client.post(format!("{base_url}/chat/completions")).header("authorization", "Bearer key");
+        let response = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
+        (response.status().as_u16(), response.text().await.unwrap())
+    }
+}
+
+/// Ends an execution, and returns its traffic, and the error of the item if there is one.
+async fn end(execution: &ExecutionTraffic) -> (Traffic, Option<String>) {
+    let agent = execution.end_agent(Duration::from_millis(20)).await;
+    (execution.end().unwrap().unwrap_or_default(), agent.problem)
+}
+
+fn chat(messages: &[&str]) -> Value {
+    let messages: Vec<_> = messages.iter().map(|text| json!({ "role": "user", "content": text })).collect();
+    json!({ "model": "gpt-4o-mini", "messages": messages })
+}
+
+fn last_message(body: &Value) -> String {
+    let last = body["messages"].as_array().and_then(|messages| messages.last());
+    last.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
+}
+
+fn completion(text: &str) -> ScriptedResponse {
+    ScriptedResponse::json(
+        200,
+        &json!({
+            "id": "chatcmpl-1", "model": "gpt-4o-mini",
+            "choices": [{ "index": 0, "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
+            "usage": { "prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100 }
+        }),
+    )
+}
+
+fn content(response: &str) -> String {
+    let value: Value = serde_json::from_str(response).unwrap();
+    value["choices"][0]["message"]["content"].as_str().unwrap_or_default().to_owned()
+}
+
+/// All files below a folder, as one text.
+fn all_files(folder: &Path) -> String {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all += &all_files(&path);
+        } else {
+            all += &format!("{}\n{}\n", path.display(), String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+        }
+    }
+    all
+}
