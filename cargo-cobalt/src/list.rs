@@ -38,7 +38,8 @@ const TITLES: [(&str, Align); 4] = [
 
 /// Asks each binary for its experiments, which reads their data but runs nothing.
 pub fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let Experiments { rows, mut errors, built } = query(&arguments.selection, &arguments.build, flags, color)?;
+    let Experiments { rows, mut errors, built } =
+        query(&arguments.selection, &arguments.build, flags, color)?;
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
     if arguments.json {
         print_json(&rows).map_err(Error::Print)?;

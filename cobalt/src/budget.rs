@@ -66,7 +66,8 @@ pub fn on_spent(function: impl Fn() + Send + 'static) {
 impl Budget {
     fn new(max: f64, ledger: Option<PathBuf>) -> Self {
         let spent = Mutex::new(0.0);
-        let budget = Self { max, spent, ledger, is_spent: AtomicBool::new(false), on_spent: Mutex::default() };
+        let budget =
+            Self { max, spent, ledger, is_spent: AtomicBool::new(false), on_spent: Mutex::default() };
         // Another process may have spent it already.
         budget.spend(0.0);
         budget
@@ -124,7 +125,9 @@ mod tests {
         let calls = Arc::new(AtomicUsize::new(0));
         let budget = Budget::new(2.0, None);
         let counted = Arc::clone(&calls);
-        budget.on_spent(Box::new(move || drop(counted.fetch_add(1, Ordering::SeqCst))));
+        budget.on_spent(Box::new(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }));
         budget.spend(1.99);
         assert_eq!((budget.refusal(), calls.load(Ordering::SeqCst)), (None, 0));
         budget.spend(0.02);
@@ -132,7 +135,9 @@ mod tests {
         assert_eq!(calls.load(Ordering::SeqCst), 1);
         assert!(budget.refusal().unwrap().starts_with("$2.51 of $2.00 are spent"));
         let counted = Arc::clone(&calls);
-        budget.on_spent(Box::new(move || drop(counted.fetch_add(1, Ordering::SeqCst))));
+        budget.on_spent(Box::new(move || {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }));
         assert_eq!(calls.load(Ordering::SeqCst), 2);
     }
 

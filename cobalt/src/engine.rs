@@ -195,7 +195,8 @@ struct Attempts {
 }
 
 async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
-    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(work.dataset.shared(index), index, run_index));
+    let begun =
+        work.traffic.as_ref().map(|traffic| traffic.begin(work.dataset.shared(index), index, run_index));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
         Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
@@ -275,7 +276,9 @@ async fn call_agent_with_retries(
         let waited_before = waited();
         let (answer, took) = call_agent(work, context.clone(), traffic).await;
         let failure = match answer {
-            Err(failure) if failure.is_transient && retried.len() < work.definition.retries && !is_refused() => {
+            Err(failure)
+                if failure.is_transient && retried.len() < work.definition.retries && !is_refused() =>
+            {
                 failure
             }
             // All waits are subtracted at the end of the trial.

@@ -136,6 +136,8 @@ mod pages {
     struct Judge;
     #[doc = include_str!("../../docs/library.md")]
     struct Library;
+    #[doc = include_str!("../../docs/real-agents.md")]
+    struct RealAgents;
     #[doc = include_str!("../../docs/verdicts.md")]
     struct Verdicts;
 }

@@ -21,6 +21,7 @@ mod nextest;
 #[cfg(unix)]
 mod programs;
 mod projects;
+mod recordings;
 mod records;
 mod rerun;
 mod resume;

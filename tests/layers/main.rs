@@ -31,7 +31,7 @@ const CORE: &[&[&str]] = &[
     ],
     &["redact"],
     // Runs and their storage.
-    &["item"],
+    &["item", "recordings"],
     &["report"],
     &["experiment_name", "reporters"],
     &["store"],
@@ -39,7 +39,9 @@ const CORE: &[&[&str]] = &[
 
 const COBALT: &[&[&str]] = &[
     // No dependencies in the library.
-    &["http", "template", "thread_pool"],
+    &["budget", "http", "limits", "template", "thread_pool"],
+    // The gateway for the traffic of agents, and its recordings.
+    &["recording"],
     &["metrics"],
     // Models, datasets and evaluators; they receive plain settings.
     &["llm"],
@@ -67,7 +69,7 @@ const COMMAND: &[&[&str]] = &[
     &["datasets", "export", "reporters", "serve"],
     &["run", "show"],
     &["list", "merge", "watch"],
-    &["mcp"],
+    &["mcp", "recordings"],
 ];
 
 /// Maximum number of files in a dependency cycle; all in one top-level module.

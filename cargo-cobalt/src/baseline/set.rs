@@ -29,6 +29,9 @@ pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     if !arguments.allow_failed {
         runs.iter().try_for_each(refuse_failed)?;
     }
+    if !arguments.allow_replayed {
+        runs.iter().try_for_each(refuse_replayed)?;
+    }
     let layout = settings.layout();
     refuse_namesakes(&runs, layout)?;
     let mut written = Vec::new();
@@ -55,6 +58,19 @@ fn refuse_failed(run: &Measurements) -> Result<(), Error> {
     Err(Error::Arguments(format!(
         "run {} of `{}` failed; with a failed baseline, later runs that are as bad do not count as worse. Select a passing \
          run, or use this one with `--allow-failed`",
+        one_line(&run.id),
+        one_line(&run.name)
+    )))
+}
+
+/// Refuses a run whose model responses were replayed: its latency and cost were not measured.
+fn refuse_replayed(run: &Measurements) -> Result<(), Error> {
+    if !run.replayed {
+        return Ok(());
+    }
+    Err(Error::Arguments(format!(
+        "run {} of `{}` was replayed, so its latency and cost are those of the recording. Select a run with live responses \
+         (`cargo cobalt run --record off`), or use this one with `--allow-replayed`",
         one_line(&run.id),
         one_line(&run.name)
     )))

@@ -121,6 +121,10 @@ pub struct SetBaseline {
     #[arg(long)]
     pub allow_failed: bool,
 
+    /// Accept replayed runs as baselines; their latency and cost are those of the recordings
+    #[arg(long)]
+    pub allow_replayed: bool,
+
     #[command(flatten)]
     pub settings: Settings,
 }

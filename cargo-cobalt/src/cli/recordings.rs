@@ -7,7 +7,11 @@ use clap::{Args, Subcommand};
 use super::{BuildOptions, DataOptions, Selection, Settings};
 
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    // clap-markdown would omit `cargo cobalt` in the second line.
+    override_usage = "cargo cobalt recordings [OPTIONS] [TARGET]...\n       cargo cobalt recordings <COMMAND>"
+)]
 pub struct Recordings {
     #[command(subcommand)]
     pub command: Option<RecordingsCommand>,

@@ -44,7 +44,9 @@ pub fn answer(response: &Value) -> Vec<Answer> {
     }
     for output in list("output") {
         match output.get("type").and_then(Value::as_str) {
-            Some("function_call") => parts.push(Answer::ToolCall(call(&output["name"], &output["arguments"]))),
+            Some("function_call") => {
+                parts.push(Answer::ToolCall(call(&output["name"], &output["arguments"])))
+            }
             _ => add_message(output, &mut parts),
         }
     }
@@ -90,7 +92,9 @@ struct Stream {
 impl Stream {
     fn add(&mut self, event: &Value) {
         match event.get("type").and_then(Value::as_str) {
-            Some("content_block_start") => self.add_call(&event["index"], &event["content_block"]["name"], &Value::Null),
+            Some("content_block_start") => {
+                self.add_call(&event["index"], &event["content_block"]["name"], &Value::Null)
+            }
             Some("content_block_delta") => {
                 self.text += event["delta"]["text"].as_str().unwrap_or_default();
                 self.add_call(&event["index"], &Value::Null, &event["delta"]["partial_json"]);
@@ -145,8 +149,12 @@ impl Stream {
         }
         // A complete response repeats the text.
         let is_repeated = self.complete.iter().any(|part| *part == Answer::Text(self.text.clone()));
-        let text = Some(Answer::Text(self.text)).filter(|text| !is_repeated && *text != Answer::Text(String::new()));
-        let calls = self.calls.into_values().map(|(name, arguments)| Answer::ToolCall(format!("{name}({arguments})")));
+        let text =
+            Some(Answer::Text(self.text)).filter(|text| !is_repeated && *text != Answer::Text(String::new()));
+        let calls = self
+            .calls
+            .into_values()
+            .map(|(name, arguments)| Answer::ToolCall(format!("{name}({arguments})")));
         text.into_iter().chain(calls).chain(self.complete).collect()
     }
 }
@@ -171,7 +179,9 @@ fn add_content(content: &Value, parts: &mut Vec<Answer>) {
             }
         }
         Value::Null => {}
-        other => parts.extend(Some(Answer::Text(text(other))).filter(|part| *part != Answer::Text(String::new()))),
+        other => {
+            parts.extend(Some(Answer::Text(text(other))).filter(|part| *part != Answer::Text(String::new())))
+        }
     }
 }
 
@@ -205,7 +215,8 @@ fn text(value: &Value) -> String {
                 return format!("→ {call}");
             }
             let result = fields.get("functionResponse").and_then(|result| result.get("response"));
-            let known = ["text", "thinking", "content", "output"].into_iter().find_map(|field| fields.get(field));
+            let known =
+                ["text", "thinking", "content", "output"].into_iter().find_map(|field| fields.get(field));
             match (result.or(known), fields.get("type").and_then(Value::as_str)) {
                 (Some(inner), _) => text(inner),
                 // Images and the like.
@@ -226,7 +237,10 @@ mod tests {
     #[test]
     fn the_last_message_is_found_in_every_vendors_form() {
         for (request, expected) in [
-            (json!({ "messages": [{ "role": "system", "content": "Be short." }, { "role": "user", "content": "Hi" }] }), "user: Hi"),
+            (
+                json!({ "messages": [{ "role": "system", "content": "Be short." }, { "role": "user", "content": "Hi" }] }),
+                "user: Hi",
+            ),
             (
                 json!({ "messages": [{ "role": "user", "content": [{ "type": "text", "text": "What?" }, { "type": "image_url" }] }] }),
                 "user: What? [image_url]",
@@ -237,7 +251,10 @@ mod tests {
             ),
             (json!({ "messages": [{ "role": "tool", "content": "rain" }] }), "tool: rain"),
             (json!({ "input": "Hi" }), "user: Hi"),
-            (json!({ "input": [{ "role": "user", "content": "Hi" }, { "type": "function_call_output", "output": "rain" }] }), "tool: rain"),
+            (
+                json!({ "input": [{ "role": "user", "content": "Hi" }, { "type": "function_call_output", "output": "rain" }] }),
+                "tool: rain",
+            ),
             (json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }] }), "user: Hi"),
             (
                 json!({ "contents": [{ "parts": [{ "functionResponse": { "name": "weather", "response": { "sky": "grey" } } }] }] }),
@@ -312,9 +329,13 @@ mod tests {
             json!({ "type": "response.completed", "response": { "output": [{ "type": "message", "content": [{ "text": "Yes" }] }] } }),
         ];
         assert_eq!(stream(&responses), [said("Yes")]);
-        let gemini = ["Y", "es"].map(|text| json!({ "candidates": [{ "content": { "parts": [{ "text": text }] } }] }));
+        let gemini =
+            ["Y", "es"].map(|text| json!({ "candidates": [{ "content": { "parts": [{ "text": text }] } }] }));
         assert_eq!(stream(&gemini), [said("Yes")]);
-        let lines = StreamEvent { at: 0, text: "{\"message\":{\"content\":\"Y\"}}\n{\"message\":{\"content\":\"es\"}}\n".to_owned() };
+        let lines = StreamEvent {
+            at: 0,
+            text: "{\"message\":{\"content\":\"Y\"}}\n{\"message\":{\"content\":\"es\"}}\n".to_owned(),
+        };
         assert_eq!(answer_of_stream(&[lines]), [said("Yes")]);
     }
 }

@@ -39,11 +39,12 @@ impl ExperimentRecordings {
 
     fn of_one(listed: &Listed) -> Option<Self> {
         let ListedRecordings { root, folder, unused } = listed.recordings.clone()?;
-        let unused = unused.map(HashSet::from_iter).ok_or_else(|| match (&listed.error, &listed.ignored_without) {
-            (Some(error), _) => error.clone(),
-            (None, Some(variable)) => format!("the experiment is ignored because {variable} is not set"),
-            (None, None) => "its items are not known".to_owned(),
-        });
+        let unused =
+            unused.map(HashSet::from_iter).ok_or_else(|| match (&listed.error, &listed.ignored_without) {
+                (Some(error), _) => error.clone(),
+                (None, Some(variable)) => format!("the experiment is ignored because {variable} is not set"),
+                (None, None) => "its items are not known".to_owned(),
+            });
         Some(Self { experiment: listed.name.clone(), root, folder: RecordingFolder::new(folder), unused })
     }
 
@@ -80,10 +81,16 @@ pub fn unattributed(root: &Path) -> PathBuf {
 /// Folders with recordings that belong to none of the experiments. Only meaningful if all experiments were listed.
 pub fn foreign_folders(experiments: &[ExperimentRecordings]) -> Vec<PathBuf> {
     let known: HashSet<_> = experiments.iter().map(|experiment| experiment.folder.path()).collect();
-    let inside = |root: &Path| fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
-    let has_recordings = |folder: &PathBuf| RecordingFolder::new(folder).cassettes().is_ok_and(|files| !files.is_empty());
+    let inside = |root: &Path| {
+        fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let has_recordings =
+        |folder: &PathBuf| RecordingFolder::new(folder).cassettes().is_ok_and(|files| !files.is_empty());
     let folders = roots(experiments).into_iter().flat_map(inside);
-    let mut foreign: Vec<_> = folders.filter(|path| path.is_dir() && !known.contains(path.as_path())).filter(has_recordings).collect();
+    let mut foreign: Vec<_> = folders
+        .filter(|path| path.is_dir() && !known.contains(path.as_path()))
+        .filter(has_recordings)
+        .collect();
     foreign.sort();
     foreign
 }

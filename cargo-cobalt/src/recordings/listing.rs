@@ -50,7 +50,8 @@ struct Recording {
 }
 
 pub fn list(arguments: &ListRecordings, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let Experiments { rows, mut errors, built } = query(&arguments.selection, &arguments.build, flags, color)?;
+    let Experiments { rows, mut errors, built } =
+        query(&arguments.selection, &arguments.build, flags, color)?;
     let experiments = ExperimentRecordings::of(&rows);
     let recordings = read_all(&experiments, &mut errors);
     if arguments.json {
@@ -112,7 +113,9 @@ fn describe(
         experiment,
         file,
         usage,
-        recorded_at: cassette.recorded_at().or_else(|| cassette.judges.iter().filter_map(|answer| answer.recorded_at).min()),
+        recorded_at: cassette
+            .recorded_at()
+            .or_else(|| cassette.judges.iter().filter_map(|answer| answer.recorded_at).min()),
         models: models.chain(cassette.judges.iter().map(|answer| answer.model.clone())).collect(),
         trials: cassette.trials.len(),
         requests: cassette.interactions().count(),
@@ -141,15 +144,18 @@ fn table(recordings: &[Recording], now: SystemTime, width: Option<usize>, paint:
         Column::new(title, align, recordings.iter().map(cell))
     };
     let mut columns = vec![
-        column("experiment", Align::Left, &|it| it.experiment.clone().unwrap_or_else(|| "(not attributed)".to_owned())),
+        column("experiment", Align::Left, &|it| {
+            it.experiment.clone().unwrap_or_else(|| "(not attributed)".to_owned())
+        }),
         column("item", Align::Left, &|it| it.item.clone().unwrap_or_default()),
-        column("age", Align::Right, &|it| it.recorded_at.map_or_else(|| "?".to_owned(), |at| format_age(at, now))),
+        column("age", Align::Right, &|it| {
+            it.recorded_at.map_or_else(|| "?".to_owned(), |at| format_age(at, now))
+        }),
         column("models", Align::Left, &|it| it.models.iter().cloned().collect::<Vec<_>>().join(", ")),
         column("trials", Align::Right, &|it| it.trials.to_string()),
         column("requests", Align::Right, &|it| it.requests.to_string()),
         column("judge answers", Align::Right, &|it| it.judge_answers.to_string()),
         column("agent tokens", Align::Right, &|it| format_total(it.tokens)),
-        column("judge tokens", Align::Right, &|it| format_total(it.judge_tokens)),
         column("size", Align::Right, &|it| BinaryBytes(it.bytes).to_string()),
     ];
     if recordings.iter().any(|recording| recording.usage != Use::Used) {
@@ -192,7 +198,8 @@ fn notes(experiments: &[ExperimentRecordings], recordings: &[Recording], is_comp
     }
     for experiment in experiments {
         if let Err(why) = &experiment.unused {
-            notes.push(format!("cannot tell which recordings of `{}` are used: {why}", experiment.experiment));
+            notes
+                .push(format!("cannot tell which recordings of `{}` are used: {why}", experiment.experiment));
         }
     }
     if is_complete {

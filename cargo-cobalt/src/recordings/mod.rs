@@ -47,7 +47,10 @@ mod tests {
     fn an_age_is_given_in_its_largest_unit() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
         let age = |seconds: u64| format_age(Timestamp::from(now - Duration::from_secs(seconds)), now);
-        assert_eq!([59, 60, 3_599, 3_600, 86_399, 86_400, 40 * 86_400].map(age), ["59s", "1min", "59min", "1h", "23h", "1d", "40d"]);
+        assert_eq!(
+            [59, 60, 3_599, 3_600, 86_399, 86_400, 40 * 86_400].map(age),
+            ["59s", "1min", "59min", "1h", "23h", "1d", "40d"]
+        );
         let ahead = Timestamp::from(now + Duration::from_secs(5));
         assert_eq!(format_age(ahead, now), "0s");
     }

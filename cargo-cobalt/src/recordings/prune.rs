@@ -38,7 +38,8 @@ struct PrunePlan {
 }
 
 pub fn prune(arguments: &PruneRecordings, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let Experiments { rows, mut errors, built } = query(&arguments.selection, &arguments.build, flags, color)?;
+    let Experiments { rows, mut errors, built } =
+        query(&arguments.selection, &arguments.build, flags, color)?;
     if rows.is_empty() && errors.is_empty() {
         return Err(no_experiments(&arguments.selection, &built));
     }
@@ -46,7 +47,9 @@ pub fn prune(arguments: &PruneRecordings, flags: &Flags, color: Color) -> Result
     let mut plan = PrunePlan::of(&experiments)?;
     if arguments.selection.is_everything() && arguments.build.test.is_empty() {
         let foreign = foreign_folders(&experiments);
-        let note = |folder: &PathBuf| format!("keeping `{}`: it belongs to no listed experiment", relative_path(folder));
+        let note = |folder: &PathBuf| {
+            format!("keeping `{}`: it belongs to no listed experiment", relative_path(folder))
+        };
         plan.notes.extend(foreign.iter().map(note));
     }
     print(&listing(&plan.files, paint(&io::stdout()))).map_err(Error::Print)?;
@@ -85,9 +88,11 @@ impl PrunePlan {
         if !self.is_searchable(&first.root) || !self.is_searchable(folder.path()) {
             return Ok(());
         }
-        if let Some((experiment, why)) = sharing.iter().find_map(|it| Some((&it.experiment, it.unused.as_ref().err()?))) {
+        if let Some((experiment, why)) =
+            sharing.iter().find_map(|it| Some((&it.experiment, it.unused.as_ref().err()?)))
+        {
             self.notes.push(format!(
-                "skipping `{}`: the dataset of `{experiment}` cannot be read: {why}",
+                "skipping `{}`: the items of `{experiment}` are not known: {why}",
                 relative_path(folder.path())
             ));
             return Ok(());

@@ -8,7 +8,9 @@ use std::{fs, io};
 
 use cobalt::command::config::Flags;
 use cobalt_core::prices::Tokens;
-use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, RecordingError, RecordingFolder, Trial};
+use cobalt_core::recordings::{
+    Body, Cassette, Interaction, JudgeAnswer, RecordingError, RecordingFolder, Trial,
+};
 use cobalt_core::reporters::{Style, format_duration};
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::wording::{count, group_thousands, join_quoted, truncate};
@@ -55,7 +57,11 @@ fn find(arguments: &ShowRecording, flags: &Flags, color: Color) -> Result<(PathB
     let is_path = path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     if is_path && item.is_none() {
         let read = RecordingFolder::read_file(path)?;
-        let missing = || Error::NothingMatched(format!("no recording at `{recording}`; `cargo cobalt recordings` lists them"));
+        let missing = || {
+            Error::NothingMatched(format!(
+                "no recording at `{recording}`; `cargo cobalt recordings` lists them"
+            ))
+        };
         return Ok((path.to_owned(), read.ok_or_else(missing)?));
     }
     let selection = Selection { experiment: vec![recording.clone()], ..Selection::default() };
@@ -90,7 +96,9 @@ fn choose(files: Vec<PathBuf>, experiment: &str, item: Option<&str>) -> Result<(
         && let Some(item) = item
     {
         let is_exact = all.iter().any(|(_, cassette)| cassette.item == item);
-        all.retain(|(_, cassette)| if is_exact { cassette.item == item } else { cassette.item.starts_with(item) });
+        all.retain(
+            |(_, cassette)| if is_exact { cassette.item == item } else { cassette.item.starts_with(item) },
+        );
         if all.is_empty() {
             return Err(Error::NothingMatched(format!(
                 "no recording of an item `{item}` of `{experiment}`; `cargo cobalt recordings --experiment {experiment}` lists them"
@@ -99,7 +107,9 @@ fn choose(files: Vec<PathBuf>, experiment: &str, item: Option<&str>) -> Result<(
     }
     if let [_, _, ..] = &all[..] {
         let keys = join_quoted(all.iter().map(|(_, cassette)| cassette.item.as_str()));
-        return Err(Error::Arguments(format!("`{experiment}` has several recordings; choose an item: {keys}")));
+        return Err(Error::Arguments(format!(
+            "`{experiment}` has several recordings; choose an item: {keys}"
+        )));
     }
     let gone = || Error::NothingMatched(format!("the recording of `{experiment}` was deleted"));
     all.pop().ok_or_else(gone)
@@ -119,8 +129,11 @@ impl View {
             true => "requests that could not be attributed to an item".to_owned(),
             false => format!("{experiment}::{item}"),
         };
-        let mut text = self.paint.bold(one_line(&title)) + "\n" + &self.paint.faint(relative_path(file)) + "\n";
-        for (index, trial) in trials.iter().enumerate().filter(|(index, _)| only.is_none_or(|only| only == *index)) {
+        let mut text =
+            self.paint.bold(one_line(&title)) + "\n" + &self.paint.faint(relative_path(file)) + "\n";
+        for (index, trial) in
+            trials.iter().enumerate().filter(|(index, _)| only.is_none_or(|only| only == *index))
+        {
             self.trial(&mut text, trial, index, trials.len());
         }
         if !judges.is_empty() {
@@ -147,7 +160,8 @@ impl View {
     }
 
     fn interaction(&self, text: &mut String, interaction: &Interaction, number: usize) {
-        let Interaction { experiment, recorded_at, request, response, latency_ms, model, tokens } = interaction;
+        let Interaction { experiment, recorded_at, request, response, latency_ms, model, tokens } =
+            interaction;
         let mut facts = vec![format!("{} {}", request.method, request.path)];
         facts.extend(experiment.as_ref().map(|experiment| format!("experiment `{experiment}`")));
         facts.extend(model.clone());
@@ -160,11 +174,13 @@ impl View {
         if let Some(body) = &request.body {
             let sent = self.json(body).as_ref().and_then(last_message).unwrap_or_else(|| self.plain(body));
             let _ = writeln!(text, "     {}", shorten(&sent));
+            self.warn_of_missing_blobs(text, body);
         }
         if let Some(body) = &response.body {
             for line in self.answer(body) {
                 let _ = writeln!(text, "     → {line}");
             }
+            self.warn_of_missing_blobs(text, body);
         }
     }
 
@@ -192,13 +208,23 @@ impl View {
         let _ = writeln!(text, "  {}", self.paint.faint(one_line(&facts.join(", "))));
         if let Some(question) = question {
             let fields = self.json(question);
-            let asked = fields.as_ref().and_then(|fields| fields.get("prompt").or_else(|| fields.get("text"))?.as_str());
-            let _ = writeln!(text, "     question: {}", asked.map_or_else(|| shorten(&self.plain(question)), shorten));
+            let asked = fields
+                .as_ref()
+                .and_then(|fields| fields.get("prompt").or_else(|| fields.get("text"))?.as_str());
+            let _ = writeln!(
+                text,
+                "     question: {}",
+                asked.map_or_else(|| shorten(&self.plain(question)), shorten)
+            );
         }
         let answer = plain_text(answer);
         // An embedding is no text.
         let is_text = answer.chars().count() <= MAX_TEXT || answer.contains(char::is_whitespace);
-        let shown = if is_text { shorten(&answer) } else { format!("[{} characters]", group_thousands(answer.len() as u64)) };
+        let shown = if is_text {
+            shorten(&answer)
+        } else {
+            format!("[{} characters]", group_thousands(answer.len() as u64))
+        };
         let _ = writeln!(text, "     answer: {shown}");
     }
 
@@ -208,10 +234,17 @@ impl View {
         restored.and_then(|bytes| serde_json::from_slice(&bytes).ok()).or_else(|| body.json().cloned())
     }
 
+    fn warn_of_missing_blobs(&self, text: &mut String, body: &Body) {
+        if let Err(error) = body.bytes(&|hash| self.folder.read_blob(hash)) {
+            let _ = writeln!(text, "     {}", self.paint.warning(one_line(&format!("warning: {error}"))));
+        }
+    }
+
     /// A body as text.
     fn plain(&self, body: &Body) -> String {
         match body.bytes(&|hash| self.folder.read_blob(hash)) {
-            Ok(bytes) => String::from_utf8(bytes).unwrap_or_else(|binary| format!("[{} bytes]", binary.as_bytes().len())),
+            Ok(bytes) => String::from_utf8(bytes)
+                .unwrap_or_else(|binary| format!("[{} bytes]", binary.as_bytes().len())),
             Err(error) => format!("[{error}]"),
         }
     }
@@ -222,7 +255,11 @@ fn format_tokens(tokens: Tokens) -> String {
         0 => String::new(),
         cached => format!(" ({} cached)", group_thousands(cached)),
     };
-    format!("{} input{cached} and {} output tokens", group_thousands(tokens.input), group_thousands(tokens.output))
+    format!(
+        "{} input{cached} and {} output tokens",
+        group_thousands(tokens.input),
+        group_thousands(tokens.output)
+    )
 }
 
 /// A text on one line, without repeated white space.

@@ -34,6 +34,7 @@ mod plugins;
 mod project;
 mod readme;
 mod receiver;
+mod recordings;
 mod reference;
 mod rerun;
 mod run;

@@ -90,7 +90,8 @@ impl Store {
         let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         let recorded = "2026-01-21T09:00:00.000Z";
         for item in report["items"].as_array_mut().unwrap() {
-            item["traffic"] = json!({ "replayed": 2, "recordedAt": recorded, "asked": ["0123456789", "abcdef0123"] });
+            item["traffic"] =
+                json!({ "replayed": 2, "recordedAt": recorded, "asked": ["0123456789", "abcdef0123"] });
         }
         report["items"][ITEMS - 1]["traffic"] = json!({
             "replayed": 1, "live": 1, "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0,

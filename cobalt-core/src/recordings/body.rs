@@ -155,7 +155,10 @@ pub fn split_events(pieces: &[(u64, &[u8])]) -> Option<Vec<StreamEvent>> {
         open.extend_from_slice(piece);
         while let Some(end) = end_of_event(&open[from..]).map(|end| from + end) {
             let rest = open.split_off(end);
-            events.push(StreamEvent { at: *at, text: String::from_utf8(std::mem::replace(&mut open, rest)).ok()? });
+            events.push(StreamEvent {
+                at: *at,
+                text: String::from_utf8(std::mem::replace(&mut open, rest)).ok()?,
+            });
             from = 0;
         }
     }
@@ -252,10 +255,15 @@ mod tests {
     fn a_stream_is_split_at_empty_lines_wherever_its_pieces_end() {
         let text = b"event: a\ndata: 1\n\ndata: 2\r\n\r\ndata: [DONE]\n\nrest";
         for size in 1..text.len() {
-            let pieces: Vec<_> = text.chunks(size).enumerate().map(|(at, piece)| (at as u64, piece)).collect();
+            let pieces: Vec<_> =
+                text.chunks(size).enumerate().map(|(at, piece)| (at as u64, piece)).collect();
             let events = split_events(&pieces).unwrap();
             let texts: Vec<_> = events.iter().map(|event| event.text.as_str()).collect();
-            assert_eq!(texts, ["event: a\ndata: 1\n\n", "data: 2\r\n\r\n", "data: [DONE]\n\n", "rest"], "{size}");
+            assert_eq!(
+                texts,
+                ["event: a\ndata: 1\n\n", "data: 2\r\n\r\n", "data: [DONE]\n\n", "rest"],
+                "{size}"
+            );
             let mut none = |_: &[u8]| unreachable!();
             let body = Body::of_stream(&pieces, &mut none).unwrap().unwrap();
             assert_eq!(body.bytes(&|_| unreachable!()).unwrap(), text);

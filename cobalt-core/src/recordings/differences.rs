@@ -63,13 +63,14 @@ pub fn nearest<'a>(
     recorded: impl Iterator<Item = &'a Interaction>,
     sent: &RecordedRequest,
 ) -> Option<(&'a Interaction, Vec<Difference>)> {
-    recorded
-        .map(|interaction| (interaction, differences(&interaction.request, sent)))
-        .min_by_key(|(interaction, found)| {
-            let elsewhere = interaction.request.path != sent.path || interaction.request.method != sent.method;
+    recorded.map(|interaction| (interaction, differences(&interaction.request, sent))).min_by_key(
+        |(interaction, found)| {
+            let elsewhere =
+                interaction.request.path != sent.path || interaction.request.method != sent.method;
             let agreeing = first_message(found).unwrap_or(usize::MAX);
             (elsewhere, usize::MAX - agreeing, found.len())
-        })
+        },
+    )
 }
 
 /// The first message that differs.
@@ -154,7 +155,12 @@ mod tests {
 
     fn request(body: &Value) -> RecordedRequest {
         let body = Body::of_request(body.to_string().as_bytes());
-        RecordedRequest { method: "POST".to_owned(), path: "openai/chat/completions".to_owned(), url: None, body }
+        RecordedRequest {
+            method: "POST".to_owned(),
+            path: "openai/chat/completions".to_owned(),
+            url: None,
+            body,
+        }
     }
 
     fn interaction(body: &Value) -> Interaction {
@@ -171,8 +177,10 @@ mod tests {
 
     #[test]
     fn a_difference_names_its_field_and_shows_both_texts_around_it() {
-        let body = |text: &str| json!({ "model": "m", "messages": [{ "content": "Hi" }, { "content": text }] });
-        let long = "The weather in York is fine, with 18 °C and some clouds in the afternoon, and rain later on.";
+        let body =
+            |text: &str| json!({ "model": "m", "messages": [{ "content": "Hi" }, { "content": text }] });
+        let long =
+            "The weather in York is fine, with 18 °C and some clouds in the afternoon, and rain later on.";
         let found = differences(&request(&body(long)), &request(&body(&long.replace("18", "21"))));
         assert_eq!(
             found[0].to_string(),
@@ -187,8 +195,11 @@ mod tests {
     #[test]
     fn the_nearest_request_is_the_one_whose_conversation_agrees_for_longest() {
         let body = |texts: &[&str]| json!({ "messages": texts });
-        let recorded =
-            [interaction(&body(&["a"])), interaction(&body(&["a", "b", "c"])), interaction(&body(&["x", "b", "d"]))];
+        let recorded = [
+            interaction(&body(&["a"])),
+            interaction(&body(&["a", "b", "c"])),
+            interaction(&body(&["x", "b", "d"])),
+        ];
         let (found, differences) = nearest(recorded.iter(), &request(&body(&["a", "b", "d"]))).unwrap();
         assert_eq!(found, &recorded[1]);
         assert_eq!(differences[0].path, "messages[2]");

@@ -40,7 +40,9 @@ pub enum RecordingError {
         source: serde_json::Error,
     },
     /// A file was written by a later version.
-    #[error("`{path}` has version {version}, but this version of Cobalt reads {CASSETTE_VERSION}; update Cobalt")]
+    #[error(
+        "`{path}` has version {version}, but this version of Cobalt reads {CASSETTE_VERSION}; update Cobalt"
+    )]
     Version {
         /// The file.
         path: PathBuf,
@@ -173,7 +175,10 @@ impl RecordingFolder {
     /// The file cannot be read or written.
     pub fn update(&self, name: &str, change: impl FnOnce(&mut Cassette)) -> Result<(), RecordingError> {
         // Outside the folder, which is committed.
-        let id = sha256_hex(&[std::path::absolute(self.cassette(name)).unwrap_or_default().as_os_str().as_encoded_bytes()]);
+        let id = sha256_hex(&[std::path::absolute(self.cassette(name))
+            .unwrap_or_default()
+            .as_os_str()
+            .as_encoded_bytes()]);
         let path = std::env::temp_dir().join(format!("cobalt-{}.lock", &id[..16]));
         let failed = |source| RecordingError::Io { action: "lock", path: path.clone(), source };
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
@@ -205,7 +210,10 @@ impl RecordingFolder {
     pub fn read_blob(&self, hash: &str) -> io::Result<Vec<u8>> {
         let path = self.blob(hash);
         let damaged = |problem: &str| {
-            let text = format!("`{}` {problem}; restore it from version control, or record the item again", path.display());
+            let text = format!(
+                "`{}` {problem}; restore it from version control, or record the item again",
+                path.display()
+            );
             io::Error::new(io::ErrorKind::InvalidData, text)
         };
         if !is_hash(hash) {
@@ -232,7 +240,9 @@ fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    let written = File::create(&draft).and_then(|mut file| file.write_all(content)).and_then(|()| fs::rename(&draft, path));
+    let written = File::create(&draft)
+        .and_then(|mut file| file.write_all(content))
+        .and_then(|()| fs::rename(&draft, path));
     if written.is_err() {
         // The draft is useless; the first error counts.
         let _ = fs::remove_file(&draft);
@@ -266,7 +276,11 @@ mod tests {
         let folder = RecordingFolder::new(dir.path());
         fs::write(folder.cassette("one"), "{\"version\": 1,").unwrap();
         let error = folder.read("one").unwrap_err().to_string();
-        assert!(error.contains("one.json` is not a valid recording: ") && error.ends_with("record the item again"), "{error}");
+        assert!(
+            error.contains("one.json` is not a valid recording: ")
+                && error.ends_with("record the item again"),
+            "{error}"
+        );
         fs::write(folder.cassette("one"), "{\"version\": 2, \"experiment\": \"a\"}").unwrap();
         assert!(folder.read("one").unwrap_err().to_string().ends_with("update Cobalt"));
     }
@@ -278,7 +292,9 @@ mod tests {
         let hash = folder.write_blob(b"long").unwrap();
         assert_eq!(folder.read_blob(&hash).unwrap(), b"long");
         fs::write(dir.path().join("blobs").join(&hash), "other").unwrap();
-        assert!(folder.read_blob(&hash).unwrap_err().to_string().contains("does not have the recorded content"));
+        assert!(
+            folder.read_blob(&hash).unwrap_err().to_string().contains("does not have the recorded content")
+        );
         assert!(folder.read_blob("../x").is_err());
     }
 

@@ -10,6 +10,7 @@ use super::item::{Execution, ItemResult};
 use super::metrics::ItemUsage;
 use super::model::Report;
 use super::outcome::RunVerdict;
+use super::traffic::TrafficSummary;
 use crate::item::{ExecutionUsage, content_hash};
 use crate::prices::PriceTable;
 use crate::timestamp::Timestamp;
@@ -46,6 +47,9 @@ pub struct Measurements {
     /// Whether the run failed; `false` in baseline files of earlier versions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
+    /// Whether model responses of the run were replayed, at least in part: their latency and cost are those of the recording.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// The evaluators, in order.
     pub evaluators: Vec<EvaluatorSettings>,
     /// The items, in dataset order.
@@ -150,6 +154,7 @@ impl Measurements {
             runs: config.runs,
             partial: report.partial,
             failed: report.verdict == RunVerdict::Failed,
+            replayed: report.summary.traffic.as_ref().is_some_and(TrafficSummary::has_replays),
             evaluators: evaluators.collect(),
             items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
         }
@@ -168,6 +173,7 @@ impl Measurements {
             runs: self.runs,
             partial: self.partial,
             failed: self.failed,
+            replayed: self.replayed,
             evaluators: self.evaluators.clone(),
             items: Vec::new(),
         }
@@ -186,7 +192,11 @@ impl MeasuredItem {
             cluster: cluster_name(&item.input),
             failed: (0..).zip(&item.runs).filter(|(_, run)| run.is_in_error()).map(|(run, _)| run).collect(),
             latency_ms: item.latency_ms(),
-            asked: item.runs.first().and_then(|run| run.traffic.as_ref()).map_or_else(Vec::new, |traffic| traffic.asked.clone()),
+            asked: item
+                .runs
+                .first()
+                .and_then(|run| run.traffic.as_ref())
+                .map_or_else(Vec::new, |traffic| traffic.asked.clone()),
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),

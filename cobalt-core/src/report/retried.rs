@@ -129,7 +129,10 @@ mod tests {
         let json = serde_json::to_value(&summary).unwrap();
         assert_eq!((&json["retriedItems"], &json["passedAfterRetry"]), (&json!(3), &json!(2)));
         let json = serde_json::to_value(self::summary(&items[..1])).unwrap();
-        assert!(json.as_object().unwrap().keys().all(|field| !field.to_lowercase().contains("retr")), "{json}");
+        assert!(
+            json.as_object().unwrap().keys().all(|field| !field.to_lowercase().contains("retr")),
+            "{json}"
+        );
     }
 
     #[test]

@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn items_are_counted_by_what_all_of_their_trials_did() {
-        let traffic = |replayed, live| Some(Traffic { replayed, live, live_cost: live as f64, ..Traffic::default() });
+        let traffic =
+            |replayed, live| Some(Traffic { replayed, live, live_cost: live as f64, ..Traffic::default() });
         let items = [
             item(&[None]),
             item(&[traffic(2, 0), traffic(3, 0)]),

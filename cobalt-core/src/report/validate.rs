@@ -90,8 +90,9 @@ pub fn validate_items(report: &Report) -> Result<(), (usize, ItemError)> {
 /// Checks value ranges.
 fn validate_values(item: &ItemResult) -> Result<(), ItemError> {
     for run in &item.runs {
-        let latencies = std::iter::once(run.latency_ms).chain(run.retried.iter().map(|attempt| attempt.latency_ms));
-        if let Some(invalid) = {latencies}.find(|ms| !(ms.is_finite() && *ms >= 0.0)) {
+        let latencies =
+            std::iter::once(run.latency_ms).chain(run.retried.iter().map(|attempt| attempt.latency_ms));
+        if let Some(invalid) = { latencies }.find(|ms| !(ms.is_finite() && *ms >= 0.0)) {
             return Err(ItemError::Latency(invalid));
         }
         for (name, evaluation) in run.evaluations.iter() {

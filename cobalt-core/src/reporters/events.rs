@@ -453,7 +453,11 @@ impl ExperimentFinished {
             low_items: low.len(),
             low: low.iter().take(MAX_NAMED_ITEMS).enumerate().map(low_item).collect(),
             items_in_error: failed.len(),
-            diverged: items.iter().filter_map(|item| diverged_item(item, names)).take(MAX_DIVERGED_ITEMS).collect(),
+            diverged: items
+                .iter()
+                .filter_map(|item| diverged_item(item, names))
+                .take(MAX_DIVERGED_ITEMS)
+                .collect(),
             failed: merge_equal_errors(failed).into_iter().take(MAX_NAMED_ITEMS).collect(),
             path: path.map(|path| path.display().to_string()),
             unsaved: None,

@@ -16,8 +16,8 @@ pub use events::{
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{
-    Style, format_agent_usage, format_cost_precise, format_duration, format_judge_usage, format_score, format_score_at,
-    unpriced_note,
+    Style, format_agent_usage, format_cost_precise, format_duration, format_judge_usage, format_score,
+    format_score_at, unpriced_note,
 };
 pub use format_difference::{FormattedDifference, explain_difference};
 pub use missing_key::MissingKey;

@@ -154,10 +154,17 @@ mod tests {
         let all = json!({ "replayedItems": 45, "replayed": 45, "recordedAt": RECORDED });
         assert_eq!(line(&all), "45 items: 45 replayed (recorded 2026-11-21)");
         let live = json!({ "liveItems": 40, "live": 80 });
-        assert_eq!(line(&live), "45 items: 40 live, 5 without model responses", "an unknown cost is not $0.00");
+        assert_eq!(
+            line(&live),
+            "45 items: 40 live, 5 without model responses",
+            "an unknown cost is not $0.00"
+        );
         let in_part = json!({ "liveItems": 45, "live": 9, "replayed": 1, "recordedAt": RECORDED });
         assert_eq!(line(&in_part), "45 items: 45 live (1 request replayed, recorded 2026-11-21)");
-        assert_eq!(line(&json!({ "recordedAt": RECORDED })), "45 items: judges replayed (recorded 2026-11-21)");
+        assert_eq!(
+            line(&json!({ "recordedAt": RECORDED })),
+            "45 items: judges replayed (recorded 2026-11-21)"
+        );
         assert_eq!(format_traffic(&Summary::default()), None);
     }
 
@@ -178,13 +185,17 @@ mod tests {
             ["1 request not attributed to an item, replayed; see `cobalt::recording`"]
         );
         assert_eq!(notes(&json!({ "liveItems": 45, "live": 45 })), [""; 0]);
-        assert_eq!(format_diverged(&summary(&json!({ "divergedItems": 1 }))).unwrap(), "1 item diverged from the recording");
+        assert_eq!(
+            format_diverged(&summary(&json!({ "divergedItems": 1 }))).unwrap(),
+            "1 item diverged from the recording"
+        );
         assert_eq!(format_diverged(&summary(&json!({}))), None);
     }
 
     #[test]
     fn latency_and_cost_are_marked_if_items_were_replayed_as_a_whole() {
-        let mark = |items: usize| replay_mark(&summary(&json!({ "replayedItems": items, "replayed": items })));
+        let mark =
+            |items: usize| replay_mark(&summary(&json!({ "replayedItems": items, "replayed": items })));
         assert_eq!(mark(45).unwrap(), "as recorded");
         assert_eq!(mark(38).unwrap(), "38 of 45 as recorded");
         assert_eq!(mark(0), None);

@@ -14,8 +14,8 @@ use super::error::ConfigError;
 use super::reporter::Reporter;
 use super::settings::{OnInconclusive, RerunMode};
 use super::variables::{
-    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH,
-    RESUME, RUNS, SHARD, TIMEOUT,
+    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD,
+    RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SHARD, TIMEOUT,
 };
 use crate::recording::RecordMode;
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
@@ -43,7 +43,9 @@ impl std::str::FromStr for MaxCost {
     fn from_str(text: &str) -> Result<Self, String> {
         let usd = text.trim().trim_start_matches('$').parse::<f64>().ok();
         let usd = usd.filter(|usd| (0.000_001..=1e9).contains(usd));
-        let usd = usd.ok_or_else(|| format!("expected an amount in USD above 0, such as `2` or `0.50`, not `{text}`"))?;
+        let usd = usd.ok_or_else(|| {
+            format!("expected an amount in USD above 0, such as `2` or `0.50`, not `{text}`")
+        })?;
         Ok(Self((usd * 1e6).round() as u64))
     }
 }
@@ -107,11 +109,25 @@ impl Flags {
         let on_inconclusive =
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
         let record = self.record.map(|mode| (RECORD, mode.to_string().into()));
-        let stale = self.record_stale.map(|age| (RECORD_STALE, humantime::format_duration(age).to_string().replace(' ', "").into()));
+        let stale = self
+            .record_stale
+            .map(|age| (RECORD_STALE, humantime::format_duration(age).to_string().replace(' ', "").into()));
         let max_cost = self.max_cost.map(|max| (MAX_COST, max.to_string().into()));
         let ledger = self.ledger.clone().map(|ledger| (LEDGER, ledger.into_os_string()));
         let all = [
-            config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive, record, stale, max_cost, ledger,
+            config,
+            concurrency,
+            runs,
+            ci,
+            resume,
+            only,
+            shard,
+            baseline,
+            on_inconclusive,
+            record,
+            stale,
+            max_cost,
+            ledger,
         ];
         Ok(all.into_iter().flatten().chain(self.fetch_variables()).collect())
     }

@@ -10,6 +10,7 @@ use super::resolve::{Resolver, first_set};
 use super::settings::Origin;
 use super::variables::RECORD;
 use crate::recording::{RecordMode, RecordSettings};
+use crate::settings::deserialize_from_str;
 
 /// Recordings of model traffic.
 #[derive(Debug, Default, Deserialize)]
@@ -20,14 +21,25 @@ pub struct RecordingsTable {
     /// experiments that set `record` or have recordings.
     pub(super) dir: Option<PathBuf>,
     /// Whether to replay or to record; default "replay" if an experiment has recordings or `CI` is set, else "auto".
-    pub(super) mode: Option<RecordMode>,
+    #[cfg_attr(feature = "schema", schemars(with = "Option<RecordMode>"))]
+    pub(super) mode: Option<ModeName>,
     /// Fields of request bodies that are not compared, such as "metadata.trace_id".
     pub(super) ignore: Option<Vec<String>>,
+}
+
+/// A mode by its name.
+#[derive(Debug)]
+pub(super) struct ModeName(RecordMode);
+
+deserialize_from_str! {
+    ModeName: "`off`, `replay`, `record` or `auto` in quotes",
+    |text| text.parse().map(Self)
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     pub(super) fn recordings(&mut self, written: RecordingsTable) -> Result<RecordSettings, ConfigError> {
         let RecordingsTable { dir, mode, ignore } = written;
+        let mode = mode.map(|ModeName(mode)| mode);
         let flag = (self.flags.record, Origin::Flag);
         let variable = (self.variables.record()?, Origin::variable(RECORD));
         let requested = first_set([flag, variable]);

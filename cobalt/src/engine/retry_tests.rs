@@ -64,7 +64,8 @@ async fn run<R: crate::IntoOutput + Send + 'static>(
 ) -> (ItemResult, usize) {
     let calls = Arc::<AtomicUsize>::default();
     let counted = Arc::clone(&calls);
-    let work = work(definition, move |context: Context| agent.call(context, counted.fetch_add(1, Ordering::SeqCst)));
+    let work =
+        work(definition, move |context: Context| agent.call(context, counted.fetch_add(1, Ordering::SeqCst)));
     let item = run_item(&work, 0, |_| {}).await;
     (item, calls.load(Ordering::SeqCst))
 }
@@ -107,7 +108,8 @@ impl Evaluator for Arc<Counting> {
 async fn a_transient_failure_is_retried_and_only_the_last_attempt_is_evaluated() {
     let judge = Arc::<Counting>::default();
     let definition = definition(3);
-    let evaluators = [definition.evaluators.clone(), vec![Arc::new(Arc::clone(&judge)) as Arc<dyn Evaluator>]].concat();
+    let evaluators =
+        [definition.evaluators.clone(), vec![Arc::new(Arc::clone(&judge)) as Arc<dyn Evaluator>]].concat();
     let definition = ResolvedDefinition { evaluators, ..definition };
     let (item, calls) = run(definition, async |context: Context, number| {
         context.record(ModelCall::new("gpt-4o").tokens(100, number as u64));
@@ -122,7 +124,8 @@ async fn a_transient_failure_is_retried_and_only_the_last_attempt_is_evaluated()
     assert_eq!(*judge.0.lock().unwrap(), ["Paris"], "an evaluator that fails is not called again");
     assert_eq!(trial.metadata()["tokens"], json!({ "input": 100, "output": 2 }), "of the last attempt");
     assert_eq!(trial.metadata()["attempt"], 2);
-    let attempts: Vec<_> = trial.retried.iter().map(|attempt| (&*attempt.error, json!(attempt.metadata))).collect();
+    let attempts: Vec<_> =
+        trial.retried.iter().map(|attempt| (&*attempt.error, json!(attempt.metadata))).collect();
     let usage = |output: u64| {
         let tokens = json!({ "input": 100, "output": output });
         json!({ "usage": [{ "model": "gpt-4o", "calls": 1, "tokens": tokens }], "model": "gpt-4o", "tokens": tokens })
@@ -138,7 +141,8 @@ async fn after_the_last_retry_the_trial_has_failed_and_each_trial_has_its_own_re
     let (item, calls) =
         run(definition, async |_, number| if number < 4 { Err(busy()) } else { Ok("Paris") }).await;
     assert_eq!(calls, 5);
-    let trials: Vec<_> = item.runs.iter().map(|run| (run.status, run.retried.len(), run.error.as_deref())).collect();
+    let trials: Vec<_> =
+        item.runs.iter().map(|run| (run.status, run.retried.len(), run.error.as_deref())).collect();
     assert_eq!(trials, [(Status::Error, 2, Some("the model is busy")), (Status::Ok, 1, None)]);
     assert!(!item.passed);
 }

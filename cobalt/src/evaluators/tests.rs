@@ -16,7 +16,8 @@ pub fn asked_by(
     cx: &EvalContext,
     config: &str,
 ) -> (Result<Score, String>, Option<JudgeUsage>) {
-    let asking = LlmHandle::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())), None);
+    let asking =
+        LlmHandle::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())), None);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let score = runtime.block_on(evaluator.evaluate(&cx.with_llm(asking.clone())));
     (score.map_err(|error| error.to_string()), asking.usage())

@@ -347,7 +347,7 @@ impl Context {
     #[cfg(feature = "record")]
     #[must_use]
     pub fn base_url(&self, provider: crate::Provider) -> String {
-        crate::recording::base_url(provider, self.traffic.as_deref())
+        crate::recording::base_url(provider.name(), self.traffic.as_deref())
     }
 
     /// The same for any server, such as vLLM or another vendor, by its base URL. It is returned unchanged without recordings.
@@ -439,7 +439,10 @@ mod tests {
         assert_eq!(converted(Own::Caused(busy())), ("no answer: the model is busy".to_owned(), true));
         let text = Own::AsText(busy().to_string());
         assert_eq!(converted(text), ("no answer: the model is busy".to_owned(), false));
-        assert_eq!(converted(Own::Caused(AgentError::new("refused"))), ("no answer: refused".to_owned(), false));
+        assert_eq!(
+            converted(Own::Caused(AgentError::new("refused"))),
+            ("no answer: refused".to_owned(), false)
+        );
     }
 
     #[test]

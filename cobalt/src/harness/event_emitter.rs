@@ -155,7 +155,11 @@ impl Listener for EventEmitter {
             RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, error }) => {
                 if let Some(why) = budget::refusal() {
                     let experiment = Some(name.clone());
-                    self.stream.send(&Event::Warning(Warning { experiment, message: why, declared_at: None }));
+                    self.stream.send(&Event::Warning(Warning {
+                        experiment,
+                        message: why,
+                        declared_at: None,
+                    }));
                 }
                 self.told.incomplete.store(true, Ordering::SeqCst);
                 if error.is_some() {

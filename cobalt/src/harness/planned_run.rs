@@ -198,9 +198,10 @@ pub fn lead_clients_to_gateway(
     let folders = uses.iter().filter(|_| replays).map(|used| RecordingFolder::new(&used.folder));
     let variables = crate::recording::missing_variables(&folders.collect::<Vec<_>>())?;
     if variables.is_empty() {
-        return crate::recording::Gateway::shared(config).map(drop);
+        return crate::session::gateway(config).map(drop);
     }
-    restart(variables.iter()).map_err(|error| format!("failed to restart with the gateway for model traffic: {error}"))
+    restart(variables.iter())
+        .map_err(|error| format!("failed to restart with the gateway for model traffic: {error}"))
 }
 
 /// Without the feature, an experiment that needs it is refused when it is read.

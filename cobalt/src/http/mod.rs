@@ -22,9 +22,9 @@ pub(crate) use attempt::{
 };
 #[cfg(feature = "record")]
 pub(crate) use attempt::{is_transient, retry_after};
+pub(crate) use connections::Connections;
 #[cfg(feature = "record")]
 pub(crate) use connections::root_cause;
-pub(crate) use connections::Connections;
 pub(crate) use redaction::redact_key;
 
 /// A header value that is a secret.

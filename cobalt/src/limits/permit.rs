@@ -29,7 +29,10 @@ pub struct Permit {
     line: SharedLine,
     /// Set until the end.
     grant: Option<Grant>,
-    #[cfg_attr(not(test), expect(dead_code, reason = "the sender measures the time in which all of its requests wait"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the sender measures the time in which all of its requests wait")
+    )]
     waited: Duration,
 }
 

@@ -159,7 +159,16 @@ pub fn recorded_question_key(question: &Question, temperature: Option<f64>) -> S
     let mut written = schema.schema.clone();
     written.sort_all_objects();
     let temperature = temperature.map(|temperature| temperature.to_string()).unwrap_or_default();
-    let parts = ["question", VERSION, schema.name, &written.to_string(), system, prompt, &which.to_string(), &temperature];
+    let parts = [
+        "question",
+        VERSION,
+        schema.name,
+        &written.to_string(),
+        system,
+        prompt,
+        &which.to_string(),
+        &temperature,
+    ];
     sha256_hex(&parts)
 }
 

@@ -65,7 +65,13 @@ impl Models {
         for (text, place) in &places {
             let encoded = encode_vector(&vectors[*place]);
             let key = |_| cache::recorded_text_key("embedding", text);
-            self.record_answer(&target, key, json!({ "text": text }), (encoded.into(), Tokens::default()), meter);
+            self.record_answer(
+                &target,
+                key,
+                json!({ "text": text }),
+                (encoded.into(), Tokens::default()),
+                meter,
+            );
         }
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())
     }
@@ -79,9 +85,13 @@ impl Models {
     ) -> Result<Option<Vec<Arc<[f32]>>>, AskError> {
         let vector = |text: &&str| {
             let key = |_| cache::recorded_text_key("embedding", text);
-            let Some(answer) = self.recorded_answer(Role::Embedding, choice, key, meter)? else { return Ok(None) };
+            let Some(answer) = self.recorded_answer(Role::Embedding, choice, key, meter)? else {
+                return Ok(None);
+            };
             let bytes = answer.answer.as_str().and_then(|text| STANDARD.decode(text).ok());
-            let damaged = || AskError(format!("the recorded embedding of `{}` is damaged; record it again", answer.model));
+            let damaged = || {
+                AskError(format!("the recorded embedding of `{}` is damaged; record it again", answer.model))
+            };
             bytes.and_then(|bytes| decode_vector(&bytes)).ok_or_else(damaged).map(Some)
         };
         texts.iter().map(vector).collect()

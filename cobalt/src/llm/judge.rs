@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::vendors::Role;
 use super::{
-    CheckError, CallMeter, JudgeUsage, ModelChoice, ModelSettings, Models, Question, Schema, target,
+    CallMeter, CheckError, JudgeUsage, ModelChoice, ModelSettings, Models, Question, Schema, target,
 };
 use crate::http::redact_key;
 

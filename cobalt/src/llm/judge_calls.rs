@@ -30,8 +30,9 @@ impl Models {
         let recorded_key = |temperature| cache::recorded_question_key(question, temperature);
         if let Some(answer) = self.recorded_answer(Role::Judge, choice, recorded_key, meter)? {
             let text = answer.answer.as_str().unwrap_or_default();
-            return parse_answer(text, &question.prompt, read)
-                .map_err(|problem| AskError(format!("the recorded answer of `{}` is unusable: {problem}", answer.model)));
+            return parse_answer(text, &question.prompt, read).map_err(|problem| {
+                AskError(format!("the recorded answer of `{}` is unusable: {problem}", answer.model))
+            });
         }
         let target = self.resolve_for_call(Role::Judge, choice)?;
         let key = cache::question_key(&target, question);
@@ -60,8 +61,9 @@ impl Models {
     ) -> Result<Moderation, AskError> {
         let recorded_key = |_| cache::recorded_text_key("moderation", text);
         if let Some(answer) = self.recorded_answer(Role::Moderation, choice, recorded_key, meter)? {
-            return serde_json::from_value(answer.answer)
-                .map_err(|error| AskError(format!("the recorded answer of `{}` is unusable: {error}", answer.model)));
+            return serde_json::from_value(answer.answer).map_err(|error| {
+                AskError(format!("the recorded answer of `{}` is unusable: {error}", answer.model))
+            });
         }
         let target = self.resolve_for_call(Role::Moderation, choice)?;
         let key = cache::text_key("moderation", &target, text);
@@ -76,7 +78,8 @@ impl Models {
             Ok(AcceptedAnswer { text: text.into(), from_cache: false, tokens: Tokens::default() })
         };
         let (given, tokens) = self.share_request(&target, &key, meter, ask).await?;
-        let found = serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))?;
+        let found =
+            serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))?;
         let answer = serde_json::from_str(&given).unwrap_or_default();
         self.record_answer(&target, recorded_key, json!({ "text": text }), (answer, tokens), meter);
         Ok(found)

@@ -44,7 +44,9 @@ pub use cobalt_core::prices::JudgeUsage;
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;
-pub(crate) use llm_handle::{CallMeter, LlmHandle};
+#[cfg(feature = "judge")]
+pub(crate) use llm_handle::CallMeter;
+pub(crate) use llm_handle::LlmHandle;
 pub(crate) use models::Models;
 pub(crate) use settings::{
     CacheSettings, CheckErrorKind, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL,

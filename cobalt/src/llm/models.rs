@@ -149,7 +149,8 @@ impl Models {
         let Some(recording) = &meter.recording else { return Ok(None) };
         let named = target::resolve_model(role, choice, &self.settings, &self.variable);
         let named = named.map_err(|error| AskError(error.to_string()))?;
-        let Some(answer) = recording.judge_answer(&key(named.temperature), &named.model, named.is_chosen) else {
+        let Some(answer) = recording.judge_answer(&key(named.temperature), &named.model, named.is_chosen)
+        else {
             return recording.refused_question().map_or(Ok(None), |problem| Err(AskError(problem)));
         };
         meter.add(|usage| {

@@ -23,7 +23,9 @@ impl AskedMessages {
     /// Adds a request: the part of its conversation that no earlier request had.
     pub fn add(&mut self, request: &RecordedRequest) {
         let hashes = hashes(request);
-        let common = |earlier: &Vec<String>| earlier.iter().zip(&hashes).take_while(|(one, other)| one == other).count();
+        let common = |earlier: &Vec<String>| {
+            earlier.iter().zip(&hashes).take_while(|(one, other)| one == other).count()
+        };
         let known = self.requests.iter().map(common).max().unwrap_or(0);
         let room = MAX_HASHES.saturating_sub(self.hashes.len());
         self.hashes.extend(hashes[known..].iter().take(room).cloned());
@@ -47,7 +49,9 @@ fn hashes(request: &RecordedRequest) -> Vec<String> {
     let mut messages = Vec::new();
     for field in CONVERSATION {
         match rest.shift_remove(field) {
-            Some(Value::Array(list)) => messages.extend(list.iter().map(|message| hash(&message.to_string()))),
+            Some(Value::Array(list)) => {
+                messages.extend(list.iter().map(|message| hash(&message.to_string())))
+            }
             Some(other) => messages.push(hash(&other.to_string())),
             None => {}
         }

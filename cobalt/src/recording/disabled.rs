@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::item::Item;
+#[cfg(feature = "judge")]
 use cobalt_core::recordings::JudgeAnswer;
 use cobalt_core::report::{Traffic, TrafficSummary};
 
@@ -24,7 +25,12 @@ pub struct AgentTraffic {
 }
 
 impl ExperimentTraffic {
-    pub(crate) fn begin(self: &Arc<Self>, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        _: &Item,
+        _: usize,
+        _: usize,
+    ) -> Result<Arc<ExecutionTraffic>, String> {
         match **self {}
     }
 

@@ -161,7 +161,16 @@ impl ExecutionTraffic {
         }
         let mut texts = Vec::new();
         item.values().for_each(|value| collect_texts(value, &mut texts));
-        Self { token, experiment, index, run, mode: record_mode, texts, state: Mutex::new(state), settled: Notify::new() }
+        Self {
+            token,
+            experiment,
+            index,
+            run,
+            mode: record_mode,
+            texts,
+            state: Mutex::new(state),
+            settled: Notify::new(),
+        }
     }
 
     pub fn token(&self) -> &Arc<str> {
@@ -185,7 +194,8 @@ impl ExecutionTraffic {
     /// than a part of one, which may be there by chance.
     pub(super) fn overlap(&self, sent: &[&str]) -> (usize, usize) {
         let is_message = |text: &&String| sent.iter().any(|sent| sent.trim() == text.trim());
-        let is_part = |text: &&String| text.len() >= MIN_PART && sent.iter().any(|sent| sent.contains(text.as_str()));
+        let is_part =
+            |text: &&String| text.len() >= MIN_PART && sent.iter().any(|sent| sent.contains(text.as_str()));
         let longest = |texts: &mut dyn Iterator<Item = &String>| texts.map(String::len).max().unwrap_or(0);
         (longest(&mut self.texts.iter().filter(is_message)), longest(&mut self.texts.iter().filter(is_part)))
     }
@@ -340,7 +350,9 @@ impl ExecutionTraffic {
             interactions: state.entries.drain(..).filter_map(Entry::into_interaction).collect(),
         });
         let judges = std::mem::take(&mut state.new_judges);
-        self.experiment.write((self.index, self.run), self.mode, trial, judges).map_err(|error| error.to_string())
+        self.experiment
+            .write((self.index, self.run), self.mode, trial, judges)
+            .map_err(|error| error.to_string())
     }
 
     /// The judges' part of this trial.
@@ -403,9 +415,14 @@ impl State {
             let number = self.recorded.len();
             return format!("all {number} recorded requests are used, and this is one more");
         }
-        let numbers: HashMap<_, _> =
-            self.recorded.iter().enumerate().map(|(at, recorded)| (Arc::as_ptr(&recorded.interaction), at)).collect();
-        let Some((interaction, differences)) = nearest(left().map(|recorded| &*recorded.interaction), request)
+        let numbers: HashMap<_, _> = self
+            .recorded
+            .iter()
+            .enumerate()
+            .map(|(at, recorded)| (Arc::as_ptr(&recorded.interaction), at))
+            .collect();
+        let Some((interaction, differences)) =
+            nearest(left().map(|recorded| &*recorded.interaction), request)
         else {
             return String::new();
         };

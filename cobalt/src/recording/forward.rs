@@ -12,7 +12,9 @@ use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder};
 use http_body_util::BodyExt as _;
 use hyper::Method;
-use hyper::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, RETRY_AFTER};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap, HeaderName, RETRY_AFTER,
+};
 use hyper::header::{TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
 use reqwest::Response;
 use tokio::sync::mpsc;
@@ -22,8 +24,8 @@ use super::execution::InFlight;
 use super::gateway::{Gateway, Sink};
 use super::reply::{self, Reply, StreamedBody};
 use super::usage::ResponseUsage;
-use crate::limits::{Limits, Permit};
 use crate::http::{Connections, is_transient, retry_after, root_cause};
+use crate::limits::{Limits, Permit};
 
 /// Bytes of a request for each of its tokens, to estimate them before they are known.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -83,7 +85,11 @@ struct Attempt {
 enum Outcome {
     Response(Response),
     /// A transient error that was read, to be returned after the last attempt.
-    Busy { status: u16, headers: HeaderMap, body: Bytes },
+    Busy {
+        status: u16,
+        headers: HeaderMap,
+        body: Bytes,
+    },
     Unreachable(String),
 }
 
@@ -93,7 +99,8 @@ impl Gateway {
         let mut in_flight = sink.execution().map(super::execution::ExecutionTraffic::in_flight);
         // If the client goes away, nobody else completes the entry.
         let mut unanswered = GiveUpOnDrop { gateway: Arc::clone(&self), sink: Some(sink.clone()) };
-        let Attempt { outcome, sent, permit } = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
+        let Attempt { outcome, sent, permit } =
+            self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
         let (status, headers, first) = match outcome {
             Outcome::Response(response) => {
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -101,7 +108,8 @@ impl Gateway {
             }
             Outcome::Busy { status, headers, body } => (status, headers, Upstream::Read(Some(body))),
             Outcome::Unreachable(problem) => {
-                let message = format!("cannot reach {}: {problem}", cobalt_core::redact::redacted_url(&outgoing.url));
+                let message =
+                    format!("cannot reach {}: {problem}", cobalt_core::redact::redacted_url(&outgoing.url));
                 return reply::error(502, "unreachable", &message);
             }
         };
@@ -111,7 +119,8 @@ impl Gateway {
         let gateway = Arc::clone(&self);
         let pass_on = async move {
             let _in_flight = in_flight;
-            let tokens = capture.pass_on(gateway, (outgoing.recorded, outgoing.compared), sink, first, parts).await;
+            let tokens =
+                capture.pass_on(gateway, (outgoing.recorded, outgoing.compared), sink, first, parts).await;
             if let Some(permit) = permit {
                 permit.settle(tokens);
             }
@@ -257,8 +266,15 @@ struct Capture {
 
 impl Capture {
     fn new(headers: &HeaderMap, status: u16, sent: Instant) -> Self {
-        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        Self { status, content_type: text(CONTENT_TYPE), retry_after: text(RETRY_AFTER), sent, parts: Vec::new() }
+        let text =
+            |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        Self {
+            status,
+            content_type: text(CONTENT_TYPE),
+            retry_after: text(RETRY_AFTER),
+            sent,
+            parts: Vec::new(),
+        }
     }
 
     /// Passes the parts on to the client, and keeps the response. Returns its tokens, if it reports them. The client receives the last part only when it is kept: then its
@@ -313,7 +329,13 @@ impl Capture {
         self.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/event-stream"))
     }
 
-    fn keep(self, gateway: &Gateway, (request, compared): (RecordedRequest, Bytes), sink: &Sink, truncated: bool) -> Option<Tokens> {
+    fn keep(
+        self,
+        gateway: &Gateway,
+        (request, compared): (RecordedRequest, Bytes),
+        sink: &Sink,
+        truncated: bool,
+    ) -> Option<Tokens> {
         let folder = sink.folder();
         let latency_ms = self.sent.elapsed().as_micros() as f64 / 1000.0;
         let stored = match &folder {
@@ -366,7 +388,10 @@ impl Capture {
         }
         match &self.parts[..] {
             [(_, part)] => Body::of(part, &mut store),
-            parts => Body::of(&parts.iter().flat_map(|(_, part)| part.iter().copied()).collect::<Vec<u8>>(), &mut store),
+            parts => Body::of(
+                &parts.iter().flat_map(|(_, part)| part.iter().copied()).collect::<Vec<u8>>(),
+                &mut store,
+            ),
         }
     }
 }

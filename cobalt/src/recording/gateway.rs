@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
@@ -26,8 +27,7 @@ use super::route::{Destination, VENDORS, VendorRoute};
 use super::settings::RecordMode;
 use super::unattributed::Unattributed;
 use crate::budget;
-use crate::config::Config;
-use crate::limits::Limits;
+use crate::limits::{LimitRule, Limits};
 
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
@@ -74,6 +74,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What the gateway needs of a project's settings.
+#[derive(Debug)]
+pub struct GatewaySettings<'a> {
+    pub prices: &'a PriceTable,
+    pub limits: &'a [LimitRule],
+    /// The folder of the state of limits that processes share.
+    pub limits_folder: PathBuf,
+}
+
 /// How to start the gateway.
 #[derive(Debug)]
 pub struct GatewayStart {
@@ -87,19 +96,20 @@ pub struct GatewayStart {
 
 impl Gateway {
     /// The gateway of this process; started on first use.
-    pub fn shared(config: &Config) -> Result<Arc<Self>, String> {
+    pub fn shared(settings: &GatewaySettings<'_>) -> Result<Arc<Self>, String> {
         let start = || {
             let start = super::process::take_start().unwrap_or_else(|| GatewayStart {
                 listener: None,
                 token: None,
                 upstreams: current_upstreams(),
             });
-            let shared = (!config.limits().is_empty()).then(|| config.layout().limits());
-            let limits = Limits::new(config.limits().to_vec(), shared);
+            let GatewaySettings { prices, limits, limits_folder } = settings;
+            let shared = (!limits.is_empty()).then(|| limits_folder.to_owned());
+            let limits = Limits::new(limits.to_vec(), shared);
             if let Some(error) = limits.take_sharing_error() {
                 eprintln!("note: {error}");
             }
-            Self::start(start, config.prices().clone(), limits)
+            Self::start(start, (*prices).clone(), limits)
         };
         GATEWAY.get_or_init(start).clone()
     }
@@ -131,9 +141,7 @@ impl Gateway {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let serving = Arc::clone(&gateway);
         let thread = std::thread::Builder::new().name("cobalt-gateway".to_owned());
-        thread
-            .spawn(move || runtime.block_on(serve(serving, listener)))
-            .map_err(failed)?;
+        thread.spawn(move || runtime.block_on(serve(serving, listener))).map_err(failed)?;
         Ok(gateway)
     }
 
@@ -214,7 +222,7 @@ impl Gateway {
         let named = head.headers.get(EXECUTION_HEADER).and_then(|value| value.to_str().ok());
         let owner = match self.owner_by_token(named.unwrap_or(token)) {
             Ok(owner) => owner,
-            Err(refusal) => return refusal,
+            Err(refusal) => return *refusal,
         };
         let Some(destination) = Destination::parse(path) else {
             let known: Vec<_> = VENDORS.iter().map(|vendor| vendor.name).collect();
@@ -229,7 +237,8 @@ impl Gateway {
         };
         let body = body.to_bytes();
         let compared = comparable(&body, &head.headers);
-        let base = destination.base.clone().or_else(|| self.upstream(VendorRoute::named(&destination.vendor)?));
+        let base =
+            destination.base.clone().or_else(|| self.upstream(VendorRoute::named(&destination.vendor)?));
         let url = base.map(|base| join(&base, &destination.rest));
         let recorded = RecordedRequest {
             method: head.method.to_string(),
@@ -252,32 +261,45 @@ impl Gateway {
         let Some(url) = url else {
             let variables = VendorRoute::named(&destination.vendor).map_or("", |vendor| vendor.if_set[0]);
             let vendor = &destination.vendor;
-            let message = format!("{vendor} has no address of its own; set {variables} to the base URL of your resource");
+            let message = format!(
+                "{vendor} has no address of its own; set {variables} to the base URL of your resource"
+            );
             self.give_up(&sink);
             return reply::error(400, "bad_request", &message);
         };
-        let outgoing =
-            Outgoing { method: head.method, url, headers: head.headers, body, vendor: destination.vendor, recorded, compared };
+        let outgoing = Outgoing {
+            method: head.method,
+            url,
+            headers: head.headers,
+            body,
+            vendor: destination.vendor,
+            recorded,
+            compared,
+        };
         self.send(outgoing, sink).await
     }
 
     /// The owner by a token; none if the token is that of the process.
-    fn owner_by_token(&self, token: &str) -> Result<Option<Owner>, Reply> {
+    fn owner_by_token(&self, token: &str) -> Result<Option<Owner>, Box<Reply>> {
         if token == self.token {
             return Ok(None);
         }
         if let Some(execution) = lock(&self.executions).get(token) {
             return Ok(Some(Owner::Exact(Arc::clone(execution))));
         }
-        Err(match token.strip_prefix(&self.token) {
+        Err(Box::new(match token.strip_prefix(&self.token) {
             Some(_) => reply::error(
                 410,
                 "execution_ended",
                 "this base URL or header belongs to an item that has finished; get it from the `Context` of each item, and do not \
                  keep it in a client that several items share",
             ),
-            None => reply::error(403, "forbidden", "this address is only for the process that started the gateway"),
-        })
+            None => reply::error(
+                403,
+                "forbidden",
+                "this address is only for the process that started the gateway",
+            ),
+        }))
     }
 
     /// The owner of a request that names none: the only execution, or that whose item it contains.
@@ -299,8 +321,12 @@ impl Gateway {
         if most == (0, 0) {
             return Owner::Unknown(running);
         }
-        let mut best: Vec<_> =
-            running.into_iter().zip(overlaps).filter(|(_, overlap)| *overlap == most).map(|(one, _)| one).collect();
+        let mut best: Vec<_> = running
+            .into_iter()
+            .zip(overlaps)
+            .filter(|(_, overlap)| *overlap == most)
+            .map(|(one, _)| one)
+            .collect();
         match best.len() {
             1 => best.pop().map_or(Owner::Unknown(Vec::new()), Owner::ByContent),
             _ => Owner::Unknown(best),
@@ -500,7 +526,9 @@ fn refuse_signed(owner: &Owner) -> Reply {
 fn comparable(body: &Bytes, headers: &HeaderMap) -> Bytes {
     let content_type = headers.get(hyper::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let boundary = content_type.filter(|kind| kind.starts_with("multipart/")).and_then(|kind| {
-        kind.split(';').find_map(|part| part.trim().strip_prefix("boundary=")).map(|boundary| boundary.trim_matches('"'))
+        kind.split(';')
+            .find_map(|part| part.trim().strip_prefix("boundary="))
+            .map(|boundary| boundary.trim_matches('"'))
     });
     let Some(boundary) = boundary.filter(|boundary| !boundary.is_empty()) else { return body.clone() };
     let mut rest = &body[..];
@@ -556,14 +584,17 @@ pub fn bind() -> std::io::Result<TcpListener> {
 
 /// A token that other processes cannot guess.
 pub fn random_token() -> String {
-    let seed: [u64; 4] = std::array::from_fn(|_| std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0));
+    let seed: [u64; 4] =
+        std::array::from_fn(|_| std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0));
     let time = format!("{seed:?} {:?} {}", std::time::SystemTime::now(), std::process::id());
     sha256_hex(&[time])[..24].to_owned()
 }
 
 /// The variables of base URLs that are set.
 pub fn current_upstreams() -> BTreeMap<String, String> {
-    let set = |(name, _): (&str, bool)| Some((name.to_owned(), std::env::var(name).ok().filter(|url| !url.is_empty())?));
+    let set = |(name, _): (&str, bool)| {
+        Some((name.to_owned(), std::env::var(name).ok().filter(|url| !url.is_empty())?))
+    };
     VENDORS.iter().flat_map(VendorRoute::all_variables).filter_map(set).collect()
 }
 
@@ -584,7 +615,11 @@ async fn serve(gateway: Arc<Gateway>, listener: TcpListener) {
                 async move {
                     let is_head = request.method() == Method::HEAD;
                     let reply = gateway.answer(request).await;
-                    Ok::<_, std::convert::Infallible>(if is_head { reply.map(|_| reply::whole("")) } else { reply })
+                    Ok::<_, std::convert::Infallible>(if is_head {
+                        reply.map(|_| reply::whole(""))
+                    } else {
+                        reply
+                    })
                 }
             });
             let connection = hyper::server::conn::http1::Builder::new()

@@ -4,6 +4,8 @@
 mod asked;
 #[cfg(feature = "record")]
 mod current;
+#[cfg(not(feature = "record"))]
+mod disabled;
 #[cfg(feature = "record")]
 mod execution;
 #[cfg(feature = "record")]
@@ -25,12 +27,7 @@ mod tests;
 mod unattributed;
 #[cfg(feature = "record")]
 mod usage;
-#[cfg(not(feature = "record"))]
-mod disabled;
 
-use std::sync::Arc;
-
-use crate::config::Config;
 #[cfg(feature = "record")]
 pub use current::{EXECUTION_HEADER, current_header, in_current_execution};
 #[cfg(feature = "record")]
@@ -42,45 +39,16 @@ pub(crate) use execution::{AgentTraffic, ExecutionTraffic};
 #[cfg(feature = "record")]
 pub(crate) use experiment::ExperimentTraffic;
 #[cfg(feature = "record")]
-pub(crate) use gateway::Gateway;
+pub(crate) use gateway::{Gateway, GatewaySettings};
 #[cfg(feature = "record")]
 pub(crate) use process::{NO_KEY, missing_variables};
 #[cfg(feature = "record")]
-pub(crate) use route::VendorRoute;
+use route::VendorRoute;
 pub use settings::{RecordMode, Recordings};
 pub(crate) use settings::{RecordSettings, ResolvedRecording};
 
-/// Starts the traffic of an experiment; `None` if its traffic does not pass through the gateway.
-#[cfg(feature = "record")]
-pub(crate) fn start(
-    name: &str,
-    settings: &ResolvedRecording,
-    keys: &Arc<[Arc<str>]>,
-    runs: usize,
-    config: &Config,
-) -> Result<Option<Arc<ExperimentTraffic>>, String> {
-    if settings.mode == RecordMode::Off && Gateway::running().is_none() && !config.limits_requests() {
-        return Ok(None);
-    }
-    let gateway = Gateway::shared(config)?;
-    let traffic = ExperimentTraffic::new(name, settings.clone(), Arc::clone(&gateway), Arc::clone(keys), runs);
-    gateway.add_experiment(&traffic);
-    Ok(Some(traffic))
-}
-
-/// Nothing passes through a gateway without the feature.
-#[cfg(not(feature = "record"))]
-pub(crate) fn start(
-    _: &str,
-    _: &ResolvedRecording,
-    _: &Arc<[Arc<str>]>,
-    _: usize,
-    _: &Config,
-) -> Result<Option<Arc<ExperimentTraffic>>, String> {
-    Ok(None)
-}
-
 /// An environment variable as it was before it led to the gateway.
+#[cfg(feature = "judge")]
 pub(crate) fn original_variable(name: &str) -> Option<String> {
     #[cfg(feature = "record")]
     if let Some(gateway) = Gateway::running()
@@ -94,14 +62,15 @@ pub(crate) fn original_variable(name: &str) -> Option<String> {
     value
 }
 
-/// The base URL of a provider's API through the gateway, for a trial.
+/// The base URL of a vendor's API through the gateway, for a trial.
 #[cfg(feature = "record")]
-pub(crate) fn base_url(provider: crate::Provider, execution: Option<&ExecutionTraffic>) -> String {
-    let Some(vendor) = VendorRoute::of(provider) else { return String::new() };
+pub(crate) fn base_url(vendor: &str, execution: Option<&ExecutionTraffic>) -> String {
+    let Some(vendor) = VendorRoute::named(vendor) else { return String::new() };
     if let (Some(execution), Some(gateway)) = (execution, Gateway::running()) {
         return gateway.base_url(vendor, Some(execution));
     }
-    let set = vendor.all_variables().find_map(|(name, _)| original_variable(name).filter(|url| !url.is_empty()));
+    let set =
+        vendor.all_variables().find_map(|(name, _)| original_variable(name).filter(|url| !url.is_empty()));
     set.unwrap_or_else(|| vendor.own.unwrap_or_default().to_owned())
 }
 

@@ -64,7 +64,8 @@ pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String
     for vendor in VENDORS {
         for name in led_variables(vendor, &upstreams) {
             let path = format!("{}{}", vendor.name, vendor.base_path);
-            variables.insert(name.to_owned(), format!("http://{}:{port}/{token}/{path}", Ipv4Addr::LOCALHOST));
+            variables
+                .insert(name.to_owned(), format!("http://{}:{port}/{token}/{path}", Ipv4Addr::LOCALHOST));
         }
     }
     for name in missing_keys(replayed) {
@@ -87,14 +88,19 @@ fn led_variables<'a>(
     vendor: &'a VendorRoute,
     upstreams: &'a BTreeMap<String, String>,
 ) -> impl Iterator<Item = &'static str> + 'a {
-    vendor.all_variables().filter(|(name, always)| *always || upstreams.contains_key(*name)).map(|(name, _)| name)
+    vendor
+        .all_variables()
+        .filter(|(name, always)| *always || upstreams.contains_key(*name))
+        .map(|(name, _)| name)
 }
 
 /// The variables of keys that are not set, of the vendors in recordings.
 fn missing_keys(replayed: &[RecordingFolder]) -> Vec<&'static str> {
     let is_missing = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
-    let mut wanted: Vec<_> =
-        VENDORS.iter().filter(|vendor| !vendor.keys.is_empty() && vendor.keys.iter().all(|name| is_missing(name))).collect();
+    let mut wanted: Vec<_> = VENDORS
+        .iter()
+        .filter(|vendor| !vendor.keys.is_empty() && vendor.keys.iter().all(|name| is_missing(name)))
+        .collect();
     let mut missing = Vec::new();
     for path in replayed.iter().flat_map(|folder| folder.cassettes().unwrap_or_default()) {
         if wanted.is_empty() {

@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http_body_util::BodyExt as _;
 use http_body_util::Full;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::BodyExt as _;
 use hyper::Response;
 use hyper::body::{Body, Frame};
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -75,7 +75,12 @@ pub fn error(status: u16, kind: &str, message: &str) -> Reply {
 }
 
 /// A response with the headers that are recorded.
-pub fn recorded(status: u16, content_type: Option<&str>, retry_after: Option<&str>, body: ReplyBody) -> Reply {
+pub fn recorded(
+    status: u16,
+    content_type: Option<&str>,
+    retry_after: Option<&str>,
+    body: ReplyBody,
+) -> Reply {
     let mut reply = Response::new(body);
     *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::OK);
     for (name, value) in [(CONTENT_TYPE, content_type), (RETRY_AFTER, retry_after)] {

@@ -1,6 +1,6 @@
 //! The vendors whose traffic passes through the gateway, and how clients are led there.
 
-use crate::llm::Provider;
+use std::borrow::Cow;
 
 /// A vendor's API.
 #[derive(Debug)]
@@ -72,7 +72,14 @@ pub const VENDORS: &[VendorRoute] = &[
         &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"],
         &["MISTRAL_API_KEY"],
     ),
-    vendor("groq", "/openai/v1", "https://api.groq.com/openai/v1", &[], &["GROQ_BASE_URL"], &["GROQ_API_KEY"]),
+    vendor(
+        "groq",
+        "/openai/v1",
+        "https://api.groq.com/openai/v1",
+        &[],
+        &["GROQ_BASE_URL"],
+        &["GROQ_API_KEY"],
+    ),
     vendor("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"], &["DEEPSEEK_API_KEY"]),
     vendor("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"], &["XAI_API_KEY"]),
     vendor(
@@ -108,11 +115,6 @@ impl VendorRoute {
         VENDORS.iter().find(|vendor| vendor.name == name)
     }
 
-    /// The vendor of a provider; `None` for one without requests.
-    pub fn of(provider: Provider) -> Option<&'static Self> {
-        Self::named(provider.name())
-    }
-
     /// All variables, with whether they are set even if they were not before.
     pub fn all_variables(&self) -> impl Iterator<Item = (&'static str, bool)> + '_ {
         let always = self.variables.iter().map(|name| (*name, true));
@@ -137,6 +139,8 @@ const BY_ADDRESS: &str = "to";
 impl Destination {
     /// Parses the path after the token: `openai/v1/chat/completions` or `to/https/host:8080/v1/chat/completions`.
     pub fn parse(path: &str) -> Option<Self> {
+        let path = without_empty_segments(path);
+        let path = &*path;
         let (first, rest) = split(path);
         if first == BY_ADDRESS {
             let (scheme, rest) = split(rest);
@@ -152,7 +156,9 @@ impl Destination {
         }
         let vendor = VendorRoute::named(first)?;
         let rest = with_slash(rest);
-        let below = rest.strip_prefix(vendor.base_path).filter(|below| below.starts_with(['/', '?']) || below.is_empty());
+        let below = rest
+            .strip_prefix(vendor.base_path)
+            .filter(|below| below.starts_with(['/', '?']) || below.is_empty());
         Some(Self { vendor: first.to_owned(), rest: below.unwrap_or(&rest).to_owned(), base: None })
     }
 
@@ -165,7 +171,8 @@ impl Destination {
     /// The path by which requests are compared and recorded, without secrets in its query.
     pub fn recorded_path(&self) -> String {
         let (path, query) = self.rest.split_once('?').unwrap_or((&self.rest, ""));
-        let mut kept: Vec<_> = query.split('&').filter(|pair| !pair.is_empty() && !is_secret_pair(pair)).collect();
+        let mut kept: Vec<_> =
+            query.split('&').filter(|pair| !pair.is_empty() && !is_secret_pair(pair)).collect();
         kept.sort_unstable();
         let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
         format!("{}{path}{query}", self.vendor)
@@ -177,6 +184,17 @@ fn is_secret_pair(pair: &str) -> bool {
     let name = pair.split('=').next().unwrap_or_default();
     let secret = ["key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature", "code"];
     secret.iter().any(|secret| name.eq_ignore_ascii_case(secret)) || cobalt_core::redact::is_secret(name)
+}
+
+/// Clients join base URLs and paths with one slash too many.
+fn without_empty_segments(path: &str) -> Cow<'_, str> {
+    let (before, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+    if !before.contains("//") {
+        return path.into();
+    }
+    let segments: Vec<_> = before.split('/').filter(|segment| !segment.is_empty()).collect();
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{}{query}", segments.join("/")).into()
 }
 
 fn split(path: &str) -> (&str, &str) {
@@ -201,15 +219,25 @@ mod tests {
         for (path, recorded) in [
             ("openai/v1/chat/completions", "openai/chat/completions"),
             ("openai/v1", "openai"),
+            ("openai/v1//chat/completions?a=//", "openai/chat/completions?a=//"),
             ("openai/v1x/files", "openai/v1x/files"),
             ("anthropic/v1/messages?beta=true", "anthropic/v1/messages?beta=true"),
-            ("gemini/v1beta/models/g:generateContent?alt=sse&key=abc", "gemini/v1beta/models/g:generateContent?alt=sse"),
-            ("azure/openai/deployments/d/chat/completions?b=2&a=1", "azure/openai/deployments/d/chat/completions?a=1&b=2"),
+            (
+                "gemini/v1beta/models/g:generateContent?alt=sse&key=abc",
+                "gemini/v1beta/models/g:generateContent?alt=sse",
+            ),
+            (
+                "azure/openai/deployments/d/chat/completions?b=2&a=1",
+                "azure/openai/deployments/d/chat/completions?a=1&b=2",
+            ),
         ] {
             assert_eq!(parsed(path), (recorded.to_owned(), None));
         }
         let (recorded, base) = parsed("to/http/vllm:8000/v1/chat/completions");
-        assert_eq!((recorded.as_str(), base.as_deref()), ("vllm:8000/v1/chat/completions", Some("http://vllm:8000")));
+        assert_eq!(
+            (recorded.as_str(), base.as_deref()),
+            ("vllm:8000/v1/chat/completions", Some("http://vllm:8000"))
+        );
         for path in ["", "unknown/v1", "to/ftp/host/x", "to/http"] {
             assert_eq!(Destination::parse(path), None, "{path}");
         }

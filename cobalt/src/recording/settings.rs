@@ -9,9 +9,7 @@ use cobalt_core::item::make_unique;
 use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED};
 use cobalt_core::reporters::ListedRecordings;
 use cobalt_core::slug::slug;
-use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::settings::StringVisitor;
+use serde::Serialize;
 
 /// The folder of recordings if none is set, relative to the package.
 pub const DEFAULT_FOLDER: &str = "cassettes";
@@ -60,13 +58,6 @@ impl FromStr for RecordMode {
         let all = [Self::Off, Self::Replay, Self::Record, Self::Auto];
         let known = all.into_iter().find(|mode| mode.name() == text);
         known.ok_or_else(|| format!("expected `off`, `replay`, `record` or `auto`, not `{text}`"))
-    }
-}
-
-impl<'de> Deserialize<'de> for RecordMode {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = "`off`, `replay`, `record` or `auto` in quotes";
-        deserializer.deserialize_str(StringVisitor { expected, read: str::parse })
     }
 }
 
@@ -157,7 +148,8 @@ impl RecordSettings {
             (true, false) => RecordMode::Auto,
         };
         let said = self.requested.or_else(|| declared?.mode).or(self.mode);
-        let ignore = declared.iter().flat_map(|declared| &declared.ignore).chain(&self.ignore).cloned().collect();
+        let ignore =
+            declared.iter().flat_map(|declared| &declared.ignore).chain(&self.ignore).cloned().collect();
         ResolvedRecording {
             mode: said.unwrap_or(fallback),
             root,
@@ -201,7 +193,8 @@ mod tests {
     fn only_experiments_with_recordings_are_recorded_or_replayed() {
         let dir = tempfile::tempdir().unwrap();
         let declared = Recordings::new(dir.path());
-        let (local, ci) = (RecordSettings::default(), RecordSettings { is_ci: true, ..RecordSettings::default() });
+        let (local, ci) =
+            (RecordSettings::default(), RecordSettings { is_ci: true, ..RecordSettings::default() });
         assert_eq!(mode(&local, None), RecordMode::Off);
         assert_eq!(mode(&ci, None), RecordMode::Off);
         assert_eq!(mode(&local, Some(&declared)), RecordMode::Auto);
@@ -214,7 +207,11 @@ mod tests {
 
     #[test]
     fn a_flag_overrides_the_declaration_which_overrides_the_file() {
-        let settings = |requested| RecordSettings { requested, mode: Some(RecordMode::Off), ..RecordSettings::default() };
+        let settings = |requested| RecordSettings {
+            requested,
+            mode: Some(RecordMode::Off),
+            ..RecordSettings::default()
+        };
         let declared = Recordings::new("cassettes").mode(RecordMode::Auto);
         assert_eq!(mode(&settings(Some(RecordMode::Record)), Some(&declared)), RecordMode::Record);
         assert_eq!(mode(&settings(None), Some(&declared)), RecordMode::Auto);

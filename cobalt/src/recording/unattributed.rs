@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cobalt_core::recordings::{Interaction, RecordedRequest, RecordingError, RecordingFolder, RequestKey, UNATTRIBUTED};
+use cobalt_core::recordings::{
+    Interaction, RecordedRequest, RecordingError, RecordingFolder, RequestKey, UNATTRIBUTED,
+};
 
 /// The recordings of unattributed requests, by the folder of recordings.
 #[derive(Debug, Default)]
@@ -93,7 +95,9 @@ impl Unattributed {
                 for (interaction, replaces) in new {
                     let id = (interaction.experiment.clone(), interaction.request.key(ignore));
                     if replaces && !replaced.contains(&id) {
-                        trial.interactions.retain(|old| (&old.experiment, old.request.key(ignore)) != (&id.0, id.1.clone()));
+                        trial.interactions.retain(|old| {
+                            (&old.experiment, old.request.key(ignore)) != (&id.0, id.1.clone())
+                        });
                         replaced.insert(id);
                     }
                     trial.interactions.push(interaction);

@@ -39,7 +39,9 @@ impl ResponseUsage {
             let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
             self.model = text("model").or_else(|| text("modelVersion")).or(self.model.take());
             self.id = text("id").or(self.id.take());
-            for usage in [part.get("usage"), part.get("usageMetadata"), part.get("meta")].into_iter().flatten() {
+            for usage in
+                [part.get("usage"), part.get("usageMetadata"), part.get("meta")].into_iter().flatten()
+            {
                 self.add_tokens(usage);
             }
         }
@@ -111,7 +113,11 @@ mod tests {
                 tokens(10, 5, 0),
             ),
             (json!({ "meta": { "billed_units": { "input_tokens": 7 } } }), None, tokens(7, 0, 0)),
-            (json!({ "usage": { "tokens": { "input_tokens": 7, "output_tokens": 1 } } }), None, tokens(7, 1, 0)),
+            (
+                json!({ "usage": { "tokens": { "input_tokens": 7, "output_tokens": 1 } } }),
+                None,
+                tokens(7, 1, 0),
+            ),
             (json!({ "data": [] }), None, None),
         ] {
             assert_eq!(read(&response), (model.map(str::to_owned), expected), "{response}");
@@ -121,7 +127,10 @@ mod tests {
     #[test]
     fn a_stream_reports_running_totals() {
         let events = |texts: &[Value]| -> Vec<StreamEvent> {
-            texts.iter().map(|data| StreamEvent { at: 0, text: format!("event: x\ndata: {data}\n\n") }).collect()
+            texts
+                .iter()
+                .map(|data| StreamEvent { at: 0, text: format!("event: x\ndata: {data}\n\n") })
+                .collect()
         };
         let usage = ResponseUsage::of_events(&events(&[
             json!({ "type": "message_start", "message": { "id": "msg", "model": "claude", "usage": { "input_tokens": 10,

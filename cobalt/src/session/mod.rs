@@ -10,6 +10,7 @@ mod recorder;
 mod rerun;
 mod run;
 mod run_experiment;
+mod traffic;
 
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -26,6 +27,8 @@ pub(crate) use plan::{InterruptedRun, Plan, RunEnd, add_missing_thresholds};
 pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
 pub(crate) use run::{ItemSelection, Run, find_runs_to_resume, require_runs_to_resume};
+#[cfg(feature = "record")]
+pub(crate) use traffic::gateway;
 
 /// Running experiments.
 #[derive(Debug)]

@@ -11,12 +11,13 @@ use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
 use cobalt_core::reporters::{ExperimentFinished, Warning};
 
 use super::evaluate_thresholds::Baseline;
+use super::traffic;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
 use crate::experiment::{AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition};
 use crate::llm::Models;
-use crate::recording::{self, ExperimentTraffic};
+use crate::recording::ExperimentTraffic;
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
@@ -44,7 +45,7 @@ impl Plan {
         let unfit = |source| Error::ExperimentDataset { experiment: definition.name.clone(), source };
         let dataset = dataset.and_then(check_dataset).map_err(unfit)?;
         let keys: Arc<[Arc<str>]> = dataset.keys().into_iter().map(Arc::from).collect();
-        let traffic = recording::start(&definition.name, &definition.recording, &keys, definition.runs, config)
+        let traffic = traffic::start(&definition.name, &definition.recording, &keys, definition.runs, config)
             .map_err(|problem| Error::Definition { experiment: definition.name.clone(), problem })?;
         Ok(Self {
             definition,

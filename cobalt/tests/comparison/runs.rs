@@ -19,6 +19,7 @@ pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
         runs: items.iter().flat_map(|item| item.scores.values().map(Vec::len)).max().unwrap_or(1),
         partial: false,
         failed: false,
+        replayed: false,
         evaluators: vec![evaluator("correct")],
         items,
     }

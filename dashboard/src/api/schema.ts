@@ -295,6 +295,11 @@ export interface components {
             gitDirty?: boolean | null;
             /** @description A hash of the dataset. */
             datasetHash?: string | null;
+            /**
+             * Format: int64
+             * @description Items whose latency and cost are those of a recording.
+             */
+            replayedItems: number;
             /** @description The experiment's name. */
             name: string;
             /** @description Each evaluator's mean, from 0 to 1; absent without a score. */
@@ -473,6 +478,11 @@ export interface components {
             runs: number;
             /**
              * Format: uint
+             * @description How often a trial is repeated after a transient error, at most.
+             */
+            retries?: number;
+            /**
+             * Format: uint
              * @description The maximum number of items in parallel.
              */
             concurrency: number;
@@ -519,12 +529,13 @@ export interface components {
             avgLatencyMs: number;
             /**
              * Format: uint64
-             * @description The agent's tokens over all executions; absent if none were reported.
+             * @description The agent's tokens over all executions, including retried attempts; absent if none were reported.
              */
             totalTokens?: number | null;
             /**
              * Format: double
-             * @description The agent cost over all executions of the items whose cost is known, in USD; absent if it is known for none.
+             * @description The agent cost over all executions of the items whose cost is known, in USD, including retried attempts; absent if it is known for
+             *     none.
              */
             estimatedCost?: number | null;
             /**
@@ -572,6 +583,21 @@ export interface components {
             lowItems: number;
             /**
              * Format: uint
+             * @description Items of which an attempt was retried after a transient error, whether they passed in the end or not.
+             */
+            retriedItems?: number;
+            /**
+             * Format: uint
+             * @description Retried attempts, over all trials.
+             */
+            retriedExecutions?: number;
+            /**
+             * Format: uint
+             * @description Passed items that needed a retry. They are also counted in [`passed_items`](Self::passed_items).
+             */
+            passedAfterRetry?: number;
+            /**
+             * Format: uint
              * @description Items with tokens of unknown cost, because the price or the model's name is missing.
              */
             unpricedItems?: number;
@@ -602,6 +628,8 @@ export interface components {
             unpricedModels?: string[];
             /** @description The agent's latency. */
             latency?: components["schemas"]["LatencyStats"] | null;
+            /** @description The model traffic that passed through the gateway; absent if there was none. */
+            traffic?: components["schemas"]["TrafficSummary"] | null;
         };
         /**
          * @description An evaluator's scores over all executions.
@@ -726,6 +754,73 @@ export interface components {
              * @description The 99th percentile.
              */
             p99: number;
+        };
+        /** @description The model traffic of a run. */
+        TrafficSummary: {
+            /**
+             * Format: uint
+             * @description Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
+             * @default 0
+             */
+            replayedItems: number;
+            /**
+             * Format: uint
+             * @description Items with a request to a vendor.
+             * @default 0
+             */
+            liveItems: number;
+            /**
+             * Format: uint
+             * @description Items whose conversation diverged from the recording.
+             */
+            divergedItems?: number;
+            /**
+             * Format: uint
+             * @description Requests answered from recordings.
+             * @default 0
+             */
+            replayed: number;
+            /**
+             * Format: uint
+             * @description Requests sent to vendors.
+             * @default 0
+             */
+            live: number;
+            /**
+             * Format: date-time
+             * @description When the oldest replayed part was recorded.
+             */
+            recordedAt?: string | null;
+            /**
+             * Format: double
+             * @description The cost of the requests sent to vendors in USD, as far as prices are known.
+             */
+            liveCost?: number;
+            /**
+             * Format: uint
+             * @description Requests that were sent again after a vendor was busy or failed.
+             */
+            retried?: number;
+            /**
+             * Format: double
+             * @description Milliseconds in which agents waited for limits and retries; not part of any latency.
+             */
+            waitedMs?: number;
+            /**
+             * Format: uint
+             * @description Requests attributed to an item only by their content.
+             */
+            attributedByContent?: number;
+            /**
+             * Format: uint
+             * @description Requests that could not be attributed to an item. They were recorded and replayed all the same.
+             */
+            unattributed?: number;
+            /**
+             * Format: uint
+             * @description Those of them that were answered from recordings.
+             */
+            unattributedReplayed?: number;
         };
         /** @description The results of a run's thresholds. */
         CiStatus: {
@@ -1042,6 +1137,8 @@ export interface components {
             status: components["schemas"]["Status"];
             passed: boolean;
             error?: string | null;
+            traffic?: components["schemas"]["Traffic"] | null;
+            retried?: components["schemas"]["RetriedExecution"][];
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
         };
@@ -1139,6 +1236,69 @@ export interface components {
         };
         /** @description The status of an execution. Ordered from best to worst. */
         Status: "ok" | "timeout" | "error";
+        /** @description The model traffic of one trial. */
+        Traffic: {
+            /**
+             * Format: uint
+             * @description Requests answered from the recording.
+             */
+            replayed?: number;
+            /**
+             * Format: uint
+             * @description Requests sent to a vendor.
+             */
+            live?: number;
+            /**
+             * Format: uint
+             * @description Judge answers from the recording.
+             */
+            replayedJudges?: number;
+            /**
+             * Format: date-time
+             * @description When the oldest replayed part was recorded.
+             */
+            recordedAt?: string | null;
+            /**
+             * Format: double
+             * @description The cost of the requests sent to a vendor in USD, as far as prices are known.
+             */
+            liveCost?: number;
+            /**
+             * Format: uint
+             * @description Requests that were sent again after the vendor was busy or failed.
+             */
+            retried?: number;
+            /**
+             * Format: double
+             * @description Milliseconds in which all requests waited for a limit or for a retry. They are not part of the latency.
+             */
+            waitedMs?: number;
+            /** @description Where the conversation diverged from the recording. */
+            diverged?: string | null;
+            /**
+             * @description A hash of each message that was sent to a model, in order; the first is that of the model, the tools and the settings. Two
+             *     trials with the same list asked the same.
+             */
+            asked?: string[];
+        };
+        /** @description An attempt at a trial that failed with a transient error, so the agent was called again. */
+        RetriedExecution: {
+            /**
+             * @description Why it failed: at most the first 1,000 characters.
+             * @default
+             */
+            error: string;
+            /**
+             * Format: double
+             * @description The agent's latency in milliseconds. It is not part of the trial's latency.
+             * @default 0
+             */
+            latencyMs: number;
+            /** @description The usage that the agent recorded: `model`, `tokens`, `usage`, `recordedUsage` and `cost`, as in the metadata of an output. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
         /** @description The file format of an execution. */
         Execution: {
             output: components["schemas"]["Output"];
@@ -1149,6 +1309,8 @@ export interface components {
             };
             status: components["schemas"]["Status"];
             error?: string | null;
+            traffic?: components["schemas"]["Traffic"] | null;
+            retried?: components["schemas"]["RetriedExecution"][];
         };
         Aggregated: {
             /** Format: double */
@@ -1263,6 +1425,8 @@ export interface components {
             timeout: number;
             /** Format: uint */
             evalError: number;
+            /** Format: uint */
+            diverged: number;
         };
         /** @description A whole run of the same experiment. */
         Neighbour: {
@@ -1333,6 +1497,28 @@ export interface components {
             scores: {
                 [key: string]: number;
             };
+            /** @description The model traffic of all trials; absent if none passed through the gateway. */
+            traffic?: components["schemas"]["ItemTraffic"] | null;
+        };
+        /**
+         * @description What was replayed of an item's model traffic, over all of its trials. If anything was, latency and cost are, to that extent, those
+         *     of the recording.
+         */
+        ItemTraffic: {
+            /**
+             * Format: uint
+             * @description Requests answered from the recording.
+             */
+            replayed: number;
+            /**
+             * Format: uint
+             * @description Requests sent to a vendor.
+             */
+            live: number;
+            /** @description When the oldest replayed part was recorded, ISO 8601 in UTC. */
+            recordedAt?: string | null;
+            /** @description Whether the conversation of a trial diverged from the recording. */
+            diverged: boolean;
         };
         /** @description An item with all of its data. */
         WholeItem: {
@@ -1475,6 +1661,8 @@ export interface components {
             scores: {
                 [key: string]: number;
             };
+            /** @description The model traffic of all trials; absent if none passed through the gateway. */
+            traffic?: components["schemas"]["ItemTraffic"] | null;
         };
         /** @description The whole runs of an experiment, oldest first. */
         Trends: {
@@ -1519,6 +1707,11 @@ export interface components {
             gitDirty?: boolean | null;
             /** @description A hash of the dataset. */
             datasetHash?: string | null;
+            /**
+             * Format: int64
+             * @description Items whose latency and cost are those of a recording.
+             */
+            replayedItems: number;
             /** @description Each evaluator's mean, from 0 to 1; absent without a score. */
             scores: {
                 [key: string]: number;
@@ -1804,7 +1997,7 @@ export interface operations {
                 /** @description Only items with this text in their key, input, output or error; case-insensitive. */
                 search?: string;
                 /** @description Only items in this state. */
-                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError";
+                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged";
                 /** @description Only items scored by this evaluator, from `minScore` to `maxScore`. */
                 evaluator?: string;
                 /** @description The minimum mean score, of `evaluator` or else of any evaluator. */
@@ -1857,7 +2050,7 @@ export interface operations {
                 /** @description Only items with this text in their key, input, output or error; case-insensitive. */
                 search?: string;
                 /** @description Only items in this state. */
-                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError";
+                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged";
                 /** @description Only items scored by this evaluator, from `minScore` to `maxScore`. */
                 evaluator?: string;
                 /** @description The minimum mean score, of `evaluator` or else of any evaluator. */

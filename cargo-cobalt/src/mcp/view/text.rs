@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::Difference;
-use cobalt_core::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary, Violation};
+use cobalt_core::report::{
+    Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary, Violation,
+};
 use cobalt_core::reporters::{
     FormattedDifference, SCORE_COLUMNS, expected_field, format_diverged, format_durations, format_score_at,
     format_traffic, score_cells, traffic_notes,
@@ -67,7 +69,8 @@ pub fn text(shown: &RunPage, room: usize) -> String {
 
 /// What was replayed of a run's model traffic and what was sent, in one line.
 pub fn traffic(summary: &Summary) -> Option<String> {
-    let facts = [format_traffic(summary)?].into_iter().chain(format_diverged(summary)).chain(traffic_notes(summary));
+    let facts =
+        [format_traffic(summary)?].into_iter().chain(format_diverged(summary)).chain(traffic_notes(summary));
     Some(facts.collect::<Vec<_>>().join("; "))
 }
 

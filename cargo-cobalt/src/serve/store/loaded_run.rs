@@ -8,7 +8,8 @@ use std::ops::Range;
 use cobalt_core::item::Item;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{
-    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, Timestamp, TrialMeasurements,
+    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, Timestamp,
+    TrialMeasurements,
 };
 use cobalt_core::reporters::expected_field;
 use cobalt_core::store::ReportReader;
@@ -360,15 +361,18 @@ mod tests {
 
     #[test]
     fn what_was_sent_to_models_is_kept_for_comparisons_in_one_text() {
-        let run = |traffic: Value| {
-            json!({ "output": { "output": "a" }, "status": "ok", "latencyMs": 1.0, "evaluations": {}, "traffic": traffic })
-        };
+        let run = |traffic: Value| json!({ "output": { "output": "a" }, "status": "ok", "latencyMs": 1.0, "evaluations": {}, "traffic": traffic });
         let runs = [
-            run(json!({ "replayed": 2, "recordedAt": "2026-01-21T09:00:00.000Z", "asked": ["0123456789", "abcdef0123"] })),
-            run(json!({ "replayed": 1, "live": 3, "recordedAt": "2026-01-20T09:00:00.000Z", "diverged": "`messages[0]`" })),
+            run(
+                json!({ "replayed": 2, "recordedAt": "2026-01-21T09:00:00.000Z", "asked": ["0123456789", "abcdef0123"] }),
+            ),
+            run(
+                json!({ "replayed": 1, "live": 3, "recordedAt": "2026-01-20T09:00:00.000Z", "diverged": "`messages[0]`" }),
+            ),
         ];
         let item = |runs: &[Value]| -> ItemResult {
-            let item = json!({ "index": 0, "key": "a", "input": {}, "output": { "output": "a" }, "runs": runs });
+            let item =
+                json!({ "index": 0, "key": "a", "input": {}, "output": { "output": "a" }, "runs": runs });
             serde_json::from_value(item).unwrap()
         };
         let (config, prices) = (RunConfig::default(), PriceTable::default());

@@ -39,6 +39,7 @@ pub fn notes(
     notes.extend(item_notes(base, other, items));
     notes.extend(evaluator_notes(base, other));
     notes.extend(unscored_evaluators(base, other, pairs));
+    notes.extend(traffic_notes(base, other, pairs));
     notes
 }
 
@@ -105,6 +106,49 @@ fn unscored_evaluators(base: &Measurements, other: &Measurements, pairs: &[Pair<
     })
 }
 
+/// The maximum number of items that are named because they asked something else.
+const MAX_NAMED: usize = 5;
+
+/// What was replayed, and how many items asked the model what they asked before.
+fn traffic_notes(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for run in
+        [base, other].into_iter().take(if base.id == other.id { 1 } else { 2 }).filter(|run| run.replayed)
+    {
+        notes.push(format!("run {} was replayed: its latency and cost are those of the recording", run.id));
+    }
+    let known: Vec<_> =
+        pairs.iter().filter(|pair| !(pair.base.asked.is_empty() || pair.other.asked.is_empty())).collect();
+    if known.is_empty() || base.id == other.id {
+        return notes;
+    }
+    let diverged: Vec<_> = known.iter().filter(|pair| pair.base.asked != pair.other.asked).collect();
+    let same = known.len() - diverged.len();
+    let mut note =
+        format!("{same} of {} asked the model exactly what they asked before", count(known.len(), "item"));
+    if !diverged.is_empty() {
+        let place = |pair: &&&Pair<'_>| {
+            format!("`{}` at {}", pair.other.key, divergence(&pair.base.asked, &pair.other.asked))
+        };
+        let mut places: Vec<_> = diverged.iter().take(MAX_NAMED).map(place).collect();
+        if diverged.len() > MAX_NAMED {
+            places.push(format!("and {} more", diverged.len() - MAX_NAMED));
+        }
+        note += &format!("; {} diverged: {}", diverged.len(), places.join(", "));
+    }
+    notes.push(note);
+    notes
+}
+
+/// Where two conversations diverge. The first hash is that of everything but the messages.
+fn divergence(base: &[String], other: &[String]) -> String {
+    let same = base.iter().zip(other).take_while(|(one, other)| one == other).count();
+    match same {
+        0 => "the model, the tools or the settings".to_owned(),
+        number => format!("message {number}"),
+    }
+}
+
 fn settings<'a>(run: &'a Measurements, name: &str) -> Option<&'a EvaluatorSettings> {
     run.evaluators.iter().find(|evaluator| evaluator.name == name)
 }
@@ -139,6 +183,29 @@ mod tests {
         });
         let baseline: Measurements = serde_json::from_value(baseline).unwrap();
         stale_baseline_warning(&baseline, at(hours), Duration::from_secs(12 * HOUR))
+    }
+
+    #[test]
+    fn items_that_asked_something_else_are_named_with_the_message() {
+        let run = |id: &str, asked: [&[&str]; 4]| -> Measurements {
+            let item = |(index, asked): (usize, &&[&str])| json!({ "key": format!("i{index}"), "content": "1", "latencyMs": 1.0, "scores": {}, "asked": asked });
+            let items: Vec<_> = asked.iter().enumerate().map(item).collect();
+            let replayed = id == "b";
+            let run = json!({ "measurements": 1, "id": id, "name": "desk", "timestamp": "2026-11-21T00:00:00Z", "runs": 1,
+                "evaluators": [], "items": items, "replayed": replayed });
+            serde_json::from_value(run).unwrap()
+        };
+        let before = run("a", [&["m", "1", "2"], &["m", "1", "2"], &["m", "1"], &[]]);
+        let now = run("b", [&["m", "1", "2"], &["m", "1", "3"], &["n", "1"], &["m"]]);
+        assert_eq!(
+            caveats(&before, &now),
+            [
+                "run b was replayed: its latency and cost are those of the recording",
+                "1 of 3 items asked the model exactly what they asked before; 2 diverged: `i1` at message 2, `i2` at the model, \
+                 the tools or the settings",
+            ]
+        );
+        assert_eq!(caveats(&before, &before), ["both sides are the same run"]);
     }
 
     #[test]

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::Project;
 use super::errors::refused;
-use crate::recording::RecordMode;
 use crate::config::{
     Config, Flags, OnInconclusive, Reporter, ReporterKind, RerunMode, UnsetVariable, WebhookOn,
 };
+use crate::recording::RecordMode;
 
 /// The file that was read.
 fn file(config: &Config) -> &Value {

@@ -94,7 +94,9 @@ impl Client {
                 }
                 Err(AttemptError::Transient { problem, wait }) => {
                     #[cfg(feature = "record")]
-                    if let (Some(permit), Failure::Refused(Refusal { status: 429 | 529, .. })) = (permit, &problem) {
+                    if let (Some(permit), Failure::Refused(Refusal { status: 429 | 529, .. })) =
+                        (permit, &problem)
+                    {
                         permit.throttled(wait);
                     }
                     (problem, wait)

@@ -47,7 +47,10 @@ async fn check_attribution(send: impl AsyncFn(&Process, &ExecutionTraffic, &Valu
 
 #[tokio::test]
 async fn a_base_url_of_an_item_attributes_exactly() {
-    check_attribution(async |process, execution, body| process.post(&process.base_url(Some(execution)), body).await.0).await;
+    check_attribution(async |process, execution, body| {
+        process.post(&process.base_url(Some(execution)), body).await.0
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -55,7 +58,10 @@ async fn the_header_of_the_current_task_attributes_exactly() {
     check_attribution(async |process, execution, body| {
         let sent = within(Arc::clone(execution.token()), async {
             let (name, value) = current_header().unwrap();
-            let request = process.client.post(format!("{}/chat/completions", process.base_url(None))).header(name, value);
+            let request = process
+                .client
+                .post(format!("{}/chat/completions", process.base_url(None)))
+                .header(name, value);
             request.body(body.to_string()).send().await.unwrap().status().as_u16()
         });
         sent.await
@@ -124,7 +130,8 @@ async fn an_address_of_an_item_that_has_ended_is_refused_with_the_reason() {
     end(&execution).await;
     let (status, refused) = process.post(&url, &chat(&["late"])).await;
     assert!(status == 410 && refused.contains("belongs to an item that has finished"), "{refused}");
-    let response = process.client.post(format!("{}/x", process.base_url(None))).header(EXECUTION_HEADER, "guess");
+    let response =
+        process.client.post(format!("{}/x", process.base_url(None))).header(EXECUTION_HEADER, "guess");
     assert_eq!(response.send().await.unwrap().status(), 403);
 }
 

@@ -21,12 +21,16 @@ async fn a_busy_vendor_is_asked_again_and_the_wait_is_no_latency() {
     assert_eq!(traffic.retried, 2);
     assert!(traffic.waited_ms >= 200.0);
     let cassette = scene.cassette("item-0");
-    assert_eq!(cassette.interactions().map(|interaction| interaction.response.status).collect::<Vec<_>>(), [200]);
+    assert_eq!(
+        cassette.interactions().map(|interaction| interaction.response.status).collect::<Vec<_>>(),
+        [200]
+    );
 }
 
 #[tokio::test]
 async fn an_exhausted_quota_is_not_asked_again_and_replayed_as_it_was() {
-    let scene = Scene::new(|_| ScriptedResponse::json(429, &json!({ "error": { "code": "insufficient_quota" } })));
+    let scene =
+        Scene::new(|_| ScriptedResponse::json(429, &json!({ "error": { "code": "insufficient_quota" } })));
     for mode in [RecordMode::Record, RecordMode::Replay] {
         let process = scene.process(mode);
         let execution = process.begin(0, 0);

@@ -22,8 +22,8 @@ use super::experiment::ExperimentTraffic;
 use super::gateway::{Gateway, GatewayStart};
 use super::route::VendorRoute;
 use super::settings::{RecordMode, ResolvedRecording};
-use crate::limits::Limits;
 use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
+use crate::limits::Limits;
 
 /// A folder of recordings, and a vendor that counts its answers.
 struct Scene {
@@ -111,8 +111,10 @@ impl Process {
     }
 
     async fn post(&self, base_url: &str, body: &Value) -> (u16, String) {
-        let request = self.client.post(format!("{base_url}/chat/completions")).header("authorization", "Bearer key");
-        let response = request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
+        let request =
+            self.client.post(format!("{base_url}/chat/completions")).header("authorization", "Bearer key");
+        let response =
+            request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())
     }
 }
@@ -157,7 +159,8 @@ fn all_files(folder: &Path) -> String {
         if path.is_dir() {
             all += &all_files(&path);
         } else {
-            all += &format!("{}\n{}\n", path.display(), String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
+            all +=
+                &format!("{}\n{}\n", path.display(), String::from_utf8_lossy(&std::fs::read(&path).unwrap()));
         }
     }
     all

@@ -41,7 +41,9 @@ async fn equal_requests_and_trials_have_an_answer_each() {
         end(&execution).await;
     }
     let other = scene.process(RecordMode::Replay);
-    for (run, expected) in [(1, ["answer 2 to again", "answer 3 to again"]), (0, ["answer 0 to again", "answer 1 to again"])] {
+    for (run, expected) in
+        [(1, ["answer 2 to again", "answer 3 to again"]), (0, ["answer 0 to again", "answer 1 to again"])]
+    {
         let execution = other.begin(0, run);
         for expected in expected {
             assert_eq!(content(&other.ask(&execution, &["again"]).await.1), expected);
@@ -65,7 +67,8 @@ async fn an_edited_prompt_is_an_error_that_says_where_it_differs() {
     end(&execution).await;
     let other = scene.process(RecordMode::Replay);
     let execution = other.begin(7, 0);
-    let (status, refused) = other.ask(&execution, &["You are helpful.", "What is the weather in Leeds?"]).await;
+    let (status, refused) =
+        other.ask(&execution, &["You are helpful.", "What is the weather in Leeds?"]).await;
     let expected = "the nearest recorded request, number 1, differs in `messages[1].content`: recorded \\\"…t is the weather in York?\\\", now \
                     \\\"…t is the weather in Leeds?\\\"";
     assert!(status == 400 && refused.contains(expected), "{refused}");
@@ -94,7 +97,8 @@ async fn a_conversation_that_diverges_is_live_from_there_and_recorded_anew() {
     assert_eq!((traffic.replayed, traffic.live, problem), (1, 2, None));
     assert!(traffic.diverged.unwrap().contains("`messages[1].content`"));
     let cassette = scene.cassette("item-0");
-    let answers: Vec<_> = cassette.interactions().map(|interaction| interaction.request.body.clone().unwrap()).collect();
+    let answers: Vec<_> =
+        cassette.interactions().map(|interaction| interaction.request.body.clone().unwrap()).collect();
     assert_eq!(answers.len(), 3);
     let third = scene.process(RecordMode::Replay);
     let execution = third.begin(0, 0);
@@ -127,8 +131,11 @@ async fn old_recordings_are_renewed_and_others_are_not() {
     let execution = first.begin(0, 0);
     first.ask(&execution, &["hi"]).await;
     end(&execution).await;
-    for (stale_after, expected) in [(Duration::from_secs(3600), "answer 0 to hi"), (Duration::ZERO, "answer 1 to hi")] {
-        let process = scene.process_with(RecordMode::Replay, |settings| settings.stale_after = Some(stale_after));
+    for (stale_after, expected) in
+        [(Duration::from_secs(3600), "answer 0 to hi"), (Duration::ZERO, "answer 1 to hi")]
+    {
+        let process =
+            scene.process_with(RecordMode::Replay, |settings| settings.stale_after = Some(stale_after));
         let execution = process.begin(0, 0);
         assert_eq!(content(&process.ask(&execution, &["hi"]).await.1), expected);
         end(&execution).await;

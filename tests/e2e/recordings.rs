@@ -1,0 +1,157 @@
+//! Model traffic of agents, recorded and replayed by the test binary.
+
+use std::fs;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cobalt::report::Status;
+use serde_json::{Value, json};
+
+use crate::model::Model;
+use crate::sandbox::{Program, Sandbox, fixture};
+
+fn items(count: usize) -> Vec<Value> {
+    (0..count)
+        .map(|number| json!({ "id": format!("i{number}"), "input": format!("question {number:03}") }))
+        .collect()
+}
+
+fn recorded(sandbox: &Sandbox) -> Program {
+    sandbox.program(fixture!("recorded")).env("NO_PROXY", "127.0.0.1")
+}
+
+fn with_model(sandbox: &Sandbox, model: &Model) -> Program {
+    recorded(sandbox).env("OPENAI_BASE_URL", model.base_url()).env("OPENAI_API_KEY", KEY)
+}
+
+const KEY: &str = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
+
+/// The recordings of items, each valid.
+fn cassettes(sandbox: &Sandbox) -> Vec<Value> {
+    let folder = sandbox.path("cassettes/recorded");
+    let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let read = |path: &Path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    files.filter(|path| path.extension().is_some_and(|kind| kind == "json")).map(|path| read(&path)).collect()
+}
+
+#[test]
+fn what_the_first_run_records_is_replayed_without_a_key_and_without_a_server() {
+    let (sandbox, model) = (Sandbox::with_items(items(4)), Model::start());
+    with_model(&sandbox, &model).run().code(0);
+    assert_eq!((model.asked(), cassettes(&sandbox).len()), (12, 4));
+    let live = sandbox.report();
+    let traffic = live.summary.traffic.unwrap();
+    assert_eq!((traffic.live_items, traffic.replayed_items, traffic.unattributed), (4, 0, 0));
+    drop(model);
+    for ci in ["", "true"] {
+        let finished = recorded(&sandbox).env("CI", ci).run().code(0);
+        finished
+            .says(&["4 items: 4 replayed (recorded 20", "has nothing to measure: all 4 items were replayed"]);
+    }
+    let reports = sandbox.reports();
+    let replayed = reports.iter().find(|report| report.id != live.id).unwrap();
+    assert_eq!(replayed.summary.traffic.as_ref().unwrap().replayed_items, 4);
+    for (now, then) in replayed.items.iter().zip(&live.items) {
+        assert_eq!(now.runs[0].output, then.runs[0].output);
+        assert_eq!(now.runs[0].latency_ms, then.runs[0].latency_ms, "the latency is that of the recording");
+        assert_eq!(now.runs[0].traffic.as_ref().unwrap().asked, then.runs[0].traffic.as_ref().unwrap().asked);
+    }
+    assert_eq!(replayed.summary.judge_tokens, live.summary.judge_tokens);
+}
+
+#[test]
+fn a_request_that_is_not_recorded_is_an_error_even_if_the_agent_hides_it() {
+    let (sandbox, model) = (Sandbox::with_items(items(2)), Model::start());
+    with_model(&sandbox, &model).run().code(0);
+    let asked = model.asked();
+    let finished = with_model(&sandbox, &model).env("E2E_SECOND", "Really?").run().code(101);
+    finished.says(&[
+        "the nearest recorded request, number 2, differs in `messages[2].content`",
+        "COBALT_RECORD=auto",
+    ]);
+    assert_eq!(model.asked(), asked, "nothing leaves the machine");
+    let report = sandbox.reports().into_iter().max_by_key(|report| report.timestamp).unwrap();
+    assert!(report.items.iter().all(|item| item.status() == Status::Error), "{report:?}");
+    with_model(&sandbox, &model).env("E2E_SECOND", "Really?").env("COBALT_RECORD", "auto").run().code(0);
+    assert_eq!(model.asked(), asked + 2, "the first turns are kept, and the judge has seen these outputs");
+    recorded(&sandbox).env("E2E_SECOND", "Really?").run().code(0);
+}
+
+#[test]
+fn each_trial_has_answers_of_its_own() {
+    let (sandbox, model) = (Sandbox::with_items(items(2)), Model::start());
+    with_model(&sandbox, &model).env("COBALT_RUNS", 3).run().code(0);
+    drop(model);
+    recorded(&sandbox).env("COBALT_RUNS", 3).run().code(0);
+    recorded(&sandbox).env("COBALT_RUNS", 4).run().code(101).says(&["the item has no recording of trial 4"]);
+}
+
+#[test]
+fn no_file_has_a_key() {
+    fn check(folder: &Path) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                check(&path);
+            } else {
+                let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+                assert!(!text.contains(&KEY[8..]) && !text.contains("Bearer"), "{path:?}");
+            }
+        }
+    }
+
+    let (sandbox, model) = (Sandbox::with_items(items(3)), Model::start());
+    with_model(&sandbox, &model).run().code(0);
+    check(&sandbox.path(""));
+}
+
+#[test]
+fn two_processes_that_record_at_once_lose_nothing() {
+    let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
+    let start = || with_model(&sandbox, &model).env("COBALT_RECORD", "record").start();
+    let (one, other) = (start(), start());
+    one.finish().code(0);
+    other.finish().code(0);
+    assert_eq!(cassettes(&sandbox).len(), 20);
+    drop(model);
+    recorded(&sandbox).run().code(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_recorded_before_ctrl_c_stays_valid() {
+    let (sandbox, model) = (Sandbox::with_items(items(40)), Model::start());
+    let mut running = with_model(&sandbox, &model).env("E2E_WAIT", 50).env("E2E_CONCURRENCY", 2).start();
+    let began = Instant::now();
+    while cassettes(&sandbox).len() < 5 && began.elapsed() < Duration::from_secs(30) && !running.has_ended() {
+        sleep(Duration::from_millis(10));
+    }
+    running.signal("INT");
+    running.finish().code(130);
+    let kept = cassettes(&sandbox);
+    assert!((5..40).contains(&kept.len()), "{}", kept.len());
+    assert!(kept.iter().all(|cassette| cassette["trials"][0]["interactions"].as_array().unwrap().len() == 2));
+}
+
+#[test]
+fn a_busy_vendor_is_asked_again_for_every_item() {
+    let (sandbox, model) = (Sandbox::with_items(items(60)), Model::failing_one_in_five());
+    with_model(&sandbox, &model).env("E2E_CONCURRENCY", 32).run().code(0);
+    let traffic = sandbox.report().summary.traffic.unwrap();
+    assert!(traffic.retried > 10 && traffic.unattributed == 0, "{traffic:?}");
+    drop(model);
+    recorded(&sandbox).run().code(0);
+}
+
+#[test]
+fn a_run_stops_when_its_money_is_spent_and_can_be_resumed() {
+    let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
+    let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 1);
+    let stopped = program().env("COBALT_MAX_COST", "0.05").run().code(5);
+    stopped.stderr_has(&["of $0.05 are spent, so no further request is sent", "Resume with COBALT_RESUME="]);
+    let asked = model.asked();
+    // A request costs about half a cent.
+    assert!((8..24).contains(&asked), "{asked}");
+    program().env("COBALT_RESUME", sandbox.cut_short()).run().code(0);
+    assert_eq!(sandbox.report().items.len(), 20);
+}
