@@ -1,7 +1,7 @@
 //! Runs the items of experiments: first the agent, then the evaluators. Independent of terminals and files.
 
 #[cfg(test)]
-mod retry_tests;
+pub mod retry_tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

@@ -13,7 +13,7 @@ use crate::llm::{ModelChoice, ModelSettings};
 use crate::recording::RecordSettings;
 
 /// An item's work, with waits of milliseconds before retries.
-fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
+pub fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
     let models = ModelSettings {
         judge: ModelChoice::default(),
         embedding: ModelChoice::default(),
@@ -39,7 +39,7 @@ fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
     }
 }
 
-fn definition(retries: usize) -> ResolvedDefinition {
+pub fn definition(retries: usize) -> ResolvedDefinition {
     ResolvedDefinition {
         name: "desk".to_owned(),
         runs: 1,
@@ -83,6 +83,22 @@ where
     fn call(&self, context: Context, number: usize) -> Pin<Box<dyn Future<Output = R> + Send>> {
         Box::pin(self(context, number))
     }
+}
+
+#[test]
+fn retries_are_part_of_the_fingerprint_only_if_there_are_any() {
+    let evaluator = definition(0).evaluators[0].fingerprint();
+    let parts = ["runs 1", "timeout 20s", "strict true", &format!("right from 0.5 {evaluator}")].map(str::to_owned);
+    assert_eq!(definition(0).fingerprint(), cobalt_core::hash::sha256_hex(&parts), "as before");
+    assert_ne!(definition(1).fingerprint(), definition(0).fingerprint());
+    assert_ne!(definition(1).fingerprint(), definition(2).fingerprint());
+}
+
+#[test]
+fn there_are_at_most_ten_retries() {
+    assert_eq!((definition(0).validate(), definition(10).validate()), (Ok(()), Ok(())));
+    let problem = definition(11).validate().unwrap_err();
+    assert!(problem.starts_with("`retries` is 11, but the maximum is 10"), "{problem}");
 }
 
 fn busy() -> AgentError {

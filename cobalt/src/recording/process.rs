@@ -68,6 +68,7 @@ pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String
                 .insert(name.to_owned(), format!("http://{}:{port}/{token}/{path}", Ipv4Addr::LOCALHOST));
         }
     }
+    variables.extend(proxy_exceptions());
     for name in missing_keys(replayed) {
         variables.insert(name.to_owned(), NO_KEY.to_owned());
     }
@@ -92,6 +93,23 @@ fn led_variables<'a>(
         .all_variables()
         .filter(|(name, always)| *always || upstreams.contains_key(*name))
         .map(|(name, _)| name)
+}
+
+/// The variables that keep clients from asking a proxy for the gateway.
+fn proxy_exceptions() -> Vec<(String, String)> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if !["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"].iter().any(|name| set(name).is_some()) {
+        return Vec::new();
+    }
+    let own = Ipv4Addr::LOCALHOST.to_string();
+    let exceptions = |name: &str| match set(name) {
+        Some(hosts) if hosts == "*" || hosts.split(',').any(|host| host.trim() == own) => hosts,
+        Some(hosts) => format!("{hosts},{own}"),
+        None => own.clone(),
+    };
+    // Clients differ in which of the two they read; most prefer the lower case.
+    let current = if set("no_proxy").is_some() { "no_proxy" } else { "NO_PROXY" };
+    ["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), exceptions(current))).to_vec()
 }
 
 /// The variables of keys that are not set, of the vendors in recordings.

@@ -3,6 +3,7 @@
 mod attribution;
 mod broken;
 mod modes;
+mod retries;
 mod secrets;
 
 use std::collections::BTreeMap;
