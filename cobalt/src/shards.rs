@@ -122,6 +122,7 @@ fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, S
         ("the commits", report.git.as_ref().map(|git| short_hash(&git.commit).to_owned())),
         ("the sources", report.sources.as_ref().map(|hash| format!("hash {}", short_hash(hash)))),
         ("the numbers of trials", Some(config.runs.to_string())),
+        ("the numbers of retries", Some(config.retries.to_string())),
         ("the timeouts", Some(format!("{} ms", config.timeout))),
         ("the evaluators", Some(list(&config.evaluators))),
         ("the pass marks", Some(list(&marks))),

@@ -25,6 +25,7 @@ mod recordings;
 mod records;
 mod rerun;
 mod resume;
+mod retried;
 mod sandbox;
 mod selection;
 mod shards;

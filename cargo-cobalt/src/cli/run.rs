@@ -70,7 +70,7 @@ pub struct RunOptions {
 
     /// How to use recordings of model traffic; overrides the experiments' own setting
     #[arg(long, value_name = "MODE")]
-    pub record: Option<Record>,
+    pub record: Option<RecordingMode>,
 
     /// Record again what was recorded longer ago than this, e.g. `30d`
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
@@ -107,7 +107,7 @@ pub struct RunOptions {
 
 /// How to use recordings of model traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Record {
+pub enum RecordingMode {
     /// Send requests to the vendors; record nothing
     Off,
     /// Answer requests from the recordings; nothing leaves the machine
@@ -118,13 +118,13 @@ pub enum Record {
     Auto,
 }
 
-impl From<Record> for RecordMode {
-    fn from(mode: Record) -> Self {
+impl From<RecordingMode> for RecordMode {
+    fn from(mode: RecordingMode) -> Self {
         match mode {
-            Record::Off => Self::Off,
-            Record::Replay => Self::Replay,
-            Record::Record => Self::Record,
-            Record::Auto => Self::Auto,
+            RecordingMode::Off => Self::Off,
+            RecordingMode::Replay => Self::Replay,
+            RecordingMode::Record => Self::Record,
+            RecordingMode::Auto => Self::Auto,
         }
     }
 }

@@ -15,8 +15,8 @@ use cobalt_core::wording::{count, group_thousands};
 use indicatif::BinaryBytes;
 use serde::Serialize;
 
+use super::age::format_age;
 use super::experiments::{ExperimentRecordings, Use, blobs, foreign_folders, name, roots, unattributed};
-use super::format_age;
 use crate::cli::{Color, ListRecordings};
 use crate::datasets::text_table::{Column, render_table};
 use crate::error::Error;

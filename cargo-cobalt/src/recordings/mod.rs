@@ -1,5 +1,6 @@
 //! `cargo cobalt recordings`: lists, shows and deletes recordings of model traffic.
 
+mod age;
 mod conversation;
 mod experiments;
 mod listing;
@@ -7,11 +8,9 @@ mod prune;
 mod show;
 
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 use cobalt::command::config::Flags;
 use cobalt_core::recordings::RecordingError;
-use cobalt_core::timestamp::Timestamp;
 
 use crate::cli::{Color, Recordings, RecordingsCommand};
 use crate::error::{CommandError, Error};
@@ -23,35 +22,5 @@ pub fn recordings(arguments: &Recordings, flags: &Flags, color: Color) -> Result
         None => listing::list(&arguments.list, flags, color),
         Some(RecordingsCommand::Show(arguments)) => show::show(arguments, flags, color),
         Some(RecordingsCommand::Prune(arguments)) => prune::prune(arguments, flags, color),
-    }
-}
-
-/// The time since a recording, in its largest unit: `3d`.
-fn format_age(recorded: Timestamp, now: SystemTime) -> String {
-    let seconds = now.duration_since(recorded.time()).unwrap_or_default().as_secs();
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3_600 => format!("{}min", seconds / 60),
-        3_600..86_400 => format!("{}h", seconds / 3_600),
-        _ => format!("{}d", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn an_age_is_given_in_its_largest_unit() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-        let age = |seconds: u64| format_age(Timestamp::from(now - Duration::from_secs(seconds)), now);
-        assert_eq!(
-            [59, 60, 3_599, 3_600, 86_399, 86_400, 40 * 86_400].map(age),
-            ["59s", "1min", "59min", "1h", "23h", "1d", "40d"]
-        );
-        let ahead = Timestamp::from(now + Duration::from_secs(5));
-        assert_eq!(format_age(ahead, now), "0s");
     }
 }

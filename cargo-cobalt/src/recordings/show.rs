@@ -16,9 +16,9 @@ use cobalt_core::timestamp::Timestamp;
 use cobalt_core::wording::{count, group_thousands, join_quoted, truncate};
 use serde_json::Value;
 
+use super::age::format_age;
 use super::conversation::{Answer, answer, answer_of_stream, last_message};
 use super::experiments::{ExperimentRecordings, name};
-use super::format_age;
 use crate::cli::{Color, Selection, ShowRecording};
 use crate::datasets::text_table::plain_text;
 use crate::error::Error;

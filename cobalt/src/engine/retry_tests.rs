@@ -88,7 +88,8 @@ where
 #[test]
 fn retries_are_part_of_the_fingerprint_only_if_there_are_any() {
     let evaluator = definition(0).evaluators[0].fingerprint();
-    let parts = ["runs 1", "timeout 20s", "strict true", &format!("right from 0.5 {evaluator}")].map(str::to_owned);
+    let parts =
+        ["runs 1", "timeout 20s", "strict true", &format!("right from 0.5 {evaluator}")].map(str::to_owned);
     assert_eq!(definition(0).fingerprint(), cobalt_core::hash::sha256_hex(&parts), "as before");
     assert_ne!(definition(1).fingerprint(), definition(0).fingerprint());
     assert_ne!(definition(1).fingerprint(), definition(2).fingerprint());

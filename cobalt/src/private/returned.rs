@@ -115,6 +115,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::needless_borrow, reason = "the attributes write as many for every type")]
     fn a_transient_error_stays_one_in_every_type_that_has_causes() {
         let own: Result<(), AgentError> = Err(busy());
         assert_eq!((&&&&Returned::new(own)).with_causes(), Err(busy()));

@@ -45,12 +45,13 @@ fn a_merged_report_begins_with_the_first_shard_and_takes_as_long_as_the_longest(
 #[test]
 fn shards_that_differ_are_refused_with_what_differs() {
     type Change = fn(&mut Value);
-    let changes: [(&str, Change); 10] = [
+    let changes: [(&str, Change); 11] = [
         ("the experiments", |it| it["name"] = json!("sums")),
         ("the numbers of shards", |it| it["shard"]["of"] = json!(3)),
         ("the data", |it| it["dataset"]["hash"] = json!("1")),
         ("the commits", |it| it["git"]["commit"] = json!("1".repeat(40))),
         ("the numbers of trials", |it| it["config"]["runs"] = json!(2)),
+        ("the numbers of retries", |it| it["config"]["retries"] = json!(2)),
         ("the evaluators", |it| it["config"]["evaluators"] = json!(["f"])),
         ("the pass marks", |it| it["config"]["passMarks"] = json!([0.6])),
         ("the settings of the evaluators", |it| it["config"]["evaluatorHashes"] = json!(["1"])),

@@ -16,7 +16,8 @@ const OWN: Duration = Duration::from_millis(30);
 async fn run(process: &Process, retries: usize) -> ItemResult {
     let (client, url) = (process.client.clone(), process.base_url(None));
     let agent = move |context: Context| {
-        let request = client.post(format!("{url}/chat/completions")).header("content-type", "application/json");
+        let request =
+            client.post(format!("{url}/chat/completions")).header("content-type", "application/json");
         let request = request.body(chat(&["the capital?"]).to_string());
         let (name, value) = context.request_header().unwrap();
         async move {
