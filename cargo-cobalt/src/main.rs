@@ -11,6 +11,7 @@ mod config;
 mod datasets;
 mod environment;
 mod error;
+mod estimate;
 mod export;
 mod formats;
 mod git_ignored;
@@ -55,7 +56,9 @@ fn main() -> ExitCode {
     register_environment();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
-        Command::Run(arguments) if arguments.estimate => run::estimate(&arguments.options, &flags, color),
+        Command::Run(arguments) if arguments.estimate => {
+            estimate::estimate(&arguments.options, &flags, color)
+        }
         Command::Run(arguments) => run::run(&arguments.options, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),

@@ -24,7 +24,7 @@ use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
-use crate::recording::{AgentTraffic, ExecutionTraffic, ExperimentTraffic, within};
+use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 
 /// How long all evaluators together may take to release resources.
@@ -48,7 +48,7 @@ pub struct Work {
     /// The prices for what the agent reports.
     pub(crate) prices: PriceTable,
     /// The model traffic, if it passes through the gateway.
-    pub(crate) traffic: Option<Arc<ExperimentTraffic>>,
+    pub(crate) traffic: Option<Arc<RunTraffic>>,
     /// The waits before retries of a trial.
     pub(crate) back_off: BackOff,
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
@@ -204,8 +204,9 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     let context = Context::new(work.dataset.clone(), index, Arc::clone(&work.keys[index]), run_index);
     let context = context.with_traffic(traffic.clone());
     let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
-    match traffic.map(|traffic| traffic.end()).transpose() {
-        Ok(traffic) => execution.traffic = traffic.flatten().map(Box::new),
+    let end = |execution: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&execution).transpose();
+    match traffic.and_then(end).transpose() {
+        Ok(traffic) => execution.traffic = traffic.map(Box::new),
         // The output is valid, but the next run would not replay what this one saw.
         Err(error) => {
             execution = Execution { status: Status::Error, error: Some(error), output: None, ..execution };

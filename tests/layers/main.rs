@@ -69,7 +69,7 @@ const COMMAND: &[&[&str]] = &[
     &["datasets", "export", "reporters", "serve"],
     &["run", "show"],
     &["list", "merge", "watch"],
-    &["mcp", "recordings"],
+    &["estimate", "mcp", "recordings"],
 ];
 
 /// Maximum number of files in a dependency cycle; all in one top-level module.

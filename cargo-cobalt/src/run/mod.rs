@@ -1,7 +1,6 @@
 //! Runs test binaries: requests, events, and the terminal output.
 
 mod command;
-mod estimate;
 mod invocation;
 mod preflight;
 mod process;
@@ -9,7 +8,6 @@ mod progress_bars;
 mod screen;
 
 pub use self::command::{RunMode, run, run_once, variables};
-pub use self::estimate::estimate;
 pub use self::invocation::{CI_HINT, Invocation};
 pub use self::preflight::{check_names, listing_failed};
 pub use self::process::{BinaryRequest, Message, run as run_binary};

@@ -213,17 +213,17 @@ impl JudgeTotals {
 
 /// How many items and attempts of a run were retried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct RetryCounts {
+pub struct RetryCounts {
     /// Items with a retried attempt in some trial.
-    pub(super) items: usize,
+    pub items: usize,
     /// Retried attempts, over all trials.
-    pub(super) executions: usize,
+    pub executions: usize,
     /// Retried items that passed in the end.
-    pub(super) passed: usize,
+    pub passed: usize,
 }
 
 impl RetryCounts {
-    pub(super) fn of(items: &[ItemResult]) -> Self {
+    pub fn of(items: &[ItemResult]) -> Self {
         let mut counts = Self::default();
         for item in items {
             let executions: usize = item.runs.iter().map(|run| run.retried.len()).sum();

@@ -5,7 +5,7 @@ use crate::report::{Execution, Summary};
 use crate::wording::count;
 
 /// How many items and attempts were retried, and how many items passed only after a retry; `None` if none were retried.
-pub(super) fn format_retried(summary: &Summary, paint: Style) -> Option<String> {
+pub fn format_retried(summary: &Summary, paint: Style) -> Option<String> {
     let Summary { retried_items, retried_executions, passed_after_retry, .. } = *summary;
     if retried_items == 0 {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn format_retried(summary: &Summary, paint: Style) -> Option<String> 
 }
 
 /// How many attempts a trial took, and why: `3, retried after: the model is busy (2 times)`. `None` if it took one.
-pub(super) fn format_attempts(run: &Execution) -> Option<String> {
+pub fn format_attempts(run: &Execution) -> Option<String> {
     if run.retried.is_empty() {
         return None;
     }

@@ -32,11 +32,7 @@ impl Limits {
     }
 
     /// Limits whose files have the time of this clock; without it, the system's time.
-    pub(super) fn with_clock(
-        rules: Vec<LimitRule>,
-        shared_dir: Option<PathBuf>,
-        clock: Option<Clock>,
-    ) -> Self {
+    pub fn with_clock(rules: Vec<LimitRule>, shared_dir: Option<PathBuf>, clock: Option<Clock>) -> Self {
         let (mut states, mut problem) = (Vec::<RuleState>::new(), None);
         for rule in rules.iter().filter(|rule| rule.has_limit()) {
             // A rule that is written twice has the same files, and applies once.

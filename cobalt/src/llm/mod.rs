@@ -7,6 +7,7 @@
 mod answer;
 #[cfg(feature = "judge")]
 mod cache;
+mod call_meter;
 #[cfg(feature = "judge")]
 mod client;
 #[cfg(feature = "judge")]
@@ -37,6 +38,8 @@ mod vendors;
 
 #[cfg(feature = "judge")]
 pub(crate) use answer::{AskError, Moderation, Question, Schema};
+#[cfg(feature = "judge")]
+pub(crate) use call_meter::CallMeter;
 #[doc(inline)]
 pub use cobalt_core::prices;
 #[doc(inline)]
@@ -44,8 +47,6 @@ pub use cobalt_core::prices::JudgeUsage;
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;
-#[cfg(feature = "judge")]
-pub(crate) use llm_handle::CallMeter;
 pub(crate) use llm_handle::LlmHandle;
 pub(crate) use models::Models;
 pub(crate) use settings::{

@@ -10,7 +10,7 @@ use cobalt_core::report::{Traffic, TrafficSummary};
 
 /// No traffic.
 #[derive(Debug)]
-pub enum ExperimentTraffic {}
+pub enum RunTraffic {}
 
 /// No traffic.
 #[derive(Debug)]
@@ -24,21 +24,20 @@ pub struct AgentTraffic {
     pub problem: Option<String>,
 }
 
-impl ExperimentTraffic {
-    pub(crate) fn begin(
-        self: &Arc<Self>,
-        _: &Item,
-        _: usize,
-        _: usize,
-    ) -> Result<Arc<ExecutionTraffic>, String> {
-        match **self {}
-    }
-
-    pub(crate) fn close(&self, _: usize) {
+impl RunTraffic {
+    pub fn begin(self: &Arc<Self>, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
         match *self {}
     }
 
-    pub(crate) fn finish(&self, _: &mut Option<TrafficSummary>) {
+    pub fn end(&self, _: &ExecutionTraffic) -> Result<Option<Traffic>, String> {
+        match *self {}
+    }
+
+    pub fn close(&self, _: usize) {
+        match *self {}
+    }
+
+    pub fn finish(&self, _: &mut Option<TrafficSummary>) {
         match *self {}
     }
 }
@@ -57,10 +56,6 @@ impl ExecutionTraffic {
     }
 
     pub async fn end_agent(&self, _: Duration) -> AgentTraffic {
-        match *self {}
-    }
-
-    pub fn end(&self) -> Result<Option<Traffic>, String> {
         match *self {}
     }
 

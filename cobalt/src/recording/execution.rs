@@ -133,7 +133,7 @@ pub struct AgentTraffic {
 }
 
 impl ExecutionTraffic {
-    pub(super) fn new(
+    pub fn new(
         experiment: Arc<ExperimentTraffic>,
         token: Arc<str>,
         item: &Item,
@@ -177,8 +177,13 @@ impl ExecutionTraffic {
         &self.token
     }
 
+    /// Whether its agent still works.
+    pub fn is_open(&self) -> bool {
+        !self.lock().is_closed
+    }
+
     /// Whether new requests are recorded.
-    pub(super) fn records(&self) -> bool {
+    pub fn records(&self) -> bool {
         self.mode.records()
     }
 
@@ -192,7 +197,7 @@ impl ExecutionTraffic {
 
     /// How well a conversation fits the item: the length of the longest text of the item that is in it. A whole message counts more
     /// than a part of one, which may be there by chance.
-    pub(super) fn overlap(&self, sent: &[&str]) -> (usize, usize) {
+    pub fn overlap(&self, sent: &[&str]) -> (usize, usize) {
         let is_message = |text: &&String| sent.iter().any(|sent| sent.trim() == text.trim());
         let is_part =
             |text: &&String| text.len() >= MIN_PART && sent.iter().any(|sent| sent.contains(text.as_str()));
@@ -228,7 +233,7 @@ impl ExecutionTraffic {
     }
 
     /// Answers a request from this trial's recording, if it is there; for a request that may belong to it.
-    pub(super) fn answer_if_recorded(&self, request: &RecordedRequest) -> Option<Arc<Interaction>> {
+    pub fn answer_if_recorded(&self, request: &RecordedRequest) -> Option<Arc<Interaction>> {
         let key = request.key(self.experiment.ignore());
         let mut state = self.lock();
         if state.mode == Mode::Live {
@@ -240,7 +245,7 @@ impl ExecutionTraffic {
     }
 
     /// Notes that a request which may belong to this trial was refused.
-    pub(super) fn refuse(&self, problem: &str) {
+    pub fn refuse(&self, problem: &str) {
         self.lock().problem.get_or_insert_with(|| problem.to_owned());
     }
 
@@ -255,7 +260,7 @@ impl ExecutionTraffic {
     }
 
     /// Completes an entry; `None` if there was no response.
-    pub(super) fn complete(&self, entry: usize, interaction: Option<Interaction>, prices: &PriceTable) {
+    pub fn complete(&self, entry: usize, interaction: Option<Interaction>, prices: &PriceTable) {
         let mut state = self.lock();
         if !matches!(state.entries.get(entry), Some(Entry::Pending)) || state.is_closed {
             return;
@@ -275,12 +280,12 @@ impl ExecutionTraffic {
     }
 
     /// Counts a request as retried.
-    pub(super) fn count_retry(&self) {
+    pub fn count_retry(&self) {
         self.lock().traffic.retried += 1;
     }
 
     /// Counts a request as in flight, until it is dropped.
-    pub(super) fn in_flight(self: &Arc<Self>) -> InFlight {
+    pub fn in_flight(self: &Arc<Self>) -> InFlight {
         self.lock().waits.update(|waits| waits.in_flight += 1);
         InFlight { traffic: Arc::clone(self), is_waiting: false }
     }
@@ -324,7 +329,6 @@ impl ExecutionTraffic {
 
     /// Ends the trial: writes what is new, and returns what to report.
     pub fn end(&self) -> Result<Option<Traffic>, String> {
-        self.experiment.forget(self);
         let mut state = self.lock();
         state.is_closed = true;
         let written = if self.mode.records() { self.write(&mut state) } else { Ok(()) };

@@ -1,27 +1,24 @@
-//! The model traffic of one experiment: its recordings, and which of its trials are running.
+//! The recordings of one experiment.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cobalt_core::item::Item;
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial};
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
 
-use super::execution::ExecutionTraffic;
-use super::gateway::Gateway;
 use super::settings::{RecordMode, ResolvedRecording, cassette_names};
 
 impl RecordMode {
     /// Whether requests may be answered from recordings.
-    pub(super) fn replays(self) -> bool {
+    pub fn replays(self) -> bool {
         matches!(self, Self::Replay | Self::Auto)
     }
 
     /// Whether new requests are recorded.
-    pub(super) fn records(self) -> bool {
+    pub fn records(self) -> bool {
         matches!(self, Self::Record | Self::Auto)
     }
 }
@@ -32,7 +29,6 @@ pub struct ExperimentTraffic {
     name: String,
     settings: ResolvedRecording,
     folder: RecordingFolder,
-    gateway: Arc<Gateway>,
     /// The names of the items' cassettes.
     cassettes: Vec<String>,
     keys: Arc<[Arc<str>]>,
@@ -47,24 +43,17 @@ pub struct ExperimentTraffic {
 /// Counts of requests without a token.
 #[derive(Debug, Default)]
 pub struct Counts {
-    pub(super) by_content: AtomicUsize,
-    pub(super) unattributed: AtomicUsize,
-    pub(super) unattributed_replayed: AtomicUsize,
+    pub by_content: AtomicUsize,
+    pub unattributed: AtomicUsize,
+    pub unattributed_replayed: AtomicUsize,
 }
 
 impl ExperimentTraffic {
-    pub(crate) fn new(
-        name: &str,
-        settings: ResolvedRecording,
-        gateway: Arc<Gateway>,
-        keys: Arc<[Arc<str>]>,
-        runs: usize,
-    ) -> Arc<Self> {
+    pub fn new(name: &str, settings: ResolvedRecording, keys: Arc<[Arc<str>]>, runs: usize) -> Arc<Self> {
         Arc::new(Self {
             name: name.to_owned(),
             folder: RecordingFolder::new(&settings.folder),
             settings,
-            gateway,
             cassettes: cassette_names(&keys),
             keys,
             runs,
@@ -90,11 +79,11 @@ impl ExperimentTraffic {
         &self.folder
     }
 
-    pub(super) fn root(&self) -> &std::path::Path {
+    pub fn root(&self) -> &std::path::Path {
         &self.settings.root
     }
 
-    pub(super) fn counts(&self) -> &Counts {
+    pub fn counts(&self) -> &Counts {
         &self.counts
     }
 
@@ -105,36 +94,27 @@ impl ExperimentTraffic {
         path.strip_prefix(&package).unwrap_or(&path).display().to_string()
     }
 
-    /// Starts a trial.
-    ///
-    /// # Errors
-    ///
-    /// The item's recording cannot be read.
-    pub(crate) fn begin(
-        self: &Arc<Self>,
-        item: &Item,
-        index: usize,
-        run: usize,
-    ) -> Result<Arc<ExecutionTraffic>, String> {
-        let open = self.open(index).map_err(|error| error.to_string())?;
-        let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_stale = cassette.as_ref().is_some_and(|cassette| self.is_stale(cassette, run));
-        let mode = if is_stale && self.mode().replays() { RecordMode::Record } else { self.mode() };
-        let token = self.gateway.new_token();
-        let recording = (mode, cassette.as_ref());
-        let execution = ExecutionTraffic::new(Arc::clone(self), token, item, (index, run), recording);
-        drop(cassette);
-        let execution = Arc::new(execution);
-        self.gateway.add(&execution);
-        Ok(execution)
-    }
-
     /// Whether a trial is so old that it is recorded again.
     fn is_stale(&self, cassette: &Cassette, run: usize) -> bool {
         let Some(most) = self.settings.stale_after else { return false };
         let recorded = cassette.trials.get(run).and_then(|trial| trial.recorded_at);
         let age = |at: Timestamp| Timestamp::now().time().duration_since(at.time()).unwrap_or_default();
         recorded.is_some_and(|at| age(at) > most)
+    }
+
+    /// How a trial uses its recording, and the recording.
+    pub fn recording_of(
+        &self,
+        index: usize,
+        run: usize,
+    ) -> Result<(RecordMode, Arc<Mutex<Option<Cassette>>>), RecordingError> {
+        let open = self.open(index)?;
+        let is_stale = open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .as_ref()
+            .is_some_and(|cassette| self.is_stale(cassette, run));
+        Ok((if is_stale && self.mode().replays() { RecordMode::Record } else { self.mode() }, open))
     }
 
     /// The cassette of an item in work.
@@ -152,17 +132,12 @@ impl ExperimentTraffic {
     }
 
     /// Ends the work on an item.
-    pub(crate) fn close(&self, index: usize) {
+    pub fn close(&self, index: usize) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
     }
 
-    /// Unregisters a trial from the gateway.
-    pub(super) fn forget(&self, execution: &ExecutionTraffic) {
-        self.gateway.remove(execution);
-    }
-
     /// Writes what is new in a trial.
-    pub(super) fn write(
+    pub fn write(
         &self,
         (index, run): (usize, usize),
         mode: RecordMode,
@@ -201,12 +176,7 @@ impl ExperimentTraffic {
     }
 
     /// A judge's answer that is recorded with another item, as a question may be asked once for all.
-    pub(super) fn judge_answer_of_other_item(
-        &self,
-        key: &str,
-        model: &str,
-        is_chosen: bool,
-    ) -> Option<JudgeAnswer> {
+    pub fn judge_answer_of_other_item(&self, key: &str, model: &str, is_chosen: bool) -> Option<JudgeAnswer> {
         let files = self.judges.get_or_init(|| self.index_judges());
         let answers = files.get(key)?.iter().filter_map(|path| RecordingFolder::read_file(path).ok()?);
         let fits = |answer: &JudgeAnswer| answer.key == key && (answer.model == model || !is_chosen);
@@ -225,9 +195,8 @@ impl ExperimentTraffic {
         files
     }
 
-    /// Writes what could not be attributed, and adds its counts to a summary.
-    pub(crate) fn finish(&self, summary: &mut Option<TrafficSummary>) {
-        self.gateway.save_unattributed();
+    /// Adds the counts of requests without a token to a summary.
+    pub fn add_counts(&self, summary: &mut Option<TrafficSummary>) {
         let Counts { by_content, unattributed, unattributed_replayed } = &self.counts;
         let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         if count(unattributed) == 0 && summary.is_none() {

@@ -95,7 +95,7 @@ enum Outcome {
 
 impl Gateway {
     /// Sends a request, and returns the response while it arrives.
-    pub(super) async fn send(self: Arc<Self>, outgoing: Outgoing, sink: Sink) -> Reply {
+    pub async fn send(self: Arc<Self>, outgoing: Outgoing, sink: Sink) -> Reply {
         let mut in_flight = sink.execution().map(super::execution::ExecutionTraffic::in_flight);
         // If the client goes away, nobody else completes the entry.
         let mut unanswered = GiveUpOnDrop { gateway: Arc::clone(&self), sink: Some(sink.clone()) };

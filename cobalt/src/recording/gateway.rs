@@ -1,13 +1,12 @@
 //! The gateway: an HTTP server on loopback through which agents reach models. It answers from recordings, or passes requests on.
 
 use std::collections::{BTreeMap, HashMap};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
-use cobalt_core::hash::sha256_hex;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordingFolder};
 use cobalt_core::redact::redacted_url;
@@ -25,6 +24,7 @@ use super::forward::{Forwarder, Outgoing};
 use super::reply::{self, Reply};
 use super::route::{Destination, VENDORS, VendorRoute};
 use super::settings::RecordMode;
+use super::start::{GatewayStart, bind, current_upstreams, random_token, take_start};
 use super::unattributed::Unattributed;
 use crate::budget;
 use crate::limits::{LimitRule, Limits};
@@ -49,7 +49,7 @@ pub struct Gateway {
     /// The executions that received a response, by its identifier: a later request may continue it.
     ids: Mutex<HashMap<String, Weak<ExecutionTraffic>>>,
     unattributed: Unattributed,
-    pub(super) forwarder: Forwarder,
+    pub forwarder: Forwarder,
 }
 
 /// To whom a request belongs.
@@ -83,22 +83,11 @@ pub struct GatewaySettings<'a> {
     pub limits_folder: PathBuf,
 }
 
-/// How to start the gateway.
-#[derive(Debug)]
-pub struct GatewayStart {
-    /// The socket to listen on; a new one if there is none.
-    pub listener: Option<TcpListener>,
-    /// The token of the process; a new one if there is none.
-    pub token: Option<String>,
-    /// The base URLs that variables had before they led here.
-    pub upstreams: BTreeMap<String, String>,
-}
-
 impl Gateway {
     /// The gateway of this process; started on first use.
     pub fn shared(settings: &GatewaySettings<'_>) -> Result<Arc<Self>, String> {
         let start = || {
-            let start = super::process::take_start().unwrap_or_else(|| GatewayStart {
+            let start = take_start().unwrap_or_else(|| GatewayStart {
                 listener: None,
                 token: None,
                 upstreams: current_upstreams(),
@@ -147,7 +136,7 @@ impl Gateway {
 
     /// The limits for requests to models.
     #[cfg(feature = "judge")]
-    pub(crate) fn limits(&self) -> &Arc<Limits> {
+    pub fn limits(&self) -> &Arc<Limits> {
         &self.forwarder.limits
     }
 
@@ -181,21 +170,21 @@ impl Gateway {
         url.or_else(|| vendor.own.map(str::to_owned))
     }
 
-    pub(super) fn new_token(&self) -> Arc<str> {
+    pub fn new_token(&self) -> Arc<str> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.token).into()
     }
 
-    pub(super) fn add(&self, execution: &Arc<ExecutionTraffic>) {
+    pub fn add(&self, execution: &Arc<ExecutionTraffic>) {
         lock(&self.executions).insert(Arc::clone(execution.token()), Arc::clone(execution));
     }
 
-    pub(super) fn remove(&self, execution: &ExecutionTraffic) {
+    pub fn remove(&self, execution: &ExecutionTraffic) {
         lock(&self.executions).remove(execution.token());
     }
 
     /// Registers an experiment, before any of its trials.
-    pub(crate) fn add_experiment(&self, experiment: &Arc<ExperimentTraffic>) {
+    pub fn add_experiment(&self, experiment: &Arc<ExperimentTraffic>) {
         let mut experiments = lock(&self.experiments);
         experiments.retain(|known| known.strong_count() > 0);
         experiments.push(Arc::downgrade(experiment));
@@ -206,7 +195,7 @@ impl Gateway {
     }
 
     /// Writes the recordings of unattributed requests.
-    pub(super) fn save_unattributed(&self) {
+    pub fn save_unattributed(&self) {
         let experiments = self.experiments();
         let ignore = experiments.first().map_or(&[][..], |experiment| experiment.ignore());
         if let Err(error) = self.unattributed.save(ignore) {
@@ -284,7 +273,7 @@ impl Gateway {
         if token == self.token {
             return Ok(None);
         }
-        if let Some(execution) = lock(&self.executions).get(token) {
+        if let Some(execution) = lock(&self.executions).get(token).filter(|execution| execution.is_open()) {
             return Ok(Some(Owner::Exact(Arc::clone(execution))));
         }
         Err(Box::new(match token.strip_prefix(&self.token) {
@@ -304,7 +293,8 @@ impl Gateway {
 
     /// The owner of a request that names none: the only execution, or that whose item it contains.
     fn owner_by_content(&self, request: &RecordedRequest) -> Owner {
-        let mut running: Vec<_> = lock(&self.executions).values().cloned().collect();
+        let mut running: Vec<_> =
+            lock(&self.executions).values().filter(|execution| execution.is_open()).cloned().collect();
         if running.len() <= 1 {
             return running.pop().map_or(Owner::Unknown(Vec::new()), Owner::Exact);
         }
@@ -432,7 +422,7 @@ impl Gateway {
     }
 
     /// Keeps a new interaction, before the client has received the end of the response.
-    pub(super) fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
+    pub fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
         if let (Some(model), Some(tokens)) = (&interaction.model, interaction.tokens) {
             budget::spend(self.forwarder.prices.estimate(model, tokens).unwrap_or(0.0));
         }
@@ -458,7 +448,7 @@ impl Gateway {
     }
 
     /// Notes that a request got no response.
-    pub(super) fn give_up(&self, sink: &Sink) {
+    pub fn give_up(&self, sink: &Sink) {
         if let Sink::Execution { execution, entry } = sink {
             execution.complete(*entry, None, &self.forwarder.prices);
         }
@@ -467,7 +457,7 @@ impl Gateway {
 
 impl Sink {
     /// Where long texts are stored; `None` if nothing is recorded.
-    pub(super) fn folder(&self) -> Option<RecordingFolder> {
+    pub fn folder(&self) -> Option<RecordingFolder> {
         match self {
             Self::Execution { execution, .. } => {
                 execution.records().then(|| execution.experiment().folder().clone())
@@ -477,7 +467,7 @@ impl Sink {
         }
     }
 
-    pub(super) fn execution(&self) -> Option<&Arc<ExecutionTraffic>> {
+    pub fn execution(&self) -> Option<&Arc<ExecutionTraffic>> {
         match self {
             Self::Execution { execution, .. } => Some(execution),
             _ => None,
@@ -575,27 +565,6 @@ fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
         Value::Object(fields) => fields.values().for_each(|value| texts(value, found)),
         _ => {}
     }
-}
-
-/// A socket on loopback, on a free port.
-pub fn bind() -> std::io::Result<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-}
-
-/// A token that other processes cannot guess.
-pub fn random_token() -> String {
-    let seed: [u64; 4] =
-        std::array::from_fn(|_| std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0));
-    let time = format!("{seed:?} {:?} {}", std::time::SystemTime::now(), std::process::id());
-    sha256_hex(&[time])[..24].to_owned()
-}
-
-/// The variables of base URLs that are set.
-pub fn current_upstreams() -> BTreeMap<String, String> {
-    let set = |(name, _): (&str, bool)| {
-        Some((name.to_owned(), std::env::var(name).ok().filter(|url| !url.is_empty())?))
-    };
-    VENDORS.iter().flat_map(VendorRoute::all_variables).filter_map(set).collect()
 }
 
 async fn serve(gateway: Arc<Gateway>, listener: TcpListener) {

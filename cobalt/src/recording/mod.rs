@@ -20,7 +20,11 @@ mod process;
 mod reply;
 #[cfg(feature = "record")]
 mod route;
+#[cfg(feature = "record")]
+mod run_traffic;
 mod settings;
+#[cfg(feature = "record")]
+mod start;
 #[cfg(all(test, feature = "record"))]
 mod tests;
 #[cfg(feature = "record")]
@@ -33,7 +37,7 @@ pub use current::{EXECUTION_HEADER, current_header, in_current_execution};
 #[cfg(feature = "record")]
 pub(crate) use current::{within, within_sync};
 #[cfg(not(feature = "record"))]
-pub(crate) use disabled::{AgentTraffic, ExecutionTraffic, ExperimentTraffic, within, within_sync};
+pub(crate) use disabled::{AgentTraffic, ExecutionTraffic, RunTraffic, within, within_sync};
 #[cfg(feature = "record")]
 pub(crate) use execution::{AgentTraffic, ExecutionTraffic};
 #[cfg(feature = "record")]
@@ -44,6 +48,8 @@ pub(crate) use gateway::{Gateway, GatewaySettings};
 pub(crate) use process::{NO_KEY, missing_variables};
 #[cfg(feature = "record")]
 use route::VendorRoute;
+#[cfg(feature = "record")]
+pub(crate) use run_traffic::RunTraffic;
 pub use settings::{RecordMode, Recordings};
 pub(crate) use settings::{RecordSettings, ResolvedRecording};
 

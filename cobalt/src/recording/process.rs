@@ -5,13 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
-use std::sync::Mutex;
 
 use cobalt_core::recordings::RecordingFolder;
 use serde::{Deserialize, Serialize};
 
-use super::gateway::{GatewayStart, bind, current_upstreams, random_token};
 use super::route::{VENDORS, VendorRoute};
+use super::start::{GatewayStart, bind, current_upstreams, random_token, set_start};
 
 /// The variable in which a process tells itself which gateway it is.
 pub const GATEWAY: &str = "COBALT_GATEWAY";
@@ -29,14 +28,6 @@ struct Handover {
 /// The value of a key's variable if it is not set and nothing is sent to its vendor.
 pub const NO_KEY: &str = "replayed-without-a-key";
 
-/// How to start the gateway in this process, until it is taken.
-static START: Mutex<Option<GatewayStart>> = Mutex::new(None);
-
-/// Takes how to start the gateway, if this process was started for it.
-pub fn take_start() -> Option<GatewayStart> {
-    START.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
-}
-
 /// The variables with which this process has to start itself again; none if it was started with them. `replayed` are the recordings
 /// from which alone it answers: clients of vendors in them may need a key even to be built.
 ///
@@ -53,7 +44,7 @@ pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String
         && let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
     {
         let start = GatewayStart { listener: Some(listener), token: Some(token), upstreams };
-        *START.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(start);
+        set_start(start);
         return Ok(BTreeMap::new());
     }
     // The port is free again when this process has been replaced. Should another process take it first, the next one is tried.

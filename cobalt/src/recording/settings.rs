@@ -106,37 +106,37 @@ impl<T: Into<PathBuf>> From<T> for Recordings {
 
 /// The settings of `cobalt.toml`, of flags and of variables that apply to all experiments.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RecordSettings {
+pub struct RecordSettings {
     /// The mode of the flag or the variable.
-    pub(crate) requested: Option<RecordMode>,
+    pub requested: Option<RecordMode>,
     /// The mode of the file.
-    pub(crate) mode: Option<RecordMode>,
+    pub mode: Option<RecordMode>,
     /// The folder, relative to the package.
-    pub(crate) folder: Option<PathBuf>,
+    pub folder: Option<PathBuf>,
     /// Further fields that are not compared.
-    pub(crate) ignore: Vec<String>,
+    pub ignore: Vec<String>,
     /// Whether `CI` is set.
-    pub(crate) is_ci: bool,
+    pub is_ci: bool,
     /// Recordings that are older are renewed.
-    pub(crate) stale_after: Option<std::time::Duration>,
+    pub stale_after: Option<std::time::Duration>,
 }
 
 /// How one experiment uses recordings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ResolvedRecording {
-    pub(crate) mode: RecordMode,
+pub struct ResolvedRecording {
+    pub mode: RecordMode,
     /// The folder of all experiments' recordings.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// The folder of this experiment's recordings.
-    pub(crate) folder: PathBuf,
-    pub(crate) ignore: Vec<String>,
-    pub(crate) stale_after: Option<std::time::Duration>,
+    pub folder: PathBuf,
+    pub ignore: Vec<String>,
+    pub stale_after: Option<std::time::Duration>,
 }
 
 impl RecordSettings {
     /// Resolves a declaration: flag or variable, then the declaration, then the file. An experiment that declares nothing replays if it
     /// has recordings.
-    pub(crate) fn resolve(&self, experiment: &str, declared: Option<&Recordings>) -> ResolvedRecording {
+    pub fn resolve(&self, experiment: &str, declared: Option<&Recordings>) -> ResolvedRecording {
         let folder = declared.map(|declared| declared.folder.clone()).or_else(|| self.folder.clone());
         let is_declared = folder.is_some();
         let root = cobalt_core::paths::resolve(folder.unwrap_or_else(|| DEFAULT_FOLDER.into()));
@@ -161,13 +161,13 @@ impl RecordSettings {
 }
 
 /// The names of the items' cassettes, by the items' keys.
-pub(crate) fn cassette_names(keys: &[impl AsRef<str>]) -> Vec<String> {
+pub fn cassette_names(keys: &[impl AsRef<str>]) -> Vec<String> {
     make_unique(keys.iter().map(|key| slug(key.as_ref(), MAX_NAME).to_lowercase()).collect())
 }
 
 impl ResolvedRecording {
     /// The recordings for a list of experiments; `None` if there are none. `keys` are those of the items, if they are known.
-    pub(crate) fn list(&self, keys: Option<&[String]>) -> Option<ListedRecordings> {
+    pub fn list(&self, keys: Option<&[String]>) -> Option<ListedRecordings> {
         if !self.folder.is_dir() && !RecordingFolder::new(&self.root).cassette(UNATTRIBUTED).exists() {
             return None;
         }

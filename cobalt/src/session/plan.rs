@@ -17,7 +17,7 @@ use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
 use crate::experiment::{AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition};
 use crate::llm::Models;
-use crate::recording::ExperimentTraffic;
+use crate::recording::RunTraffic;
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
@@ -34,7 +34,7 @@ pub struct Plan {
     pub(super) baseline: Baseline,
     pub(super) prices: PriceTable,
     /// The model traffic, if it passes through the gateway.
-    pub(super) traffic: Option<Arc<ExperimentTraffic>>,
+    pub(super) traffic: Option<Arc<RunTraffic>>,
 }
 
 impl Plan {

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
-use crate::recording::ExperimentTraffic;
+use crate::recording::RunTraffic;
 
 /// The recorder's state for one experiment.
 pub struct Recorder {
@@ -40,7 +40,7 @@ pub struct Recorder {
     /// The duration of the run in earlier processes.
     earlier_duration: Duration,
     /// The model traffic, if it passes through the gateway.
-    traffic: Option<Arc<ExperimentTraffic>>,
+    traffic: Option<Arc<RunTraffic>>,
     /// The engine's permits to start items.
     slots: Arc<Semaphore>,
     /// Items of the current batch.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::recording::{ExperimentTraffic, ResolvedRecording};
+#[cfg(feature = "record")]
+use crate::recording::ExperimentTraffic;
 #[cfg(feature = "record")]
 use crate::recording::{Gateway, GatewaySettings, RecordMode};
+use crate::recording::{ResolvedRecording, RunTraffic};
 
 /// The gateway of this process, with the settings of a project; started on first use.
 #[cfg(feature = "record")]
@@ -22,15 +24,12 @@ pub fn start(
     keys: &Arc<[Arc<str>]>,
     runs: usize,
     config: &Config,
-) -> Result<Option<Arc<ExperimentTraffic>>, String> {
+) -> Result<Option<Arc<RunTraffic>>, String> {
     if settings.mode == RecordMode::Off && Gateway::running().is_none() && !config.limits_requests() {
         return Ok(None);
     }
-    let gateway = gateway(config)?;
-    let traffic =
-        ExperimentTraffic::new(name, settings.clone(), Arc::clone(&gateway), Arc::clone(keys), runs);
-    gateway.add_experiment(&traffic);
-    Ok(Some(traffic))
+    let experiment = ExperimentTraffic::new(name, settings.clone(), Arc::clone(keys), runs);
+    Ok(Some(Arc::new(RunTraffic::new(gateway(config)?, experiment))))
 }
 
 /// Nothing passes through a gateway without the feature.
@@ -41,6 +40,6 @@ pub fn start(
     _: &Arc<[Arc<str>]>,
     _: usize,
     _: &Config,
-) -> Result<Option<Arc<ExperimentTraffic>>, String> {
+) -> Result<Option<Arc<RunTraffic>>, String> {
     Ok(None)
 }

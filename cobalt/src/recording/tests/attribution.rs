@@ -25,7 +25,7 @@ async fn check_attribution(send: impl AsyncFn(&Process, &ExecutionTraffic, &Valu
             }
             let (traffic, _) = end(&execution).await;
             assert_eq!(traffic.live, 2);
-            process.experiment.close(index);
+            process.traffic.close(index);
         }
     };
     let workers: Vec<_> = (0..32).map(|_| worker()).collect();
@@ -83,10 +83,10 @@ async fn without_a_token_the_only_item_or_the_item_in_the_conversation_is_the_ow
     assert_eq!(end(&other).await.0.live, 1);
     assert_eq!(end(&one).await.0.live, 0);
     let mut summary = None;
-    process.experiment.finish(&mut summary);
+    process.traffic.finish(&mut summary);
     assert_eq!(summary, None, "the items' own traffic decides whether there is a summary");
     let mut summary = Some(cobalt_core::report::TrafficSummary::default());
-    process.experiment.finish(&mut summary);
+    process.traffic.finish(&mut summary);
     assert_eq!(summary.map(|summary| (summary.attributed_by_content, summary.unattributed)), Some((1, 0)));
 }
 
@@ -106,7 +106,7 @@ async fn requests_of_nobody_are_recorded_and_replayed_all_the_same() {
             answers.push(content(&process.post(&url, &chat(&["the same for both"])).await.1));
         }
         let mut summary = None;
-        process.experiment.finish(&mut summary);
+        process.traffic.finish(&mut summary);
         let counts = summary.map(|summary| (summary.unattributed, summary.unattributed_replayed));
         assert_eq!(counts, Some((2, if mode == RecordMode::Replay { 2 } else { 0 })));
         if mode == RecordMode::Replay {

@@ -20,9 +20,11 @@ use tempfile::TempDir;
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
-use super::gateway::{Gateway, GatewayStart};
+use super::gateway::Gateway;
 use super::route::VendorRoute;
+use super::run_traffic::RunTraffic;
 use super::settings::{RecordMode, ResolvedRecording};
+use super::start::GatewayStart;
 use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 use crate::limits::Limits;
 
@@ -36,7 +38,7 @@ struct Scene {
 /// One process: its gateway, and its experiment.
 struct Process {
     gateway: Arc<Gateway>,
-    experiment: Arc<ExperimentTraffic>,
+    traffic: Arc<RunTraffic>,
     client: reqwest::Client,
 }
 
@@ -76,9 +78,9 @@ impl Scene {
         };
         change(&mut settings);
         let keys = (0..1_000).map(|index| Arc::from(format!("item-{index}"))).collect();
-        let experiment = ExperimentTraffic::new("desk", settings, Arc::clone(&gateway), keys, 3);
-        gateway.add_experiment(&experiment);
-        Process { gateway, experiment, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+        let experiment = ExperimentTraffic::new("desk", settings, keys, 3);
+        let traffic = Arc::new(RunTraffic::new(Arc::clone(&gateway), experiment));
+        Process { gateway, traffic, client: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 
     /// Stops the vendor.
@@ -98,7 +100,7 @@ impl Process {
 
     fn begin_with(&self, item: &Value, index: usize, run: usize) -> Arc<ExecutionTraffic> {
         let item: Item = item.as_object().unwrap().clone();
-        self.experiment.begin(&item, index, run).unwrap()
+        self.traffic.begin(&item, index, run).unwrap()
     }
 
     /// The base URL of OpenAI for an execution, or for the process.

@@ -30,7 +30,7 @@ async fn run(process: &Process, retries: usize) -> ItemResult {
             }
         }
     };
-    let traffic = Some(Arc::clone(&process.experiment));
+    let traffic = Some(Arc::clone(&process.traffic));
     run_item(&Work { traffic, ..work(definition(retries), agent) }, 0, |_| {}).await
 }
 
