@@ -83,7 +83,14 @@ struct Attempt {
 
 /// A response, or why there is none.
 enum Outcome {
-    Response(Response),
+    /// It arrives in parts: a stream.
+    Stream(Response),
+    /// It was read, so nothing of it can be missing.
+    Whole {
+        status: u16,
+        headers: HeaderMap,
+        body: Bytes,
+    },
     /// A transient error that was read, to be returned after the last attempt.
     Busy {
         status: u16,
@@ -102,11 +109,13 @@ impl Gateway {
         let Attempt { outcome, sent, permit } =
             self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
         let (status, headers, first) = match outcome {
-            Outcome::Response(response) => {
+            Outcome::Stream(response) => {
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
                 (status, headers, Upstream::Open(response))
             }
-            Outcome::Busy { status, headers, body } => (status, headers, Upstream::Read(Some(body))),
+            Outcome::Whole { status, headers, body } | Outcome::Busy { status, headers, body } => {
+                (status, headers, Upstream::Read(Some(body)))
+            }
             Outcome::Unreachable(problem) => {
                 let message =
                     format!("cannot reach {}: {problem}", cobalt_core::redact::redacted_url(&outgoing.url));
@@ -149,7 +158,9 @@ impl Gateway {
             let sent = Instant::now();
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
-                Outcome::Response(_) => return Attempt { outcome, sent, permit: Some(permit) },
+                Outcome::Stream(_) | Outcome::Whole { .. } => {
+                    return Attempt { outcome, sent, permit: Some(permit) };
+                }
                 Outcome::Busy { status, headers, body } => {
                     let asked = retry_after(headers, SystemTime::now());
                     let is_final = is_quota(body) || asked.is_some_and(|asked| asked > MAX_WAIT);
@@ -221,7 +232,14 @@ impl Forwarder {
                 let body = response.bytes().await.unwrap_or_default();
                 Outcome::Busy { status, headers, body }
             }
-            Ok(response) => Outcome::Response(response),
+            Ok(response) if response.content_length().is_some() => {
+                let (status, headers) = (response.status().as_u16(), response.headers().clone());
+                match response.bytes().await {
+                    Ok(body) => Outcome::Whole { status, headers, body },
+                    Err(error) => Outcome::Unreachable(root_cause(&error)),
+                }
+            }
+            Ok(response) => Outcome::Stream(response),
             Err(error) => Outcome::Unreachable(root_cause(&error)),
         }
     }
