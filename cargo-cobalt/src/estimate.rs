@@ -62,7 +62,7 @@ pub fn estimate(options: &RunOptions, flags: &Flags, color: Color) -> Result<Exi
         cells.push([row.experiment.name.clone(), items, usd(agent), usd(judges), usd(total), from]);
     }
     let number = cells.len();
-    print(&table(TITLES, cells.into_iter(), paint(&io::stdout()))).map_err(Error::Print)?;
+    print(&table(TITLES, cells, paint(&io::stdout()))).map_err(Error::Print)?;
     let at_least = if is_whole { "" } else { "at least " };
     let total = format!("\n{}: {at_least}{}\n", count(number, "experiment"), format_cost_precise(sum));
     print(&total).map_err(Error::Print)?;

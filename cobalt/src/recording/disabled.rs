@@ -25,7 +25,7 @@ pub struct AgentTraffic {
 }
 
 impl RunTraffic {
-    pub fn begin(self: &Arc<Self>, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
+    pub fn begin(&self, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
         match *self {}
     }
 

@@ -23,6 +23,9 @@ impl RecordMode {
     }
 }
 
+/// The cassette of an item in work, if it has one.
+pub type OpenCassette = Arc<Mutex<Option<Cassette>>>;
+
 /// The model traffic of one experiment.
 #[derive(Debug)]
 pub struct ExperimentTraffic {
@@ -34,7 +37,7 @@ pub struct ExperimentTraffic {
     keys: Arc<[Arc<str>]>,
     runs: usize,
     /// The cassette of each item in work; one trial after another uses it.
-    open: Mutex<HashMap<usize, Arc<Mutex<Option<Cassette>>>>>,
+    open: Mutex<HashMap<usize, OpenCassette>>,
     /// The files of all recorded judges' answers by their question, read when an answer is missing.
     judges: OnceLock<HashMap<String, Vec<PathBuf>>>,
     counts: Counts,
@@ -107,7 +110,7 @@ impl ExperimentTraffic {
         &self,
         index: usize,
         run: usize,
-    ) -> Result<(RecordMode, Arc<Mutex<Option<Cassette>>>), RecordingError> {
+    ) -> Result<(RecordMode, OpenCassette), RecordingError> {
         let open = self.open(index)?;
         let is_stale = open
             .lock()
@@ -118,7 +121,7 @@ impl ExperimentTraffic {
     }
 
     /// The cassette of an item in work.
-    fn open(&self, index: usize) -> Result<Arc<Mutex<Option<Cassette>>>, RecordingError> {
+    fn open(&self, index: usize) -> Result<OpenCassette, RecordingError> {
         if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&index) {
             return Ok(Arc::clone(open));
         }
