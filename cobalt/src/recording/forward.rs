@@ -164,8 +164,9 @@ impl Gateway {
                 Outcome::Busy { status, headers, body } => {
                     let asked = retry_after(headers, SystemTime::now());
                     let is_final = is_quota(body) || asked.is_some_and(|asked| asked > MAX_WAIT);
-                    if matches!(status, 429 | 529) && !is_final {
-                        permit.throttled(asked);
+                    match status {
+                        429 | 529 if !is_quota(body) => permit.throttled(asked),
+                        _ => drop(permit),
                     }
                     (!is_final).then(|| back_off.wait(attempt, asked))
                 }
