@@ -44,6 +44,7 @@ use std::time::SystemTime;
 
 use clap::Parser;
 use cobalt::command::config::{Flags, RerunMode};
+use cobalt::recording::RecordMode;
 use cobalt_core::redact::register_environment;
 
 use cli::{BuildOptions, Cargo, Command, DataOptions, OutcomeOptions, Run, RunOptions, Settings};
@@ -146,7 +147,8 @@ fn flags(command: &Command) -> Flags {
         }
         Command::Recordings(recordings) => {
             let (data, build, settings) = recordings.options();
-            of_data(data, build, of_file(settings))
+            // Nothing runs, so no gateway is needed.
+            Flags { record: Some(RecordMode::Off), ..of_data(data, build, of_file(settings)) }
         }
         Command::Serve(serve) => of_file(&serve.settings),
         Command::Clean(clean) => of_file(&clean.settings),

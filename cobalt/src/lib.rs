@@ -86,8 +86,8 @@ pub mod report {
         Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats,
         MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RetriedExecution,
         RunConfig, RunMetrics, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status,
-        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, TrialMeasurements, TrialStats,
-        Violation, evaluate, stats, validate_items,
+        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
+        TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

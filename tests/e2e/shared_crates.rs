@@ -98,7 +98,7 @@ fn a_crate_with_rustls_connects_beside_the_library() {
 /// Features that the library enables by default in crates that users may share. They are additive, except for `float_roundtrip`,
 /// which parses floats exactly, and `preserve_order`, which keeps the order of object keys.
 const TURNED_ON: [(&str, &[&str]); 7] = [
-    ("hyper", &["client", "default", "http1"]),
+    ("hyper", &["client", "default", "http1", "server"]),
     ("hyper-util", &["client", "client-legacy", "client-proxy", "default", "http1", "tokio"]),
     (
         "regex",

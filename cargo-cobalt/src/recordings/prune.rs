@@ -98,16 +98,25 @@ impl PrunePlan {
             return Ok(());
         }
         let is_unused = |file: &PathBuf| sharing.iter().all(|it| it.use_of(&name(file)) == Use::Unused);
-        let (unused, used): (Vec<_>, Vec<_>) = folder.cassettes()?.into_iter().partition(is_unused);
-        self.files.extend(unused.into_iter().filter_map(|path| UnusedFile::new("recording", path)));
-        self.add_blobs(folder, used.iter())
+        let (unused, mut kept): (Vec<_>, Vec<_>) = folder.cassettes()?.into_iter().partition(is_unused);
+        for path in unused {
+            match RecordingFolder::read_file(&path) {
+                Ok(_) => self.files.extend(UnusedFile::new("recording", path)),
+                // It may be a file of the user.
+                Err(error) => {
+                    self.notes.push(format!("keeping `{}`: {error}", relative_path(&path)));
+                    kept.push(path);
+                }
+            }
+        }
+        self.add_blobs(folder, kept.iter())
     }
 
     /// Adds the long texts to which none of these recordings refers.
     fn add_blobs<'a>(
         &mut self,
         folder: &RecordingFolder,
-        used: impl Iterator<Item = &'a PathBuf>,
+        kept: impl Iterator<Item = &'a PathBuf>,
     ) -> Result<(), RecordingError> {
         let blobs = folder.blobs()?;
         let Some(inside) = blobs.first().and_then(|blob| blob.parent()) else { return Ok(()) };
@@ -115,7 +124,7 @@ impl PrunePlan {
             return Ok(());
         }
         let mut needed = HashSet::new();
-        for file in used {
+        for file in kept {
             match RecordingFolder::read_file(file) {
                 Ok(Some(cassette)) => cassette.for_each_blob(&mut |hash| needed.extend([folder.blob(hash)])),
                 Ok(None) => {}

@@ -18,9 +18,8 @@ use crate::stored_runs::DAY;
 
 /// A package whose experiment `strict` has recordings: of both items, and of one that is no longer in the dataset.
 fn with_recordings() -> Project {
+    // Built without the feature `record`: listing needs no gateway.
     let project = Project::steered();
-    // These packages have no gateway.
-    project.write("cobalt.toml", "[recordings]\nmode = \"off\"\n");
     let folder = RecordingFolder::new(project.path("cassettes/strict"));
     let mut paris = cassette("paris", 3);
     let call = json!({ "choices": [{ "message": { "tool_calls": [{ "function": { "name": "look_up", "arguments": "{\"of\":\"France\"}" } }] } }] });
@@ -234,6 +233,32 @@ fn what_cannot_be_read_keeps_its_recordings() {
     project
         .cobalt(&["recordings", "--experiment", "strict"], 3)
         .stderr_has("cannot tell which recordings of `strict` are used");
+}
+
+#[test]
+fn a_file_that_is_no_recording_is_kept() {
+    let project = with_recordings();
+    project.write("cassettes/strict/notes.json", "[\"mine\"]");
+    let before = files(&project);
+    assert_printed!(project.cobalt(&["recordings", "prune", "--yes"], 0));
+    let gone: Vec<_> = before.into_iter().filter(|file| !files(&project).contains(file)).collect();
+    // It may be a damaged recording, whose blobs are not known.
+    assert_eq!(gone, ["strict/oslo.json"]);
+}
+
+#[test]
+fn the_recording_of_an_item_whose_key_has_no_letters_keeps_its_blobs() {
+    let project = with_recordings();
+    project.write("data/items.jsonl", "{\"id\":\"?!\",\"answer\":\"x\",\"says\":\"x\"}\n");
+    let folder = RecordingFolder::new(project.path("cassettes/strict"));
+    let mut odd = cassette("?!", 1);
+    let sent = json!([{ "role": "user", "content": long_text("odd") }]);
+    odd.trials[0].interactions = vec![interaction(&folder, &sent, &said("x"))];
+    folder.write("item", &odd).unwrap();
+    project.cobalt(&["recordings", "prune", "--yes"], 0);
+    let left = files(&project);
+    assert_eq!(left.len(), 2, "{left:?}");
+    assert!(left[0].starts_with("strict/blobs/") && left[1] == "strict/item.json", "{left:?}");
 }
 
 #[test]
