@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, Report, ScoredEvaluation};
-use cobalt_core::reporters::{Style, escape_control, expected_field, format_duration, format_score};
+use cobalt_core::reporters::{
+    Style, escape_control, expected_field, format_duration, format_score, format_trial_traffic,
+};
 use cobalt_core::wording::group_thousands;
 use serde_json::Value;
 
@@ -74,6 +76,10 @@ fn metadata(run: &Execution, prices: &PriceTable) -> String {
     lines.extend(model.map(|model| format!("model: {model}")));
     lines.extend(tokens.map(|tokens| format!("tokens: {}", self::tokens(tokens))));
     lines.extend(run.cost(prices).map(|cost| format!("agent cost: ${cost:.6}")));
+    let traffic = run.traffic.as_deref();
+    lines.extend(traffic.and_then(format_trial_traffic).map(|traffic| format!("traffic: {traffic}")));
+    let diverged = traffic.and_then(|traffic| traffic.diverged.as_ref());
+    lines.extend(diverged.map(|place| format!("diverged: {place}")));
     let is_told = |name: &str| match name {
         "model" => model.is_some(),
         "tokens" => tokens.is_some(),

@@ -3,8 +3,8 @@
 use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict};
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
 use cobalt_core::reporters::{
-    escape_control, explain_difference, format_agent_usage, format_duration, format_judge_usage,
-    format_pass_count,
+    escape_control, explain_difference, format_agent_usage, format_diverged, format_duration,
+    format_judge_usage, format_pass_count, format_traffic, traffic_notes,
 };
 use cobalt_core::wording::{count, percent};
 use maud::{Markup, html};
@@ -242,6 +242,9 @@ fn times_and_usage(report: &Report) -> Markup {
         dl.facts {
             @if let Some(tokens) = format_agent_usage(summary) { div { dt { "Tokens" } dd { (escape_control(&tokens)) } } }
             @if let Some(judges) = format_judge_usage(summary) { div { dt { "Judges" } dd { (escape_control(&judges)) } } }
+            @for line in format_traffic(summary).into_iter().chain(format_diverged(summary)).chain(traffic_notes(summary)) {
+                div { dt { "Traffic" } dd { (line) } }
+            }
             @if !summary.unpriced_models.is_empty() {
                 div {
                     dt { "No known price" }

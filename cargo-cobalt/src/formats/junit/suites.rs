@@ -211,6 +211,11 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
     add("tokens", summary.total_tokens.map(|tokens| tokens.to_string()));
     add("cost.usd", summary.estimated_cost.map(|cost| cost.to_string()));
     add("judge_cost.usd", summary.judge_cost.map(|cost| cost.to_string()));
+    if let Some(traffic) = &summary.traffic {
+        add("items.replayed", Some(traffic.replayed_items.to_string()));
+        add("items.live", Some(traffic.live_items.to_string()));
+        add("recorded", traffic.recorded_at.map(|at| at.to_string()));
+    }
     add("baseline", report.baseline.as_ref().map(|baseline| baseline.base.id.clone()));
     properties
 }

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus};
 use cobalt_core::report::{Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
-    SCORE_COLUMNS, explain, format_agent_usage, format_durations, format_judge_usage, format_pass_count,
-    format_score, score_cells, verdict_reasons,
+    SCORE_COLUMNS, explain, format_agent_usage, format_diverged, format_durations, format_judge_usage,
+    format_pass_count, format_score, format_traffic, score_cells, traffic_notes, verdict_reasons,
 };
 use cobalt_core::wording::{count, truncate};
 
@@ -130,7 +130,14 @@ pub fn usage(report: &Report) -> String {
     let known =
         [("tokens", format_agent_usage(&report.summary)), ("judges", format_judge_usage(&report.summary))];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
-    known.map(|(name, amount)| format!("- {name}: {}\n", numbers_or_code(&amount))).collect()
+    let mut text: String =
+        known.map(|(name, amount)| format!("- {name}: {}\n", numbers_or_code(&amount))).collect();
+    // These are our own words and numbers.
+    let traffic = format_traffic(&report.summary).into_iter();
+    for line in traffic.chain(format_diverged(&report.summary)).chain(traffic_notes(&report.summary)) {
+        text += &format!("- traffic: {line}\n");
+    }
+    text
 }
 
 /// Numbers as they are; as inline code if there is a model name among them.
