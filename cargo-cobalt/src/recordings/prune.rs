@@ -102,9 +102,10 @@ impl PrunePlan {
         for path in unused {
             match RecordingFolder::read_file(&path) {
                 Ok(_) => self.files.extend(UnusedFile::new("recording", path)),
-                // It may be a file of the user.
-                Err(error) => {
-                    self.notes.push(format!("keeping `{}`: {error}", relative_path(&path)));
+                // It may be a file of the user; the list has the error.
+                Err(_) => {
+                    let file = relative_path(&path);
+                    self.notes.push(format!("keeping `{file}`: it cannot be read as a recording"));
                     kept.push(path);
                 }
             }

@@ -162,7 +162,12 @@ impl RecordSettings {
 
 /// The names of the items' cassettes, by the items' keys.
 pub fn cassette_names(keys: &[impl AsRef<str>]) -> Vec<String> {
-    make_unique(keys.iter().map(|key| slug(key.as_ref(), MAX_NAME).to_lowercase()).collect())
+    let name = |key: &str| match slug(key, MAX_NAME) {
+        // A file without a name would be hidden.
+        slug if slug.is_empty() => "item".to_owned(),
+        slug => slug.to_lowercase(),
+    };
+    make_unique(keys.iter().map(|key| name(key.as_ref())).collect())
 }
 
 impl ResolvedRecording {
@@ -203,6 +208,14 @@ mod tests {
         assert_eq!(mode(&local, Some(&declared)), RecordMode::Replay);
         let folder = Some(dir.path().to_owned());
         assert_eq!(mode(&RecordSettings { folder, ..RecordSettings::default() }, None), RecordMode::Replay);
+    }
+
+    #[test]
+    fn every_item_has_a_visible_file_of_its_own() {
+        assert_eq!(
+            cassette_names(&["Rome", "rome", "?!", "", "a/b"]),
+            ["rome", "rome-2", "item", "item-2", "a-b"]
+        );
     }
 
     #[test]
