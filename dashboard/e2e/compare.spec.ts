@@ -2,6 +2,7 @@
 import type { APIRequestContext } from '@playwright/test';
 import type { ComparedRuns, Runs } from '../src/api/types';
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+import { REPLAYED_TAG } from './stores/demo';
 
 /** The latest runs of an experiment, latest first. */
 async function runsOf(request: APIRequestContext, experiment: string) {
@@ -68,6 +69,31 @@ test('three runs are side by side, and stacked in a narrow window', async ({ pag
   await axe(page);
   await page.setViewportSize(NARROW.viewport);
   await noSidewaysScroll(page);
+});
+
+test('the marks of a replayed run stay within its card, however narrow', async ({ page, request }) => {
+  const tagged = await request.get(`/api/runs?experiment=support-agent&tag=${REPLAYED_TAG}`);
+  const replayed = ((await tagged.json()) as Runs).runs[0];
+  if (!replayed) throw new Error('the store has no replayed run');
+  const { id, totalItems, replayedItems } = replayed;
+  const other = (await runsOf(request, 'support-agent')).find((run) => run !== id);
+  await page.goto(`/compare?a=${other}&b=${id}`);
+  await settled(page);
+  const card = page.getByRole('list', { name: 'Compared runs' }).locator(':scope > li').nth(1);
+  const marks = card.getByText(`${replayedItems} of ${totalItems} as recorded`);
+  await expect(marks).toHaveCount(2);
+  await axe(page);
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    const end = async (element: typeof card) => {
+      const box = await element.boundingBox();
+      return (box?.x ?? 0) + (box?.width ?? 0);
+    };
+    for (const mark of await marks.all()) {
+      expect(await end(mark), `at ${width} pixels`).toBeLessThan(await end(card));
+    }
+    await noSidewaysScroll(page);
+  }
 });
 
 test('the list of items loads more while scrolling', async ({ page, request }) => {

@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import type { APIRequestContext, Page } from '@playwright/test';
 import type { Items, Overview, Runs } from '../src/api/types';
 import { rangeFilter } from '../src/pages/run/items/filter';
-import { axe, expect, settled, test } from './fixtures';
+import { axe, DARK, expect, settled, test } from './fixtures';
 import { itemAddress } from './pages';
+import { REPLAYED_TAG } from './stores/demo';
 
 const get = async <T>(request: APIRequestContext, address: string) =>
   (await (await request.get(address)).json()) as T;
@@ -191,6 +192,44 @@ test('an item with an error shows the message', async ({ page, request }) => {
   await page.goto(itemAddress(id, item?.key ?? ''));
   await expect(drawer(page).getByText('The agent failed')).toBeVisible();
   await expect(drawer(page).getByText(item?.error ?? '?')).toBeVisible();
+});
+
+test('a replayed run shows its traffic, and where its items diverged', async ({ page, request }) => {
+  const { id, totalItems, replayedItems } = await runOf(request, 'support-agent', `tag=${REPLAYED_TAG}`);
+  const diverged = await itemsOf(request, id, 'state=diverged');
+  const item = diverged.find(({ traffic }) => traffic?.replayed);
+  await page.goto(`/runs/${id}`);
+  const traffic = page.getByRole('region', { name: 'Model traffic' });
+  await expect(traffic).toContainText(
+    `${totalItems} items: ${replayedItems} replayed (recorded 2026-10-18), ${totalItems - replayedItems} live`,
+  );
+  // In the tiles of latency and cost, and above the percentiles.
+  await expect(page.getByText(`${replayedItems} of ${totalItems} as recorded`)).toHaveCount(3);
+  await expect(rows(page).first()).toContainText('as recorded');
+  await axe(page);
+  await traffic.getByRole('button', { name: 'diverged from the recording' }).click();
+  await expect(page).toHaveURL(/state=diverged/);
+  await expect(rows(page)).toHaveCount(diverged.length);
+  await rows(page)
+    .getByRole('link', { name: item?.name ?? '?', exact: true })
+    .click();
+  const ofItem = drawer(page).getByRole('region', { name: 'Model traffic' });
+  await expect(ofItem).toContainText(`Requests replayed${item?.traffic?.replayed}Requests live1`);
+  await expect(ofItem).toContainText('Diverged from the recording`messages[1].content`');
+  await expect(drawer(page).getByText('as recorded in part').first()).toBeVisible();
+  await axe(page);
+});
+
+test.describe('in dark', () => {
+  test.use(DARK);
+
+  test('a replayed run has no violation', async ({ page, request }) => {
+    const { id } = await runOf(request, 'support-agent', `tag=${REPLAYED_TAG}`);
+    await page.goto(`/runs/${id}`);
+    await settled(page);
+    await expect(page.getByRole('region', { name: 'Model traffic' })).toBeVisible();
+    await axe(page);
+  });
 });
 
 const FORMATS: [name: string, beginning: RegExp][] = [

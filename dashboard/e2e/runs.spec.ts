@@ -1,5 +1,6 @@
 // The list of runs: filters, sort order and selection, all kept in the URL.
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+import { REPLAYED_TAG } from './stores/demo';
 
 test('filters narrow the list, are kept in the URL, and survive a reload', async ({ page }) => {
   await page.goto('/');
@@ -17,6 +18,17 @@ test('filters narrow the list, are kept in the URL, and survive a reload', async
 
   await page.getByRole('button', { name: 'Remove filter Failed' }).click();
   await expect(page).not.toHaveURL(/verdict/);
+});
+
+test('replayed runs are marked', async ({ page }) => {
+  await page.goto(`/?tag=${REPLAYED_TAG}&experiment=support-agent`);
+  await settled(page);
+  const runs = await page.locator('[data-run]').count();
+  expect(runs).toBeGreaterThan(0);
+  await expect(page.getByText('replayed', { exact: true })).toHaveCount(runs);
+  await page.goto('/?tag=nightly');
+  await settled(page);
+  await expect(page.getByText('replayed', { exact: true })).toHaveCount(0);
 });
 
 test('a search without matches can be cleared', async ({ page }) => {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::paths::workspace_root;
 use cobalt_core::report::Measurements;
-use cobalt_core::report::comparison::{Difference, Verdict, compare};
+use cobalt_core::report::comparison::{Difference, Verdict, compare, replay_note};
 use cobalt_core::store::{Layout, find_name_conflict, read_measurements, write_baseline};
 use cobalt_core::wording;
 
@@ -208,7 +208,8 @@ fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
     let failed = run.failed.then(|| {
         format!("run {} failed: later runs that are as bad do not count as worse", one_line(&run.id))
     });
-    failed.into_iter().chain(errors).chain(worse).collect()
+    let replayed = replay_note(run).map(|note| one_line(&note));
+    failed.into_iter().chain(replayed).chain(errors).chain(worse).collect()
 }
 
 /// Advice on committing the files; `None` without git.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use cobalt::command::config::{Config, Flags};
-use cobalt_core::report::comparison::{caveats, stale_baseline_warning};
+use cobalt_core::report::comparison::{caveats, replay_note, stale_baseline_warning};
 use cobalt_core::report::{DatasetSummary, GitState, Measurements, Timestamp};
 use cobalt_core::reporters::Style;
 use cobalt_core::store::read_measurements;
@@ -105,6 +105,11 @@ pub struct BaselineView {
     pub dataset: Option<DatasetSummary>,
     pub items: usize,
     pub runs: usize,
+    /// Whether model responses of the run were replayed: its latency and cost are those of the recording.
+    pub replayed: bool,
+    /// What that means for the runs that are compared with it.
+    #[serde(skip)]
+    pub replay_note: Option<String>,
     pub evaluators: Vec<EvaluatorMean>,
     /// The ID of the experiment's latest complete run.
     pub newest_run: Option<String>,
@@ -168,6 +173,7 @@ impl BaselineView {
             file,
             items: baseline.items.len(),
             evaluators: means(&baseline),
+            replay_note: replay_note(&baseline),
             newest_run: newest.map(|newest| newest.id.clone()),
             state,
             notes,
@@ -177,6 +183,7 @@ impl BaselineView {
             git: baseline.git,
             dataset: baseline.dataset,
             runs: baseline.runs,
+            replayed: baseline.replayed,
         }
     }
 }
@@ -211,6 +218,9 @@ const COMMIT: usize = 7;
 pub fn lines(baselines: &[&BaselineView], paint: Style) -> String {
     let mut text = table(TITLES, baselines.iter().map(|baseline| cells(baseline)), paint);
     for baseline in baselines {
+        if let Some(note) = &baseline.replay_note {
+            text += &format!("{}: {}\n", one_line(&baseline.name), one_line(note));
+        }
         for note in &baseline.notes {
             text += &format!("{}: {}\n", paint.warning(one_line(&baseline.name)), one_line(note));
         }

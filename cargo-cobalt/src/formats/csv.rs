@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::results::Results;
 
 /// The columns before the evaluators' columns.
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 21] = [
     "run_id",
     "experiment",
     "index",
@@ -31,6 +31,10 @@ const COLUMNS: [&str; 17] = [
     "input",
     "expected",
     "output",
+    "replayed",
+    "live",
+    "recorded_at",
+    "diverged",
 ];
 
 /// Leading characters that make a spreadsheet treat a string as a formula, or as the end of the previous cell; full-width forms too.
@@ -82,8 +86,9 @@ fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
     [text(&report.id), text(&report.name), item.index.to_string(), text(&item.key), text(case)]
 }
 
-/// The cells from `status` to `output`.
-fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 11] {
+/// The cells from `status` to `diverged`.
+fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 15] {
+    let traffic = run.traffic.as_deref();
     let tokens = run.token_count();
     let split = tokens.and_then(|tokens| tokens.split);
     let whole = || Value::Object((*item.input).clone()).to_string();
@@ -99,6 +104,11 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
         item.input.get("input").map_or_else(whole, value_cell),
         expected_field(&item.input).map(|field| value_cell(&item.input[field])).unwrap_or_default(),
         run.output.as_ref().map(|output| value_cell(output.value())).unwrap_or_default(),
+        number_cell(traffic.map(|traffic| traffic.replayed)),
+        number_cell(traffic.map(|traffic| traffic.live)),
+        number_cell(traffic.and_then(|traffic| traffic.recorded_at)),
+        escape_formula(traffic.and_then(|traffic| traffic.diverged.as_deref()).unwrap_or_default())
+            .into_owned(),
     ]
 }
 
@@ -146,7 +156,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::fixtures::{broken, item, report, results};
+    use crate::formats::fixtures::{broken, item, replayed, report, results};
 
     /// The rows, each as a lookup by column name.
     fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
@@ -218,6 +228,19 @@ mod tests {
         let cells = |row: usize| ["output", "tokens", "input_tokens", "cost_usd"].map(|name| rows[row](name));
         assert_eq!(cells(0), ["", "1000000", "1000000", "2.5"]);
         assert_eq!(cells(1), ["", "7", "", "0.25"]);
+    }
+
+    #[test]
+    fn each_trial_says_what_was_replayed_and_where_it_diverged() {
+        let mut report = replayed();
+        report["items"].as_array_mut().unwrap().push(item(2, &json!("c"), 1.0));
+        report["items"][1]["traffic"]["diverged"] = json!("=`messages[1]`");
+        let rows = read(&csv(&results(vec![report]), &PriceTable::default()));
+        let recorded = "2026-01-21T09:00:00.000Z";
+        let cells = |row: usize| ["replayed", "live", "recorded_at", "diverged"].map(|name| rows[row](name));
+        assert_eq!(cells(0), ["2", "0", recorded, ""]);
+        assert_eq!(cells(1), ["1", "3", recorded, "'=`messages[1]`"]);
+        assert_eq!(cells(2), [""; 4], "its traffic did not pass through the gateway");
     }
 
     #[test]

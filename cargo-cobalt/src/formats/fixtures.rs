@@ -40,3 +40,21 @@ pub fn broken(index: usize, status: &str, error: &str) -> Value {
         "input": { "input": "what now?" }, "output": { "output": "" }, "evaluations": {}, "error": error,
     })
 }
+
+/// The report of a run of two items: one was replayed, the other diverged from its recording.
+pub fn replayed() -> Value {
+    let recorded = "2026-01-21T09:00:00.000Z";
+    let mut items = [item(0, &json!("a"), 1.0), item(1, &json!("b"), 1.0)];
+    items[0]["traffic"] = json!({ "replayed": 2, "recordedAt": recorded });
+    items[1]["traffic"] = json!({
+        "replayed": 1, "live": 3, "recordedAt": recorded, "liveCost": 0.03, "diverged": "`messages[1]`: now <b>`x`</b>",
+    });
+    let mut report = report(&items);
+    report["summary"]["traffic"] = json!({
+        "replayedItems": 1, "liveItems": 1, "divergedItems": 1, "replayed": 3, "live": 3, "recordedAt": recorded,
+        "liveCost": 0.03, "unattributed": 2,
+    });
+    report["summary"]["latency"] =
+        json!({ "min": 250.0, "max": 250.0, "p50": 250.0, "p95": 250.0, "p99": 250.0 });
+    report
+}

@@ -103,12 +103,22 @@ fn cells(run: &RunView) -> Row {
         one_line(&run.id),
         format_minute(&run.timestamp),
         one_line(&run.experiment),
-        run.status.as_str().to_owned(),
+        status(run),
         run.items.total.to_string(),
         scores(run, usize::MAX),
         run.metrics.cost.map(format_cost).unwrap_or_default(),
         one_line(&run.tags.join(", ")),
     ]
+}
+
+/// The status, and how many items were replayed: their latency and cost are those of a recording.
+fn status(run: &RunView) -> String {
+    let status = run.status.as_str();
+    match usize::try_from(run.metrics.replayed_items).unwrap_or_default() {
+        0 => status.to_owned(),
+        replayed if replayed >= run.items.total => format!("{status} (replayed)"),
+        replayed => format!("{status} ({replayed} replayed)"),
+    }
 }
 
 /// As many evaluators with their means as fit. For the first one, the name is cut, not the mean.
@@ -302,6 +312,17 @@ pub mod tests {
             text.contains("\u{1b}[32mpassed\u{1b}[0m") && text.contains("\u{1b}[31mfailed\u{1b}[0m"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_replayed_run_is_marked() {
+        let replayed = |replayed_items| {
+            let run = run("desk", &[], &[]);
+            plain(&[RunView { metrics: RunMetrics { replayed_items, ..run.metrics.clone() }, ..run }], None)
+        };
+        assert!(replayed(0).contains("  passed     50  "), "{}", replayed(0));
+        assert!(replayed(41).contains("  passed (41 replayed)     50  "), "{}", replayed(41));
+        assert!(replayed(50).contains("  passed (replayed)     50  "), "{}", replayed(50));
     }
 
     #[test]

@@ -156,6 +156,8 @@ fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
     if !report.config.strict && !report.config.evaluators.is_empty() {
         parts.push(format_pass_count(report.summary.passed_items, report.summary.total_items));
     }
+    let replayed = report.summary.traffic.as_ref().map_or(0, |traffic| traffic.replayed_items);
+    parts.extend((replayed > 0).then(|| format!("{} replayed", count(replayed, "item"))));
     let scores = report.summary.scores.iter().map(|(name, stats)| format!("{name} {:.3}", stats.avg));
     parts.extend(scores);
     annotation(level, &format!("{} {}", report.name, report.verdict), &parts.join(", "), place)
@@ -235,6 +237,14 @@ mod tests {
         assert_eq!(titles(&all, Level::Warning), ["desk", "cobalt", "desk::0000 below pass mark"]);
         assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
         assert_eq!(all[1].message, "a variable is unknown");
+    }
+
+    #[test]
+    fn the_conclusion_says_how_many_items_were_replayed() {
+        let mut results = results(true, &[Some(1.0), Some(1.0)]);
+        let traffic = json!({ "replayedItems": 2, "replayed": 4 });
+        results.experiments[0].report.summary.traffic = Some(serde_json::from_value(traffic).unwrap());
+        assert_eq!(of(&results)[0].message, "2 items, 2 of 2 items passed, 2 items replayed");
     }
 
     #[test]

@@ -244,6 +244,9 @@ impl Output for Screen {
     }
 }
 
+/// The mark of an item whose latency is that of a recording.
+const REPLAYED: &str = "replayed";
+
 /// The line of a finished item, on a terminal with `width` columns.
 fn item_line(
     item: &ItemFinished,
@@ -260,8 +263,12 @@ fn item_line(
     };
     let mut line =
         format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", format_duration(item.latency_ms))));
-    let room = width.map(|width| width.saturating_sub(12 + columns(&name)));
+    let mark = if item.replayed { REPLAYED.len() + 2 } else { 0 };
+    let room = width.map(|width| width.saturating_sub(12 + columns(&name) + mark));
     line += &scores(item, started.map_or(&[], |started| &started.evaluators), room, paint);
+    if item.replayed {
+        line += &format!("  {}", paint.faint(REPLAYED));
+    }
     match (&item.why, &item.error) {
         // The first line names the item.
         (Some(why), _) => why.lines().skip(1).for_each(|reason| {
@@ -377,4 +384,35 @@ fn nothing_run_message(ignored: usize, skipped: usize) -> String {
     let skipped = (skipped > 0).then(|| format!("{} skipped", count(skipped, "experiment")));
     let parts: Vec<_> = ignored.into_iter().chain(skipped).collect();
     if parts.is_empty() { String::new() } else { format!("\nNothing to run: {}.\n", parts.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_replayed_item_says_so_within_the_width() {
+        let item = |replayed: bool| -> ItemFinished {
+            let item = json!({ "experiment": 0, "index": 0, "item": "refund", "status": "ok", "passed": true, "latencyMs": 250.0,
+                "replayed": replayed, "scores": { "right": 1.0 } });
+            serde_json::from_value(item).unwrap()
+        };
+        let line = |replayed, width| item_line(&item(replayed), Some(&started()), width, Style::Plain);
+        assert_eq!(line(false, None), "  ✓ 250 ms  desk::refund  right 1.00");
+        assert_eq!(line(true, None), "  ✓ 250 ms  desk::refund  right 1.00  replayed");
+        assert_eq!(line(true, Some(46)), line(true, None));
+        assert_eq!(
+            line(true, Some(45)),
+            "  ✓ 250 ms  desk::refund  replayed",
+            "there is no room for the score"
+        );
+    }
+
+    fn started() -> ExperimentStarted {
+        let started = json!({ "experiment": 0, "id": "0123456789ab", "name": "desk", "tags": [], "items": 1, "done": 0, "runs": 1,
+            "evaluators": ["right"], "concurrency": 1, "timeoutMs": 1000, "partial": false });
+        serde_json::from_value(started).unwrap()
+    }
 }

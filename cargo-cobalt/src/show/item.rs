@@ -22,10 +22,11 @@ pub fn text(report: &Report, named: &NamedItem<'_>, prices: &PriceTable, paint: 
         format!("{}: {}\n", paint.bold(one_line(&format!("{}::{case}", report.name))), result(report, item));
     let key = if key == case { String::new() } else { format!("key {key}, ") };
     let of = format!(
-        "{key}index {}, run {}, latency {}",
+        "{key}index {}, run {}, latency {}{}",
         item.index,
         report.id,
-        format_duration(item.latency_ms())
+        format_duration(item.latency_ms()),
+        if item.is_replayed() { " (as recorded)" } else { "" }
     );
     text += &(paint.faint(one_line(&of)) + "\n");
     let expected = expected_field(&item.input);

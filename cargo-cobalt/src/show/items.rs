@@ -2,7 +2,9 @@
 
 use cobalt_core::item::Output;
 use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
-use cobalt_core::reporters::{Style, format_duration, format_score};
+use cobalt_core::reporters::{
+    Style, format_diverged, format_duration, format_score, format_traffic, traffic_notes,
+};
 use cobalt_core::wording::{self, count};
 use serde_json::Value;
 
@@ -109,6 +111,9 @@ pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, pai
     ];
     let scores = report.config.evaluators.iter();
     columns.extend(scores.map(|name| column(name, Align::Right, &|item| score(item, name))));
+    if report.items.iter().any(|item| item.runs.iter().any(|run| run.traffic.is_some())) {
+        columns.push(column("requests", Align::Left, &requests));
+    }
     columns.push(column("latency", Align::Right, &|item| format_duration(item.latency_ms())));
     columns.push(column("output", Align::Left, &output));
     if width.is_some_and(|width| !fits_side_by_side(&columns, width)) {
@@ -132,7 +137,28 @@ fn heading(report: &Report, paint: Style) -> String {
         parts.push(paint.error(format!("{in_error} in error")));
     }
     let name = paint.bold(one_line(&report.name));
-    format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "))
+    let mut text =
+        format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "));
+    let traffic = format_traffic(&report.summary).into_iter();
+    for line in traffic.chain(format_diverged(&report.summary)).chain(traffic_notes(&report.summary)) {
+        text += &format!("traffic: {line}\n");
+    }
+    text
+}
+
+/// The model requests of all trials: `2 replayed, 1 live, diverged`.
+fn requests(item: &ItemResult) -> String {
+    let trials = || item.runs.iter().filter_map(|run| run.traffic.as_deref());
+    let counts = [
+        (trials().map(|traffic| traffic.replayed).sum::<usize>(), "replayed"),
+        (trials().map(|traffic| traffic.live).sum(), "live"),
+    ];
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let mut parts: Vec<_> = counts.map(|(number, what)| format!("{number} {what}")).collect();
+    if trials().any(|traffic| traffic.diverged.is_some()) {
+        parts.push("diverged".to_owned());
+    }
+    parts.join(", ")
 }
 
 /// The mean over the trials.

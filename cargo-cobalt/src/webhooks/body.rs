@@ -16,7 +16,7 @@ use crate::results::{FinishedExperiment, Results};
 const SCHEMA: u32 = 1;
 /// The event name.
 pub const EVENT: &str = "run.finished";
-/// Maximum number of items listed below pass mark, and in error.
+/// Maximum number of items listed below pass mark, in error, and diverged from their recording.
 const MOST_NAMED: usize = 8;
 
 /// The body of a request.
@@ -57,6 +57,9 @@ struct Experiment<'a> {
     low: Vec<LowItem>,
     items_in_error: usize,
     failed: Vec<String>,
+    /// The first items that diverged from their recording; the report's summary has their number.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diverged: Vec<String>,
 }
 
 /// An item with scores below their pass marks.
@@ -109,6 +112,10 @@ impl<'a> Experiment<'a> {
         let items = || report.items.iter().zip(&names);
         let failed: Vec<_> =
             items().filter(|(item, _)| item.is_in_error()).map(|(_, name)| name.clone()).collect();
+        let has_diverged = |item: &ItemResult| {
+            item.runs.iter().any(|run| run.traffic.as_ref().is_some_and(|traffic| traffic.diverged.is_some()))
+        };
+        let diverged = items().filter(|(item, _)| has_diverged(item)).map(|(_, name)| name.clone());
         let mut low: Vec<_> = items().filter_map(|(item, name)| low_item(report, item, name)).collect();
         let lowest = |low: &LowItem| low.scores.values().copied().fold(f64::INFINITY, f64::min);
         low.sort_by(|one, other| lowest(one).total_cmp(&lowest(other)));
@@ -121,6 +128,7 @@ impl<'a> Experiment<'a> {
             low: low.into_iter().take(MOST_NAMED).collect(),
             items_in_error: failed.len(),
             failed: failed.into_iter().take(MOST_NAMED).collect(),
+            diverged: diverged.take(MOST_NAMED).collect(),
         }
     }
 }
@@ -279,6 +287,28 @@ mod tests {
             "pullRequest": null,
         });
         assert_eq!(told(&variables), expected);
+    }
+
+    #[test]
+    fn items_that_diverged_are_named_without_their_texts() {
+        let item = |index: usize, traffic: Value| {
+            json!({ "index": index, "key": format!("i{index}"), "input": { "id": format!("i{index}") }, "latencyMs": 1.0,
+                "output": { "output": "x" }, "evaluations": {}, "traffic": traffic })
+        };
+        let diverged = json!({ "replayed": 1, "live": 1, "diverged": "`messages[1]`: recorded `a secret`" });
+        let report = json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z",
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": [] },
+            "summary": { "totalItems": 2, "traffic": { "replayedItems": 1, "liveItems": 1, "divergedItems": 1, "replayed": 2, "live": 1 } },
+            "items": [item(0, json!({ "replayed": 1 })), item(1, diverged)],
+        });
+        let report = serde_json::from_value(report).unwrap();
+        let results = Results::of(vec![FinishedExperiment { report, path: None, without_items: None }]);
+        let body = json!(Body::of(&results, None));
+        let experiment = &body["experiments"][0];
+        assert_eq!(experiment["diverged"], json!(["i1"]));
+        assert_eq!(experiment["report"]["summary"]["traffic"]["divergedItems"], 1);
+        assert!(!body.to_string().contains("a secret"), "{body}");
     }
 
     #[test]

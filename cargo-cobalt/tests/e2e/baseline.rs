@@ -109,6 +109,34 @@ fn a_run_that_failed_becomes_a_baseline_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn a_replayed_run_becomes_a_baseline_only_if_it_is_allowed_and_is_said_to_be_replayed() {
+    let project = with_runs();
+    let mut replayed = run("desk", "dddddddddddd", 11, &[1.0, 1.0]);
+    let traffic = json!({ "replayed": 2, "recordedAt": "2026-01-21T09:00:00.000Z", "asked": ["a", "b"] });
+    replayed["items"][0]["traffic"] = traffic;
+    replayed["summary"]["traffic"] = json!({ "replayedItems": 1, "liveItems": 0, "replayed": 2, "live": 0 });
+    write(&project, &replayed);
+    assert_printed!(project.cobalt(&["baseline", "set"], 2));
+    assert!(!project.path(".cobalt/baselines").exists(), "the other experiment's baseline is not set either");
+    assert_printed!(project.cobalt(&["baseline", "set", "--allow-replayed"], 0));
+    let file: Value = serde_json::from_str(&project.read(".cobalt/baselines/desk.json")).unwrap();
+    assert_eq!((&file["replayed"], &file["items"][0]["replayed"]), (&json!(true), &json!(true)));
+    assert_eq!(file["items"][0]["asked"], json!(["a", "b"]));
+    assert!(!project.read(".cobalt/baselines/intent.json").contains("replayed"));
+    // A later replayed run does not make it stale.
+    replayed["id"] = json!("eeeeeeeeeeee");
+    replayed["timestamp"] = json!(Timestamp::from(SystemTime::now() - DAY).to_string());
+    write(&project, &replayed);
+    let ProgramOutput { stdout, .. } = project.cobalt(&["baseline", "show", "--experiment", "desk"], 0);
+    assert!(stdout.contains(" current "), "{stdout}");
+    let note = "desk: run dddddddddddd was replayed in part: the latency and cost of 1 of 2 items are those of the recording\n";
+    assert!(stdout.ends_with(note), "{stdout}");
+    let shown = project.cobalt(&["baseline", "show", "--json"], 0).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!((&shown[0]["replayed"], &shown[1]["replayed"]), (&json!(true), &json!(false)));
+}
+
+#[test]
 fn a_mistake_in_one_of_several_runs_changes_nothing() {
     let project = with_runs();
     let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);

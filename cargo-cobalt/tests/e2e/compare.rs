@@ -96,6 +96,29 @@ fn markdown_keeps_foreign_texts_in_code() {
 }
 
 #[test]
+fn it_says_what_was_replayed_and_which_items_asked_the_model_something_else() {
+    let store = Store::new();
+    store.keep(&Kept::default());
+    store.keep_replayed(&Kept { id: "bbbbbbbbbbbb", day: 2, ..Kept::default() });
+    store.keep_replayed(&Kept { id: "cccccccccccc", day: 3, ..Kept::default() });
+    let path = store.folder().join(".cobalt/results/2026-02-03T14-30-00_desk_cccccccccccc.json");
+    let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    report["items"][3]["traffic"]["asked"][0] = json!("another model");
+    report["items"][ITEMS - 1]["traffic"]["asked"][1] = json!("eeeeeeeeee");
+    fs::write(&path, report.to_string()).unwrap();
+    assert_printed!(store.compare(&["bbbb", "cccc"], 0));
+    assert_printed!(store.compare(&["bbbb", "cccc", "--markdown"], 0));
+    let said = store.compare(&["bbbb", "cccc", "--json"], 0).stdout;
+    let json: Value = serde_json::from_str(&said).unwrap();
+    let notes = &json["comparisons"][0]["notes"];
+    let expected = "38 of 40 items asked the model exactly what they asked before; 2 diverged: `item-3` at the model, the tools \
+                    or the settings, `item-39` at message 1";
+    assert_eq!(notes[2], expected, "{notes}");
+    // Nothing is known of what the first run asked.
+    assert!(!store.compare(&["aaaa", "bbbb"], 0).stdout.contains("asked the model"));
+}
+
+#[test]
 fn a_baseline_file_is_compared_by_its_numbers() {
     let store = Store::with_a_drop();
     let mut set = program(COBALT, store.folder());

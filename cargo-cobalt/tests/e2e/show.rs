@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::command::{COBALT, program};
 use crate::project::ProgramOutput;
 use crate::snapshot::assert_printed;
-use crate::store::Store;
+use crate::store::{Kept, Store};
 
 fn show(store: &Store, arguments: &[&str], code: i32) -> ProgramOutput {
     let mut command = program(COBALT, store.folder());
@@ -112,6 +112,37 @@ fn an_item_is_shown_in_full_with_every_trial() {
     }
     assert_printed!(show(&store, &["latest", "paris"], 0));
     assert_printed!(show(&store, &["latest", "rome"], 0));
+}
+
+#[test]
+fn a_run_and_its_items_say_what_was_replayed() {
+    let store = Store::new();
+    store.keep_replayed(&Kept::default());
+    let text = show(&store, &["latest"], 0).stdout;
+    let lines: Vec<_> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(
+        lines[1..7],
+        [
+            "traffic: 40 items: 39 replayed (recorded 2026-01-21), 1 live, $0.03",
+            "traffic: 1 item diverged from the recording",
+            "traffic: 3 requests attributed by content",
+            "traffic: 1 request not attributed to an item; see `cobalt::recording`",
+            "traffic: 1 request retried, 1.5 s waited, which is not part of the latency",
+            "key result right requests latency output",
+        ]
+    );
+    assert_eq!(lines[7], "item-0 passed 1 2 replayed 10 ms this");
+    assert_eq!(lines.last().unwrap(), "item-39 passed 1 1 replayed, 1 live, diverged 10 ms this");
+    let text = show(&store, &["latest", "item-0"], 0).stdout;
+    assert!(text.contains(", latency 10 ms (as recorded)\n"), "{text}");
+    assert!(text.contains("\n  traffic: 2 requests replayed (recorded 2026-01-21)\n"), "{text}");
+    let text = show(&store, &["latest", "item-39"], 0).stdout;
+    assert!(text.contains(", latency 10 ms\n"), "it was replayed only in part: {text}");
+    assert!(
+        text.contains("\n  diverged: `messages[1].content`: recorded `red`, now `<b>blue</b>`\n"),
+        "{text}"
+    );
 }
 
 #[test]

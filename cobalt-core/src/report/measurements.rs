@@ -96,6 +96,9 @@ pub struct MeasuredItem {
     /// the gateway. See [`Traffic::asked`](super::Traffic::asked).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
+    /// Whether its latency is that of a recording, at least in part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// Each evaluator's scores from 0 to 1, one for each trial that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
     /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
@@ -197,6 +200,7 @@ impl MeasuredItem {
                 .first()
                 .and_then(|run| run.traffic.as_ref())
                 .map_or_else(Vec::new, |traffic| traffic.asked.clone()),
+            replayed: item.has_replayed_latency(),
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::format::{Style, format_score_at};
 use super::format_difference::FormattedDifference;
 use super::retried::format_attempts;
+use super::traffic::format_replayed;
 use crate::item::Item;
 use crate::report::comparison::{Comparison, Difference, ItemMatching, RunIdentity, Verdict};
 use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
@@ -90,6 +91,14 @@ fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     }
     if let Some(attempts) = format_attempts(run) {
         let _ = write!(text, "\n  attempts: {}", indent_continuation(&truncate_value(&attempts)));
+    }
+    if let Some(traffic) = &run.traffic {
+        if let Some(replayed) = format_replayed(traffic) {
+            let _ = write!(text, "\n  traffic: {replayed}");
+        }
+        if let Some(difference) = &traffic.diverged {
+            let _ = write!(text, "\n  diverged: {}", indent_continuation(&truncate_value(difference)));
+        }
     }
     for (name, pass_mark) in config.evaluators() {
         let Some(evaluation) = run.evaluations.get(name) else { continue };
@@ -277,6 +286,27 @@ mod tests {
         let expected = "item k of `desk`\n  error: the model is busy\n  \
                         attempts: 3, retried after: the model is busy; connection reset\n    by peer";
         assert_eq!(explained, expected);
+    }
+
+    #[test]
+    fn an_item_says_that_it_was_replayed_and_where_it_diverged() {
+        let recorded = "2026-11-21T09:00:00.000Z";
+        let run = |traffic: Value| json!({ "output": { "output": "x" }, "latencyMs": 1.0, "evaluations": {}, "traffic": traffic });
+        let report: Report = serde_json::from_value(json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-11-22T14:30:00.000Z",
+            "config": { "runs": 4, "concurrency": 1, "timeout": 1, "evaluators": [] }, "summary": { "totalItems": 1 },
+            "items": [{ "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "runs": [
+                run(json!({ "replayed": 2, "recordedAt": recorded })),
+                run(json!({ "replayed": 1, "recordedAt": recorded })),
+                run(json!({ "replayed": 1, "live": 1, "recordedAt": recorded, "diverged": "`messages[1]`: recorded `a`, now `b`" })),
+                run(json!({ "live": 2 })),
+            ] }],
+        }))
+        .unwrap();
+        let expected = "item k of `desk`\n  trials 1, 2 of 4\n  output: \"x\"\n  traffic: replayed (recorded 2026-11-21)\n  \
+                        trial 3 of 4\n  output: \"x\"\n  traffic: replayed in part (recorded 2026-11-21)\n  \
+                        diverged: `messages[1]`: recorded `a`, now `b`\n  trial 4 of 4\n  output: \"x\"";
+        assert_eq!(explain(&report.items[0], "desk", &report.config), expected);
     }
 
     #[test]

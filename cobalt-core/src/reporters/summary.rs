@@ -319,6 +319,57 @@ mod tests {
     }
 
     #[test]
+    fn a_replayed_run_says_so_marks_its_figures_and_names_items_that_diverged() {
+        let item = |index: usize, traffic: serde_json::Value| {
+            let (key, item_traffic) = (format!("i{index}"), traffic);
+            serde_json::json!({ "index": index, "key": key, "input": {}, "latencyMs": 250.0, "output": { "output": "a" },
+                "evaluations": { "right": { "score": 1.0 } }, "traffic": item_traffic })
+        };
+        let recorded = "2026-11-21T09:00:00.000Z";
+        let diverged = |index| {
+            let traffic = serde_json::json!({ "replayed": 1, "live": 1, "recordedAt": recorded, "liveCost": 0.01,
+                "diverged": format!("`messages[{index}]`: recorded `a`,\nnow `b`") });
+            item(index, traffic)
+        };
+        let replayed = item(0, serde_json::json!({ "replayed": 2, "recordedAt": recorded }));
+        let report: Report = serde_json::from_value(serde_json::json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-11-22T14:30:00.000Z", "passed": true,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right"], "passMarks": [0.5], "strict": true },
+            "summary": {
+                "totalItems": 5, "passedItems": 5, "totalDurationMs": 1000, "avgLatencyMs": 250.0, "totalTokens": 1200,
+                "estimatedCost": 0.25, "latency": { "min": 250.0, "max": 250.0, "p50": 250.0, "p95": 250.0, "p99": 250.0 },
+                "traffic": { "replayedItems": 1, "liveItems": 4, "divergedItems": 4, "replayed": 6, "live": 4,
+                    "recordedAt": recorded, "liveCost": 0.04, "unattributed": 2, "retried": 1 },
+            },
+            "items": [replayed, diverged(1), diverged(2), diverged(3), diverged(4)],
+        }))
+        .unwrap();
+        let names: Vec<_> = report.items.iter().map(|item| item.key.clone()).collect();
+        let finished = ExperimentFinished::of(0, &report, &names, None);
+        let text = render_summary(&finished, Path::new(""), Style::Plain);
+        let lines: Vec<_> = text.lines().skip(3).collect();
+        assert_eq!(
+            lines,
+            [
+                "  items   5",
+                "  time    1.0 s total, latency mean 250 ms, p50 250 ms, p95 250 ms (1 of 5 as recorded)",
+                "  tokens  1,200, agent cost $0.25 (1 of 5 as recorded)",
+                "  traffic 5 items: 1 replayed (recorded 2026-11-21), 4 live, $0.04",
+                "          2 requests not attributed to an item; see `cobalt::recording`",
+                "          1 request retried",
+                "  4 items diverged from the recording",
+                "          i1: `messages[1]`: recorded `a`, now `b`",
+                "          i2: `messages[2]`: recorded `a`, now `b`",
+                "          i3: `messages[3]`: recorded `a`, now `b`",
+                "          and 1 more item",
+            ],
+            "{text}"
+        );
+        let event = serde_json::to_value(&finished).unwrap();
+        assert_eq!(event["diverged"][0]["item"], "i1");
+    }
+
+    #[test]
     fn a_gated_run_counts_items_at_their_pass_marks_apart_from_its_verdict() {
         let met = serde_json::json!({ "passed": true, "violations": [], "summary": "1 threshold met" });
         let text = gated(serde_json::json!({ "passed": true, "ciStatus": met }));

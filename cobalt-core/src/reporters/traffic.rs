@@ -126,6 +126,13 @@ pub fn format_trial_traffic(traffic: &Traffic) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Whether a trial was replayed: `replayed (recorded 2026-11-21)`, or `replayed in part (…)`. `None` if no request of its agent was.
+pub(super) fn format_replayed(traffic: &Traffic) -> Option<String> {
+    let recorded = traffic.recorded_at.map_or_else(String::new, |at| format!(" (recorded {})", date(at)));
+    let in_part = if traffic.live > 0 { " in part" } else { "" };
+    (traffic.replayed > 0).then(|| format!("replayed{in_part}{recorded}"))
+}
+
 /// The day of a time, in UTC.
 fn date(at: Timestamp) -> String {
     at.to_string()[..10].to_owned()

@@ -164,6 +164,35 @@ fn a_ratio_below_1_is_missed_by_an_unchanged_agent() {
 }
 
 #[test]
+fn the_latency_of_replayed_items_is_not_compared() {
+    let timed = |id, factor: f64| {
+        with(scored(id, &[1.0; 40]), |index, item| {
+            item.latency_ms = factor * (100.0 + 7.0 * (index % 5) as f64)
+        })
+    };
+    let gate = || gate(Category::Latency, Metric::Ratio, 1.2);
+    // The recorded latencies would hide that the others doubled.
+    let replayed = with(timed("b", 2.0), |index, item| {
+        item.replayed = index < 30;
+        item.latency_ms /= if item.replayed { 2.0 } else { 1.0 };
+    });
+    let found = judged(&timed("a", 1.0), &replayed, gate());
+    assert_eq!(found.finding, ThresholdStatus::Missed, "{}", found.message);
+    assert!(is_close(found.actual.unwrap(), 2.0), "{}", found.message);
+    assert!(found.message.ends_with("; excluded: 30 items replayed"), "{}", found.message);
+    let baseline = with(timed("a", 1.0), |_, item| item.replayed = true);
+    let found = judged(&baseline, &timed("b", 2.0), gate());
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, None), "{}", found.message);
+    assert!(
+        found.message.contains("no items can be compared; excluded: 40 items replayed"),
+        "{}",
+        found.message
+    );
+    let scores = judged(&baseline, &timed("b", 2.0), drop(0.02));
+    assert!(!scores.message.contains("replayed"), "scores are the agent's own: {}", scores.message);
+}
+
+#[test]
 fn there_is_no_ratio_to_nothing() {
     let free = with(scored("a", &[1.0; 40]), |_, item| item.cost = Some(0.0));
     let dear = with(scored("b", &[1.0; 40]), |_, item| item.cost = Some(1.0));

@@ -40,6 +40,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         failed: Vec::new(),
         latency_ms: 0.0,
         asked: Vec::new(),
+        replayed: false,
         tokens: None,
         cost: None,
         scores: scores.collect(),

@@ -12,11 +12,8 @@ interface ReplayMarkProps {
 export function ReplayMark({ mark, explanation = REPLAY_EXPLANATION }: ReplayMarkProps) {
   if (mark === undefined) return null;
   return (
-    <span
-      title={explanation}
-      className="inline-flex items-center gap-1 font-normal text-muted text-xs whitespace-nowrap"
-    >
-      <History className="size-3 shrink-0" aria-hidden="true" />
+    <span title={explanation} className="inline-flex gap-1 font-normal text-muted text-xs">
+      <History className="mt-0.5 size-3 shrink-0" aria-hidden="true" />
       {mark}
     </span>
   );

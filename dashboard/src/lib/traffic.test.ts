@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../api/types';
 import { report } from '../test/run';
-import { itemMark, replayMark, trafficLine, trafficNotes } from './traffic';
+import { itemMark, replayMark, summaryMark, trafficLine, trafficNotes } from './traffic';
 
 type Traffic = NonNullable<Report['summary']['traffic']>;
 
@@ -52,13 +52,15 @@ describe('the traffic of a run', () => {
     expect(replayMark(0, 45)).toBeUndefined();
     expect(replayMark(45, 45)).toBe('as recorded');
     expect(replayMark(38, 45)).toBe('38 of 45 as recorded');
+    expect(summaryMark(summary({ liveItems: 45, live: 45, replayed: 1 }))).toBe('as recorded in part');
+    expect(summaryMark(summary({ liveItems: 45, live: 45 }))).toBeUndefined();
     expect(itemMark({ replayed: 3, live: 0, recordedAt })).toEqual({
       mark: 'as recorded',
-      explanation: 'Latency and cost as recorded 2026-11-21: 3 requests replayed',
+      explanation: 'Latency and cost are those recorded on 2026-11-21: 3 requests replayed',
     });
     expect(itemMark({ replayed: 2, live: 1 })).toEqual({
-      mark: 'partly as recorded',
-      explanation: 'Latency and cost partly as recorded: 2 of 3 requests replayed',
+      mark: 'as recorded in part',
+      explanation: 'Latency and cost are in part those recorded: 2 of 3 requests replayed',
     });
     expect(itemMark({ replayed: 0, live: 1 })).toBeUndefined();
     expect(itemMark(undefined)).toBeUndefined();

@@ -63,9 +63,11 @@ export function replayMark(replayedItems: number, totalItems: number): string | 
   return `${formatCount(replayedItems)} of ${formatCount(totalItems)} as recorded`;
 }
 
-/** The mark of a run's summary. */
+const IN_PART = 'as recorded in part';
+
+/** The mark of a run's summary; `as recorded in part` if no item was replayed as a whole. */
 export const summaryMark = ({ traffic, totalItems }: Summary) =>
-  replayMark(traffic?.replayedItems ?? 0, totalItems);
+  replayMark(traffic?.replayedItems ?? 0, totalItems) ?? (traffic?.replayed ? IN_PART : undefined);
 
 /** What the mark of a run means. */
 export const REPLAY_EXPLANATION =
@@ -77,11 +79,14 @@ export function itemMark(
 ): { mark: string; explanation: string } | undefined {
   const { replayed = 0, live = 0, recordedAt } = traffic ?? {};
   if (replayed === 0) return undefined;
-  const recorded = recordedAt == null ? '' : ` ${formatDate(recordedAt)}`;
+  const recorded = recordedAt == null ? '' : ` on ${formatDate(recordedAt)}`;
   const requests =
     live === 0
       ? `${pluralize(replayed, 'request')} replayed`
       : `${formatCount(replayed)} of ${pluralize(replayed + live, 'request')} replayed`;
-  const mark = live === 0 ? 'as recorded' : 'partly as recorded';
-  return { mark, explanation: `Latency and cost ${mark}${recorded}: ${requests}` };
+  const extent = live === 0 ? '' : ' in part';
+  return {
+    mark: live === 0 ? 'as recorded' : IN_PART,
+    explanation: `Latency and cost are${extent} those recorded${recorded}: ${requests}`,
+  };
 }

@@ -2,7 +2,9 @@
 
 use cobalt_core::report::comparison::Difference;
 use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
-use cobalt_core::reporters::{escape_control, expected_field, explain, format_duration};
+use cobalt_core::reporters::{
+    escape_control, expected_field, explain, format_duration, format_trial_traffic,
+};
 use cobalt_core::wording::count;
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
@@ -255,6 +257,12 @@ struct ItemData<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     error: bool,
     status: Status,
+    /// Whether its latency is that of a recording.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    replayed: bool,
+    /// Whether it diverged from the recording in some trial.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    diverged: bool,
     input: &'a cobalt_core::item::Item,
     /// The field of the input with the expected output.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -275,6 +283,12 @@ struct TrialData<'a> {
     evaluations: &'a Evaluations,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// What was replayed and what was sent, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traffic: Option<String>,
+    /// Where it diverged from the recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diverged: Option<&'a str>,
 }
 
 fn is_ok(status: &Status) -> bool {
@@ -290,6 +304,8 @@ fn items_json(report: &Report) -> String {
         failed: report.config.fails(item),
         error: item.is_in_error(),
         status: item.status(),
+        replayed: item.is_replayed(),
+        diverged: item.runs.iter().any(|run| diverged(run).is_some()),
         input: &item.input,
         expected: expected_field(&item.input),
         runs: item.runs.iter().map(TrialData::of).collect(),
@@ -311,8 +327,15 @@ impl<'a> TrialData<'a> {
             latency: (run.latency_ms * 1000.0).round() / 1000.0,
             evaluations: &run.evaluations,
             error: run.error.as_deref(),
+            traffic: run.traffic.as_deref().and_then(format_trial_traffic),
+            diverged: diverged(run),
         }
     }
+}
+
+/// Where a trial diverged from the recording.
+fn diverged(run: &Execution) -> Option<&str> {
+    run.traffic.as_ref()?.diverged.as_deref()
 }
 
 #[cfg(test)]

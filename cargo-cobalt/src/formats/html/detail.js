@@ -8,7 +8,7 @@ function details(item, evaluators) {
   const expected = () => item.expected === undefined ? null : side(item.expected === "expected" ? "Expected" : `Expected (${item.expected})`, item.input[item.expected]);
   const worst = Math.max(0, item.runs.findIndex((run) => isBad(run, evaluators)));
   const runs = item.runs.map((run, index) => {
-    const content = () => element("div", {}, element("div", { class: "sides" }, expected(), outcome(run)), evaluations(run, evaluators), metadata(run));
+    const content = () => element("div", {}, element("div", { class: "sides" }, expected(), outcome(run)), evaluations(run, evaluators), traffic(run), metadata(run));
     return several ? folded(run, index, item.runs.length, index === worst, evaluators, content) : content();
   });
   return [element("div", { class: "sides" }, fields.map(([field, value]) => side(field, value))), ...runs];
@@ -67,6 +67,14 @@ function evaluation(name, mark, found) {
     found.reason === undefined ? null : block(found.reason),
     found.chainOfThought === undefined ? null : more("Reasoning", found.chainOfThought),
     Object.keys(rest).length === 0 ? null : more("Details", rest));
+}
+
+/** What was replayed and what was sent, and where it diverged from the recording. */
+function traffic(run) {
+  if (run.traffic === undefined && run.diverged === undefined) return null;
+  return element("div", { class: "evaluation" },
+    run.traffic === undefined ? null : element("p", {}, `Model traffic: ${run.traffic}`),
+    run.diverged === undefined ? null : side("Diverged from the recording", run.diverged));
 }
 
 /** The agent's metadata. */

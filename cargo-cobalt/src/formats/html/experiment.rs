@@ -4,7 +4,7 @@ use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, V
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
 use cobalt_core::reporters::{
     escape_control, explain_difference, format_agent_usage, format_diverged, format_duration,
-    format_judge_usage, format_pass_count, format_traffic, traffic_notes,
+    format_judge_usage, format_pass_count, format_traffic, replay_mark, traffic_notes,
 };
 use cobalt_core::wording::{count, percent};
 use maud::{Markup, html};
@@ -238,6 +238,7 @@ fn times_and_usage(report: &Report) -> Markup {
     html! {
         h3 { "Time and cost" }
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
+        @if let Some(mark) = replay_mark(summary) { p.note { "Latency, tokens and agent cost: " (mark) "." } }
         (latencies_chart(&latencies))
         dl.facts {
             @if let Some(tokens) = format_agent_usage(summary) { div { dt { "Tokens" } dd { (escape_control(&tokens)) } } }

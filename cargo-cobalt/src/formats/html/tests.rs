@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::html;
 use super::page::{SCRIPT, STYLE, content_security_policy};
+use crate::formats::fixtures::replayed;
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// Strings that try to escape their element or change the text direction around them.
@@ -176,6 +177,20 @@ fn a_threshold_that_is_inconclusive_is_not_shown_as_met() {
 }
 
 #[test]
+fn a_replayed_run_marks_its_figures_and_tells_the_script_which_items_were_replayed() {
+    let page = html(&results([serde_json::from_value(replayed()).unwrap()]));
+    let markup = markup(&page);
+    assert!(markup.contains("Latency, tokens and agent cost: 1 of 2 as recorded."), "{markup}");
+    assert!(markup.contains("2 items: 1 replayed (recorded 2026-01-21), 1 live, $0.03"), "{markup}");
+    let data: Value = serde_json::from_str(between(&page, "id=\"items-0\">", "</script>")).unwrap();
+    let [one, other] = [&data["items"][0], &data["items"][1]];
+    assert_eq!((&one["replayed"], one.get("diverged")), (&json!(true), None));
+    assert_eq!((other.get("replayed"), &other["diverged"]), (None, &json!(true)));
+    assert_eq!(one["runs"][0]["traffic"], "2 requests replayed (recorded 2026-01-21)");
+    assert_eq!(other["runs"][0]["diverged"], "`messages[1]`: now <b>`x`</b>");
+}
+
+#[test]
 fn a_run_whose_items_are_not_known_says_why() {
     let report = Report { items: Vec::new(), ..report(&["a"]) };
     let without_items = Some("the disk is full".to_owned());
@@ -261,6 +276,22 @@ fn a_browser_shows_a_run_without_a_score_as_such_and_not_as_low() {
             && runs.iter().all(|run| between(run, "Trial ", "</summary>").contains("scoring error")),
         "{dom}"
     );
+}
+
+#[test]
+fn a_browser_shows_which_items_were_replayed_and_where_they_diverged() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = html(&results([serde_json::from_value(replayed()).unwrap()]));
+    let dom = drawn(browser, folder.path(), &page, "#items-of-0/item-1");
+    assert!(dom.contains("250 ms<small> as recorded</small>"), "{dom}");
+    assert!(dom.contains("data-filter=\"replayed\"") && dom.contains("data-filter=\"diverged\""), "{dom}");
+    let opened = between(&dom, "<tr class=\"detail\">", "</tr>");
+    assert!(
+        opened.contains("Model traffic: 1 request replayed (recorded 2026-01-21), 3 live, $0.03"),
+        "{opened}"
+    );
+    assert!(opened.contains("now &lt;b&gt;`x`&lt;/b&gt;"), "{opened}");
 }
 
 #[test]

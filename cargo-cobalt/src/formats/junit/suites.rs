@@ -214,7 +214,12 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
     if let Some(traffic) = &summary.traffic {
         add("items.replayed", Some(traffic.replayed_items.to_string()));
         add("items.live", Some(traffic.live_items.to_string()));
+        add("items.diverged", Some(traffic.diverged_items.to_string()));
         add("recorded", traffic.recorded_at.map(|at| at.to_string()));
+        add("requests.replayed", Some(traffic.replayed.to_string()));
+        add("requests.live", Some(traffic.live.to_string()));
+        add("requests.unattributed", Some(traffic.unattributed.to_string()));
+        add("live_cost.usd", (traffic.live_cost > 0.0).then(|| traffic.live_cost.to_string()));
     }
     add("baseline", report.baseline.as_ref().map(|baseline| baseline.base.id.clone()));
     properties

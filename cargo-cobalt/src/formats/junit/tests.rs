@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 use serde_json::{Value, json};
 
 use super::junit;
-use crate::formats::fixtures::{broken, finished, item, report, results};
+use crate::formats::fixtures::{broken, finished, item, replayed, report, results};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// An element of the schema `junit-10.xsd`, as far as we write it: its name, required attributes, optional attributes, and child
@@ -187,6 +187,25 @@ fn low_scores_are_failures_and_what_could_not_be_measured_are_errors() {
     assert!(low.inside[0].text.contains("output: \"b\""), "{low:?}");
     let unscored = suite.all("testcase").nth(4).unwrap();
     assert_eq!(unscored.inside[0].get("message"), "right gave no score: the judge was silent");
+}
+
+#[test]
+fn what_was_replayed_is_in_the_properties_and_in_the_text_of_each_item() {
+    let root = read(&junit(&results(vec![replayed()])));
+    let suite = root.all("testsuite").next().unwrap();
+    let properties = suite.all("properties").next().unwrap();
+    let get =
+        |name: &str| properties.all("property").find(|it| it.get("name") == name).map(|it| it.get("value"));
+    let names = ["items.replayed", "items.live", "items.diverged", "requests.replayed", "requests.live"];
+    assert_eq!(names.map(get), ["1", "1", "1", "3", "3"].map(Some));
+    assert_eq!((get("requests.unattributed"), get("live_cost.usd")), (Some("2"), Some("0.03")));
+    assert_eq!(get("recorded"), Some("2026-01-21T09:00:00.000Z"));
+    let texts: Vec<_> = suite.all("testcase").map(|case| &case.inside[0].text).collect();
+    assert!(texts[0].contains("traffic: replayed (recorded 2026-01-21)"), "{texts:?}");
+    assert!(
+        texts[1].contains("replayed in part") && texts[1].contains("diverged: `messages[1]`"),
+        "{texts:?}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus};
-use cobalt_core::report::{Report, RunVerdict, Summary, ThresholdOutcome};
+use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
     SCORE_COLUMNS, explain, format_agent_usage, format_diverged, format_durations, format_judge_usage,
     format_pass_count, format_score, format_traffic, score_cells, traffic_notes, verdict_reasons,
@@ -20,8 +20,10 @@ use crate::runs::short_hash;
 const MAX_KEY_LEN: usize = 120;
 /// The maximum length of an item's explanation, in characters.
 const MAX_EXPLANATION_LEN: usize = 3000;
-/// The maximum length of a one-line error, in characters.
+/// The maximum length of a one-line error, and of a difference from a recording, in characters.
 const MAX_ERROR_LEN: usize = 200;
+/// The maximum number of named items that diverged from their recording.
+const MAX_DIVERGED: usize = 10;
 
 /// The section of an experiment, with at most `most_items` items.
 pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
@@ -43,7 +45,7 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
         Some(reason) => {
             let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
         }
-        None => text += &items(report, &notable_items(report), most_items),
+        None => text += &(items(report, &notable_items(report), most_items) + &diverged_items(report)),
     }
     text
 }
@@ -240,6 +242,25 @@ fn items(report: &Report, notable: &[NotableItem<'_>], most: usize) -> String {
     text + "\n</details>\n"
 }
 
+/// The items that diverged from their recording, each with where; empty if there are none.
+fn diverged_items(report: &Report) -> String {
+    let Some(title) = format_diverged(&report.summary) else { return String::new() };
+    let diverged: Vec<_> =
+        report.case_names().into_iter().zip(&report.items).filter_map(diverged_item).collect();
+    let mut text = format!("\n<details><summary>{title}</summary>\n\n");
+    text.extend(diverged.iter().take(MAX_DIVERGED).map(String::as_str));
+    if diverged.len() > MAX_DIVERGED {
+        let _ = writeln!(text, "- and {}", count(diverged.len() - MAX_DIVERGED, "more item"));
+    }
+    text + "\n</details>\n"
+}
+
+fn diverged_item((name, item): (String, &ItemResult)) -> Option<String> {
+    let difference = item.runs.iter().find_map(|run| run.traffic.as_ref()?.diverged.as_ref())?;
+    let name = code(&truncate(&name, MAX_KEY_LEN));
+    Some(format!("- {name}: {}\n", code(&truncate(difference, MAX_ERROR_LEN))))
+}
+
 /// The number of items of each kind.
 pub fn item_counts(notable: &[NotableItem<'_>]) -> String {
     let kinds = [
@@ -261,6 +282,26 @@ fn icon(gravity: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::fixtures::{finished, replayed};
+    use crate::formats::pr_comment;
+    use crate::results::Results;
+
+    #[test]
+    fn a_replayed_run_says_so_and_where_it_diverged_and_a_comment_says_it_without_texts() {
+        let finished = finished(replayed());
+        let text = experiment(&finished, 10);
+        let lines = "p95 250 ms (1 of 2 as recorded)\n\
+                     - traffic: 2 items: 1 replayed (recorded 2026-01-21), 1 live, $0.03\n\
+                     - traffic: 1 item diverged from the recording\n\
+                     - traffic: 2 requests not attributed to an item; see `cobalt::recording`\n";
+        assert!(text.contains(lines), "{text}");
+        let diverged = "\n<details><summary>1 item diverged from the recording</summary>\n\n\
+                        - `item-1`: `` `messages[1]`: now <b>`x`</b> ``\n\n</details>\n";
+        assert!(text.ends_with(diverged), "{text}");
+        let comment = pr_comment(&Results::of(vec![finished]));
+        assert!(comment.contains("- traffic: 1 item diverged from the recording\n"), "{comment}");
+        assert!(!comment.contains("messages[1]"), "{comment}");
+    }
 
     #[test]
     fn a_models_name_among_figures_can_mention_nobody() {

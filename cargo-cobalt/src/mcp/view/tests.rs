@@ -173,7 +173,8 @@ fn a_replayed_run_says_so_and_its_items_have_no_hashes_of_messages() {
     let shown = shown(&report, &ItemQuery::default());
     let text = text(&shown, MAX_TEXT);
     for line in [
-        "- traffic: 2 items: 1 replayed, 1 live; 1 item diverged from the recording",
+        "- traffic: 2 items: 1 replayed, 1 live",
+        "- traffic: 1 item diverged from the recording",
         "  - diverged from the recording: `` `messages[1]`: recorded `@you` ``",
     ] {
         assert!(text.lines().any(|said| said == line), "no {line}: {text}");

@@ -50,12 +50,11 @@ pub fn text(shown: &RunPage, room: usize) -> String {
     }
     text += &thresholds(shown);
     let figures = format!(
-        "{}\n{}- time: {}\n{}{}{}",
+        "{}\n{}- time: {}\n{}{}",
         scores(shown),
         items_at_pass_marks(head),
         format_durations(&head.summary),
         usage(head).lines().map(|line| line_or_code(line.to_owned()) + "\n").collect::<String>(),
-        traffic(&head.summary).map_or_else(String::new, |traffic| format!("- traffic: {traffic}\n")),
         baseline(shown)
     );
     let figures = first_lines(&figures, room / 2);

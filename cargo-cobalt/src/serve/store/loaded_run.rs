@@ -142,6 +142,7 @@ impl LoadedItem {
             tokens: self.tokens,
             cost: self.cost,
             asked: self.traffic.as_ref().map_or_else(Vec::new, |traffic| traffic.asked()),
+            replayed: self.traffic.as_ref().is_some_and(|traffic| traffic.replayed > 0),
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
             trials: self.trials.to_vec(),
         }

@@ -2,7 +2,7 @@
 
 use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, sample_size};
 use super::item_changes::regressions;
-use super::notes::notes;
+use super::notes::{notes, traffic_notes};
 use super::paired::{ComparedMetric, Paired};
 use super::pairs::{Pair, match_items};
 use super::{Comparison, Difference, ItemMatching, Quantity, RunIdentity, SampleSize, Test, Verdict};
@@ -58,7 +58,7 @@ impl Draft {
         let comparison = Comparison {
             base: RunIdentity::of(base),
             other: RunIdentity::of(other),
-            notes: notes(base, other, &items, &pairs),
+            notes: [notes(base, other, &items, &pairs), traffic_notes(base, other, &pairs)].concat(),
             regressed: regressions(&pairs, &common),
             items,
             evaluators: Vec::new(),

@@ -26,7 +26,7 @@ pub struct GateResult {
 
 /// Evaluates all of an experiment's thresholds against its baseline together, as they share a correction for multiple tests.
 ///
-/// Items whose content has changed are excluded. If this run lacks the metric, or the baseline has none of its items, there is
+/// Items whose content has changed are excluded, and from the latency also those that were replayed. If this run lacks the metric, or the baseline has none of its items, there is
 /// nothing to measure and the threshold is missed. If only the baseline lacks the metric, the threshold is inconclusive.
 #[must_use]
 pub fn evaluate_against(
@@ -73,8 +73,11 @@ impl<'a> ComparedRuns<'a> {
 
     fn measure<'t>(&self, threshold: &'t Threshold) -> Result<Gate<'t>, GateResult> {
         let figure = self.figure(threshold)?;
-        let paired = Paired::of(&figure, &self.same, self.baseline, self.now);
-        let left_out = self.excluded_items(paired.unmeasured);
+        let is_latency = figure.quantity == Quantity::Latency;
+        let (replayed, measured): (Vec<_>, Vec<_>) =
+            self.same.iter().partition(|pair| is_latency && pair.has_replayed_latency());
+        let paired = Paired::of(&figure, &measured, self.baseline, self.now);
+        let left_out = self.excluded_items(replayed.len(), paired.unmeasured);
         if self.same.is_empty() && self.changed == 0 {
             let reason = format!("the baseline has no items in common with this run; {UPDATE_HINT}");
             return Err(missed(threshold, &reason));
@@ -126,8 +129,9 @@ impl<'a> ComparedRuns<'a> {
         Ok(figure)
     }
 
-    fn excluded_items(&self, unmeasured: usize) -> String {
-        let parts = [(self.changed, "changed"), (unmeasured, "not measured in both runs")];
+    fn excluded_items(&self, replayed: usize, unmeasured: usize) -> String {
+        let parts =
+            [(self.changed, "changed"), (replayed, "replayed"), (unmeasured, "not measured in both runs")];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
         let parts: Vec<_> =
             parts.map(|(number, what)| format!("{} {what}", count(*number, "item"))).collect();

@@ -20,4 +20,4 @@ pub use model::{
     Comparison, Difference, ItemMatching, Quantity, RegressedItem, RunIdentity, SampleSize, ScoreChange,
     Test, TypicalRatio, Verdict,
 };
-pub use notes::{caveats, stale_baseline_warning};
+pub use notes::{caveats, replay_note, stale_baseline_warning};

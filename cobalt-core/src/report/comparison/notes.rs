@@ -8,8 +8,8 @@ use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
 use crate::timestamp::Timestamp;
 use crate::wording::{self, count};
 
-/// What makes two runs hard to compare, such as different data or evaluators: the notes of [`compare`](super::compare)
-/// without its statistics.
+/// What makes two runs hard to compare, such as different data or evaluators: the notes of [`compare`](super::compare), except
+/// those on replays.
 #[must_use]
 pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
     let pairs = match_items(base, other);
@@ -39,7 +39,6 @@ pub fn notes(
     notes.extend(item_notes(base, other, items));
     notes.extend(evaluator_notes(base, other));
     notes.extend(unscored_evaluators(base, other, pairs));
-    notes.extend(traffic_notes(base, other, pairs));
     notes
 }
 
@@ -110,13 +109,9 @@ fn unscored_evaluators(base: &Measurements, other: &Measurements, pairs: &[Pair<
 const MAX_NAMED: usize = 5;
 
 /// What was replayed, and how many items asked the model what they asked before.
-fn traffic_notes(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for run in
-        [base, other].into_iter().take(if base.id == other.id { 1 } else { 2 }).filter(|run| run.replayed)
-    {
-        notes.push(format!("run {} was replayed: its latency and cost are those of the recording", run.id));
-    }
+pub fn traffic_notes(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Vec<String> {
+    let runs = [base, other].into_iter().take(if base.id == other.id { 1 } else { 2 });
+    let mut notes: Vec<_> = runs.filter_map(replay_note).collect();
     let known: Vec<_> =
         pairs.iter().filter(|pair| !(pair.base.asked.is_empty() || pair.other.asked.is_empty())).collect();
     if known.is_empty() || base.id == other.id {
@@ -138,6 +133,27 @@ fn traffic_notes(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) 
     }
     notes.push(note);
     notes
+}
+
+/// A note for a replayed run: what of it was not measured. `None` if nothing was replayed.
+#[must_use]
+pub fn replay_note(run: &Measurements) -> Option<String> {
+    let Measurements { id, items, .. } = run;
+    let replayed = items.iter().filter(|item| item.replayed).count();
+    let note = match replayed {
+        all if all == items.len() => {
+            format!("run {id} was replayed: its latency and cost are those of the recording")
+        }
+        // Only requests that could not be attributed to an item.
+        0 => format!("run {id} was replayed in part: some of its latency and cost is that of the recording"),
+        some => {
+            let all = count(items.len(), "item");
+            format!(
+                "run {id} was replayed in part: the latency and cost of {some} of {all} are those of the recording"
+            )
+        }
+    };
+    run.replayed.then_some(note)
 }
 
 /// Where two conversations diverge. The first hash is that of everything but the messages.
@@ -175,6 +191,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::report::comparison::compare;
 
     fn age_of(hours: u64) -> Option<String> {
         let at = |hours| Timestamp::from(SystemTime::UNIX_EPOCH + Duration::from_secs(hours * HOUR));
@@ -188,24 +205,41 @@ mod tests {
     #[test]
     fn items_that_asked_something_else_are_named_with_the_message() {
         let run = |id: &str, asked: [&[&str]; 4]| -> Measurements {
-            let item = |(index, asked): (usize, &&[&str])| json!({ "key": format!("i{index}"), "content": "1", "latencyMs": 1.0, "scores": {}, "asked": asked });
-            let items: Vec<_> = asked.iter().enumerate().map(item).collect();
             let replayed = id == "b";
+            let item = |(index, asked): (usize, &&[&str])| json!({ "key": format!("i{index}"), "content": "1", "latencyMs": 1.0, "scores": {}, "asked": asked, "replayed": replayed });
+            let items: Vec<_> = asked.iter().enumerate().map(item).collect();
             let run = json!({ "measurements": 1, "id": id, "name": "desk", "timestamp": "2026-11-21T00:00:00Z", "runs": 1,
                 "evaluators": [], "items": items, "replayed": replayed });
             serde_json::from_value(run).unwrap()
         };
         let before = run("a", [&["m", "1", "2"], &["m", "1", "2"], &["m", "1"], &[]]);
         let now = run("b", [&["m", "1", "2"], &["m", "1", "3"], &["n", "1"], &["m"]]);
+        let notes = |one: &Measurements, other: &Measurements| compare(one, &[other]).remove(0).notes;
         assert_eq!(
-            caveats(&before, &now),
+            notes(&before, &now),
             [
                 "run b was replayed: its latency and cost are those of the recording",
                 "1 of 3 items asked the model exactly what they asked before; 2 diverged: `i1` at message 2, `i2` at the model, \
                  the tools or the settings",
             ]
         );
-        assert_eq!(caveats(&before, &before), ["both sides are the same run"]);
+        assert_eq!(notes(&before, &before), ["both sides are the same run"]);
+        assert_eq!(
+            notes(&now, &now)[1..],
+            ["run b was replayed: its latency and cost are those of the recording"]
+        );
+        let mut in_part = now.clone();
+        in_part.items[3].replayed = false;
+        assert_eq!(
+            replay_note(&in_part).unwrap(),
+            "run b was replayed in part: the latency and cost of 3 of 4 items are those of the recording"
+        );
+        assert_eq!(replay_note(&before), None);
+        assert_eq!(
+            caveats(&before, &now),
+            [""; 0],
+            "a baseline is not stale because a later run is replayed"
+        );
     }
 
     #[test]

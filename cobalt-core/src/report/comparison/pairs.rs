@@ -19,6 +19,11 @@ impl Pair<'_> {
     pub fn is_changed(&self) -> bool {
         self.base.content != self.other.content
     }
+
+    /// Whether the item's latency is that of a recording in one of the runs, so there is nothing to compare.
+    pub fn has_replayed_latency(&self) -> bool {
+        self.base.replayed || self.other.replayed
+    }
 }
 
 /// Matches items by key, in the order of the base run. An item without a cluster is its own cluster.

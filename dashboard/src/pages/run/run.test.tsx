@@ -223,9 +223,9 @@ describe('the items', () => {
     expect(within(replayed).getByRole('cell', { name: 'as recorded: $0.010' })).toBeVisible();
     expect(within(replayed).getByRole('link')).toHaveAttribute(
       'title',
-      'key-0\nLatency and cost as recorded 2026-01-21: 3 requests replayed',
+      'key-0\nLatency and cost are those recorded on 2026-01-21: 3 requests replayed',
     );
-    expect(screen.getByRole('row', { name: /item 1/ })).toHaveTextContent('partly as recorded: 310 ms');
+    expect(screen.getByRole('row', { name: /item 1/ })).toHaveTextContent('as recorded in part: 310 ms');
     expect(screen.getByRole('row', { name: /item 2/ })).not.toHaveTextContent('recorded');
   });
 

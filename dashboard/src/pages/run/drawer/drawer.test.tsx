@@ -106,7 +106,7 @@ describe('the drawer of an item', () => {
     expect(within(section).getByText('Diverged from the recording')).toBeVisible();
     expect(section).toHaveTextContent('recorded `<b>red</b>`, now `grey`');
     expect(container.querySelector('b')).toBeNull();
-    expect(drawer.getAllByText('partly as recorded')).toHaveLength(2);
+    expect(drawer.getAllByText('as recorded in part')).toHaveLength(2);
   });
 
   test('shows the traffic of the selected trial', async () => {
