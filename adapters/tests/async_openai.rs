@@ -13,7 +13,8 @@ use async_openai::types::chat::{
     ChatCompletionTools, CreateChatCompletionRequest, FunctionObject,
 };
 use cobalt_clients::tower::AttributionLayer;
-use common::{Counts, ITEMS, Server, TOOL_TURNS, TURNS, for_each_item, header_of_task, prompt};
+use common::reply::{TOOL_TURNS, TURNS};
+use common::{Counts, ITEMS, Server, for_each_item, header_of_task, prompt};
 use futures_util::StreamExt;
 use tower::ServiceBuilder;
 

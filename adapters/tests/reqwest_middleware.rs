@@ -4,7 +4,8 @@
 mod common;
 
 use cobalt_clients::reqwest_middleware::Attribution;
-use common::{Counts, ITEMS, Server, TOOL_TURNS, TURNS, for_each_item, header_of_task, prompt};
+use common::reply::{TOOL_TURNS, TURNS};
+use common::{Counts, ITEMS, Server, for_each_item, header_of_task, prompt};
 use reqwest_middleware::ClientBuilder;
 use serde_json::{Value, json};
 

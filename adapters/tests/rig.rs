@@ -4,7 +4,8 @@
 mod common;
 
 use cobalt_clients::rig::{Attributed, agent_builder_with_source};
-use common::{Counts, ITEMS, Server, TURNS, for_each_item, header_of_task, prompt};
+use common::reply::TURNS;
+use common::{Counts, ITEMS, Server, for_each_item, header_of_task, prompt};
 use futures_util::StreamExt;
 use rig::AgentBuilder;
 use rig::agent::Agent;

@@ -1,0 +1,253 @@
+//! What holds for an agent on any crate: the same tests for each.
+
+use std::path::Path;
+
+use cobalt::recording::{RecordMode, Recordings};
+use cobalt::report::{Execution, ItemResult, Status, TrafficSummary};
+use cobalt::{Context, Dataset, ExactMatch, Experiment, Record, Report, item};
+use tempfile::TempDir;
+
+use crate::model::{KEY, Model};
+use crate::reply::{TOOL_TURNS, TURNS};
+
+pub const SYSTEM: &str = "You count.";
+
+/// An agent on one of the crates, built for each item.
+pub trait Agent: Copy + Send + Sync + 'static {
+    /// Answers with the help of the tool `count`, in several turns.
+    fn converse(self, ask: Ask) -> impl Future<Output = Result<String, String>> + Send;
+
+    /// Answers without tools, as a stream: the crate's events.
+    fn stream(self, ask: Ask) -> impl Future<Output = Result<Vec<String>, String>> + Send;
+}
+
+/// Which of OpenAI's APIs an agent uses.
+#[derive(Clone, Copy)]
+pub enum Api {
+    Chat,
+    Responses,
+}
+
+/// What an agent is to do.
+pub struct Ask {
+    pub base_url: String,
+    pub key: &'static str,
+    pub question: String,
+    /// The result of the tool.
+    pub count: &'static str,
+}
+
+/// What a developer has changed since the recording, for one of the items.
+#[derive(Clone, Copy)]
+enum Edit {
+    Nothing,
+    Prompt,
+    Tool,
+}
+
+/// The item that an edit concerns.
+const EDITED: usize = 1;
+const ITEMS: usize = 4;
+const TRIALS: usize = 3;
+/// No key that the server would accept.
+const NO_KEY: &str = "none";
+
+/// A folder of recordings, and a model.
+struct Scene {
+    folder: TempDir,
+    model: Model,
+}
+
+/// One run.
+#[derive(Clone, Copy)]
+struct Process {
+    mode: RecordMode,
+    key: &'static str,
+    edit: Edit,
+    trials: usize,
+}
+
+const RECORD: Process = Process { mode: RecordMode::Record, key: KEY, edit: Edit::Nothing, trials: 1 };
+const REPLAY: Process = Process { mode: RecordMode::Replay, key: NO_KEY, edit: Edit::Nothing, trials: 1 };
+
+impl Process {
+    async fn run<Fut>(
+        self,
+        folder: &Path,
+        url: &str,
+        answer: impl Fn(Ask) -> Fut + Send + Sync + 'static,
+    ) -> Report
+    where
+        Fut: Future<Output = Result<String, String>> + Send + 'static,
+    {
+        let items = (0..ITEMS)
+            .map(|number| item! { "id": format!("i{number}"), "input": format!("item {number}: count") });
+        let url = url.to_owned();
+        let agent = move |context: Context| {
+            let is_edited = context.index() == EDITED;
+            let mut question = context.item()["input"].as_str().unwrap().to_owned();
+            if is_edited && matches!(self.edit, Edit::Prompt) {
+                question += " twice";
+            }
+            let count = if is_edited && matches!(self.edit, Edit::Tool) { "2" } else { "1" };
+            let answer = answer(Ask { base_url: context.base_url_for(&url), key: self.key, question, count });
+            async move { answer.await.inspect_err(|error| context.record(Record::note("error", error.as_str()))) }
+        };
+        Experiment::new("counting", Dataset::from_items(items))
+            // An experiment needs one; its score does not matter here.
+            .evaluator(ExactMatch::new("exact", "input"))
+            .record(Recordings::new(folder).mode(self.mode))
+            .runs(self.trials)
+            .save(false)
+            .run(agent)
+            .await
+            .unwrap()
+    }
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), model: Model::start() }
+    }
+
+    async fn converse(&self, process: Process, agent: impl Agent) -> Report {
+        process.run(self.folder.path(), &self.model.url, move |ask| agent.converse(ask)).await
+    }
+
+    async fn stream(&self, process: Process, agent: impl Agent) -> Report {
+        let answer = move |ask| async move { agent.stream(ask).await.map(|events| events.join("\n")) };
+        process.run(self.folder.path(), &self.model.url, answer).await
+    }
+}
+
+/// The answers of each item, each with its status.
+fn outputs(report: &Report) -> Vec<Vec<String>> {
+    let of_item = |item: &ItemResult| {
+        let text = |run: &Execution| {
+            let output = run.output.as_ref().map(|output| output.text().into_owned());
+            output.unwrap_or_else(|| format!("{:?}: {:?}", run.status, run.error))
+        };
+        item.runs.iter().map(text).collect()
+    };
+    report.items.iter().map(of_item).collect()
+}
+
+/// The answers of items whose agents say these.
+fn expected(answer: impl Fn(usize) -> Vec<String>) -> Vec<Vec<String>> {
+    (0..ITEMS).map(answer).collect()
+}
+
+fn traffic(report: &Report) -> &TrafficSummary {
+    report.summary.traffic.as_ref().unwrap()
+}
+
+fn assert_replayed(replayed: &Report, recorded: &Report) {
+    assert_eq!(outputs(replayed), outputs(recorded));
+    let traffic = traffic(replayed);
+    assert_eq!((traffic.replayed_items, traffic.live_items, traffic.unattributed), (ITEMS, 0, 0));
+    for (now, then) in replayed.items.iter().zip(&recorded.items) {
+        for (now, then) in now.runs.iter().zip(&then.runs) {
+            let asked = |run: &Execution| run.traffic.as_ref().unwrap().asked.clone();
+            assert_eq!(asked(now), asked(then));
+        }
+    }
+}
+
+pub async fn conversation(agent: impl Agent) {
+    let scene = Scene::new();
+    let recorded = scene.converse(RECORD, agent).await;
+    assert_eq!(outputs(&recorded), expected(|item| vec![format!("done {item}, take 1")]));
+    assert_eq!(scene.model.take_requests(), ITEMS * TURNS);
+    assert_eq!(traffic(&recorded).attributed_by_content, 0);
+    assert_no_key(scene.folder.path());
+    // The server has the address that it had, and is gone.
+    let Scene { folder, model } = scene;
+    let url = model.url.clone();
+    drop(model);
+    let replayed = REPLAY.run(folder.path(), &url, move |ask| agent.converse(ask)).await;
+    assert_replayed(&replayed, &recorded);
+}
+
+fn assert_no_key(folder: &Path) {
+    for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            assert_no_key(&path);
+        } else {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(!text.contains(KEY) && !text.contains("Bearer"), "{}", path.display());
+        }
+    }
+}
+
+pub async fn edited_prompt(agent: impl Agent) {
+    let differs = "request, number 1, differs in `messages[1].content`: recorded \"item 1: count\", now \"item 1: count twice\"";
+    edited(agent, Edit::Prompt, differs, TURNS).await;
+}
+
+pub async fn edited_tool(agent: impl Agent) {
+    let differs = "request, number 2, differs in `messages[3].content`: recorded \"1\", now \"2\"";
+    // The first turn is as recorded.
+    edited(agent, Edit::Tool, differs, TOOL_TURNS).await;
+}
+
+async fn edited(agent: impl Agent, edit: Edit, differs: &str, new_requests: usize) {
+    let scene = Scene::new();
+    let recorded = scene.converse(RECORD, agent).await;
+    scene.model.take_requests();
+
+    let replayed = scene.converse(Process { edit, ..REPLAY }, agent).await;
+    assert_eq!(scene.model.take_requests(), 0, "a request has left");
+    for (index, (now, then)) in replayed.items.iter().zip(&recorded.items).enumerate() {
+        if index == EDITED {
+            let error = now.error().unwrap_or_default();
+            assert_eq!(now.status(), Status::Error);
+            assert!(error.starts_with("not recorded: POST ") && error.contains(differs), "{error}");
+            let of_crate = now.runs[0].metadata()["error"].as_str().unwrap();
+            assert!(of_crate.contains("not recorded: POST "), "the error of the crate hides it: {of_crate}");
+        } else {
+            assert_eq!((now.status(), &now.runs[0].output), (Status::Ok, &then.runs[0].output));
+        }
+    }
+
+    let renewed = scene.converse(Process { mode: RecordMode::Auto, edit, ..RECORD }, agent).await;
+    assert_eq!(scene.model.take_requests(), new_requests);
+    assert_eq!(outputs(&renewed), outputs(&recorded), "each conversation is sent for the first time");
+    let TrafficSummary { replayed_items, live_items, diverged_items, .. } = traffic(&renewed);
+    assert_eq!((*replayed_items, *live_items, *diverged_items), (ITEMS - 1, 1, 1));
+    let diverged = renewed.items[EDITED].runs[0].traffic.as_ref().unwrap().diverged.as_ref().unwrap();
+    assert!(diverged.contains(differs), "{diverged}");
+
+    let replayed = scene.converse(Process { edit, ..REPLAY }, agent).await;
+    assert_replayed(&replayed, &renewed);
+    assert_eq!(scene.model.take_requests(), 0, "a request has left");
+}
+
+pub async fn stream(agent: impl Agent) {
+    let scene = Scene::new();
+    let recorded = scene.stream(RECORD, agent).await;
+    assert_eq!(scene.model.take_requests(), ITEMS);
+    for (number, item) in outputs(&recorded).iter().enumerate() {
+        for word in ["done ", &format!("{number}, "), "take ", "1"] {
+            let is_event = item[0].lines().any(|event| event.contains(&format!("{word:?}")));
+            assert!(is_event, "`{word}` has no event of its own: {}", item[0]);
+        }
+    }
+    let replayed = scene.stream(REPLAY, agent).await;
+    assert_replayed(&replayed, &recorded);
+    assert_eq!(scene.model.take_requests(), 0, "a request has left");
+
+    // The gateway adds nothing and leaves nothing out.
+    let direct = Process { mode: RecordMode::Off, ..RECORD };
+    assert_eq!(outputs(&Scene::new().stream(direct, agent).await), outputs(&recorded));
+}
+
+pub async fn trials(agent: impl Agent) {
+    let scene = Scene::new();
+    let recorded = scene.converse(Process { trials: TRIALS, ..RECORD }, agent).await;
+    let answers = expected(|item| (1..=TRIALS).map(|take| format!("done {item}, take {take}")).collect());
+    assert_eq!(outputs(&recorded), answers);
+    assert_eq!(scene.model.take_requests(), ITEMS * TURNS * TRIALS);
+    let replayed = scene.converse(Process { trials: TRIALS, ..REPLAY }, agent).await;
+    assert_replayed(&replayed, &recorded);
+    assert_eq!(scene.model.take_requests(), 0, "a request has left");
+}
