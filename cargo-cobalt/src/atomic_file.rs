@@ -4,7 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use cobalt_core::store::sync_folder;
+use cobalt_core::atomic_write::sync_folder;
 use tempfile::{Builder, NamedTempFile};
 
 /// What happened to a file.

@@ -57,7 +57,7 @@ pub enum Error {
     #[error("stopped")]
     Interrupted,
 
-    #[error("failed to create a file that adds up what is spent: {0}")]
+    #[error("failed to create the temporary file for the budget: {0}")]
     Ledger(io::Error),
 
     #[error("failed to write to stdout: {0}")]

@@ -14,6 +14,12 @@ pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
     hex(&hash.finalize())
 }
 
+/// The SHA-256 of data, as `sha256sum` prints it.
+#[must_use]
+pub fn sha256(data: &[u8]) -> String {
+    hex(&Sha256::digest(data))
+}
+
 /// The first eight bytes of a text's hash, as a big-endian number.
 pub(crate) fn sha256_prefix(text: &str) -> u64 {
     let hash = Sha256::digest(text);

@@ -3,6 +3,7 @@
 //!
 //! It is independent of models, terminals and settings files. Use it through `cobalt`: this crate has no stable API.
 
+pub mod atomic_write;
 pub mod back_off;
 pub mod error_chain;
 pub mod experiment_name;

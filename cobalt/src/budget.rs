@@ -1,12 +1,12 @@
 //! The money that may be spent on models in one call: by agents and judges together.
 //!
-//! What was spent is known after each response, so the last requests may exceed the limit by their own cost. A model without a known
-//! price counts as free.
+//! When it is spent, no further request is sent and no further item is started; items in work go on as long as they need no request.
+//! The cost of a response is known after it, so the last requests may exceed the limit by their own cost. A model without a known price
+//! counts as free.
 
-use std::fs::OpenOptions;
-use std::io::{Read as _, Seek as _, Write as _};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cobalt_core::reporters::format_cost_precise as format_cost;
@@ -14,29 +14,24 @@ use cobalt_core::reporters::format_cost_precise as format_cost;
 /// The budget of this process, if it has one.
 static BUDGET: OnceLock<Budget> = OnceLock::new();
 
-/// What is done when the money is spent.
-type OnSpent = Box<dyn Fn() + Send>;
-
 /// A budget.
-pub struct Budget {
+#[derive(Debug)]
+struct Budget {
     /// In USD.
     max: f64,
-    /// In USD, by all processes of the call.
-    spent: Mutex<f64>,
+    state: Mutex<State>,
     /// The file in which the processes of a call add up what they spend.
     ledger: Option<PathBuf>,
-    is_spent: AtomicBool,
-    on_spent: Mutex<Vec<OnSpent>>,
 }
 
-impl std::fmt::Debug for Budget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Budget").field("max", &self.max).field("spent", &self.spent).finish_non_exhaustive()
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+#[derive(Debug, Default)]
+struct State {
+    /// In USD, by all processes of the call, as far as this process knows.
+    spent: f64,
+    /// The cost of requests that belong to no known trial, in USD. The agents report it, too.
+    unattributed: f64,
+    /// Why the ledger cannot be used.
+    problem: Option<String>,
 }
 
 /// Limits what this process spends, together with others that have the same ledger. The first limit of a process holds.
@@ -45,9 +40,25 @@ pub fn limit(max: f64, ledger: Option<PathBuf>) {
 }
 
 /// Adds what was spent, in USD.
+#[cfg(feature = "judge")]
 pub fn spend(usd: f64) {
     if let Some(budget) = BUDGET.get() {
         budget.spend(usd);
+    }
+}
+
+/// Adds the cost of a request that belongs to no known trial. A replayed one costs nothing, but its agent reports the cost, too.
+#[cfg(feature = "record")]
+pub fn spend_unattributed(usd: f64, is_replayed: bool) {
+    if let Some(budget) = BUDGET.get() {
+        budget.spend_unattributed(usd, is_replayed);
+    }
+}
+
+/// Adds the cost that an agent reports for a trial, in USD, of which `counted` was added request by request.
+pub fn spend_reported(usd: f64, counted: f64) {
+    if let Some(budget) = BUDGET.get() {
+        budget.spend_reported(usd, counted);
     }
 }
 
@@ -56,100 +67,158 @@ pub fn refusal() -> Option<String> {
     BUDGET.get()?.refusal()
 }
 
-/// Calls a function when the money is spent.
-pub fn on_spent(function: impl Fn() + Send + 'static) {
-    if let Some(budget) = BUDGET.get() {
-        budget.on_spent(Box::new(function));
-    }
+/// An error if no further request may be sent.
+#[cfg(feature = "judge")]
+pub fn check() -> Result<(), String> {
+    refusal().map_or(Ok(()), Err)
 }
 
 impl Budget {
     fn new(max: f64, ledger: Option<PathBuf>) -> Self {
-        let spent = Mutex::new(0.0);
-        let budget =
-            Self { max, spent, ledger, is_spent: AtomicBool::new(false), on_spent: Mutex::default() };
-        // Another process may have spent it already.
-        budget.spend(0.0);
-        budget
+        Self { max, state: Mutex::default(), ledger }
     }
 
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(any(feature = "judge", test))]
     fn spend(&self, usd: f64) {
-        let mut spent = lock(&self.spent);
-        let total = self.ledger.as_deref().and_then(|ledger| add_to_ledger(ledger, usd).ok());
-        *spent = total.unwrap_or(*spent + usd);
-        let is_spent = *spent >= self.max;
-        drop(spent);
-        if is_spent && !self.is_spent.swap(true, Ordering::SeqCst) {
-            lock(&self.on_spent).iter().for_each(|function| function());
+        let mut state = self.lock();
+        self.add(&mut state, usd);
+    }
+
+    #[cfg(any(feature = "record", test))]
+    fn spend_unattributed(&self, usd: f64, is_replayed: bool) {
+        let mut state = self.lock();
+        state.unattributed += usd;
+        if !is_replayed {
+            self.add(&mut state, usd);
         }
     }
 
+    fn spend_reported(&self, usd: f64, counted: f64) {
+        let mut state = self.lock();
+        let due = (usd - counted).max(0.0);
+        let known = due.min(state.unattributed);
+        state.unattributed -= known;
+        self.add(&mut state, due - known);
+    }
+
+    fn add(&self, state: &mut State, usd: f64) {
+        if usd > 0.0 {
+            match self.ledger.as_deref().map(|ledger| add_to_ledger(ledger, usd)) {
+                Some(Ok(total)) => state.spent = total,
+                Some(Err(error)) => state.fail(&error, usd),
+                None => state.spent += usd,
+            }
+        }
+    }
+
+    /// Another process may have spent the rest.
     fn refusal(&self) -> Option<String> {
-        self.is_spent.load(Ordering::SeqCst).then(|| {
-            let (spent, max) = (format_cost(*lock(&self.spent)), format_cost(self.max));
-            format!("{spent} of {max} are spent, so no further request is sent; raise --max-cost, and resume the run")
-        })
-    }
-
-    fn on_spent(&self, function: OnSpent) {
-        let mut functions = lock(&self.on_spent);
-        if self.is_spent.load(Ordering::SeqCst) {
-            function();
+        let mut state = self.lock();
+        if state.spent < self.max && state.problem.is_none() {
+            match self.ledger.as_deref().map(read_ledger) {
+                Some(Ok(total)) => state.spent = total,
+                Some(Err(error)) => state.fail(&error, 0.0),
+                None => {}
+            }
         }
-        functions.push(function);
+        let max = format_cost(self.max);
+        match &state.problem {
+            Some(problem) => Some(format!("the budget of {max} cannot be kept: {problem}")),
+            None if state.spent < self.max => None,
+            None => Some(format!(
+                "the budget of {max} is used up, so no further request is sent; resume the run with a new budget"
+            )),
+        }
+    }
+}
+
+impl State {
+    /// Without the ledger, it is unknown what the other processes spend: nothing more is.
+    fn fail(&mut self, error: &io::Error, usd: f64) {
+        self.spent += usd;
+        self.problem.get_or_insert_with(|| format!("cannot add up the spending of all processes: {error}"));
     }
 }
 
 /// Adds to the sum in a file, and returns it.
-fn add_to_ledger(ledger: &Path, usd: f64) -> std::io::Result<f64> {
+fn add_to_ledger(ledger: &Path, usd: f64) -> io::Result<f64> {
     let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(ledger)?;
     file.lock()?;
+    let total = read_sum(&mut file)? + usd;
+    file.rewind()?;
+    // Always of the same length: a process that is killed here leaves a sum.
+    write!(file, "{total:>32.12}")?;
+    Ok(total)
+}
+
+fn read_ledger(ledger: &Path) -> io::Result<f64> {
+    match File::open(ledger) {
+        Ok(mut file) => {
+            file.lock_shared()?;
+            read_sum(&mut file)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0.0),
+        Err(error) => Err(error),
+    }
+}
+
+/// An empty file is a ledger in which nothing is spent yet.
+fn read_sum(file: &mut File) -> io::Result<f64> {
     let mut text = String::new();
     file.read_to_string(&mut text)?;
-    let total = text.trim().parse().unwrap_or(0.0) + usd;
-    file.rewind()?;
-    file.set_len(0)?;
-    write!(file, "{total}")?;
-    Ok(total)
+    match text.trim() {
+        "" => Ok(0.0),
+        sum => sum.parse().map_err(|_| io::Error::other(format!("`{sum}` is no sum of money"))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
-
     use super::*;
 
     #[test]
-    fn the_first_cent_above_the_limit_stops_everything_once() {
-        let calls = Arc::new(AtomicUsize::new(0));
+    fn the_first_cent_above_the_limit_refuses_all_that_follow() {
         let budget = Budget::new(2.0, None);
-        let counted = Arc::clone(&calls);
-        budget.on_spent(Box::new(move || {
-            counted.fetch_add(1, Ordering::SeqCst);
-        }));
         budget.spend(1.99);
-        assert_eq!((budget.refusal(), calls.load(Ordering::SeqCst)), (None, 0));
+        assert_eq!(budget.refusal(), None);
         budget.spend(0.02);
         budget.spend(0.5);
-        assert_eq!(calls.load(Ordering::SeqCst), 1);
-        assert!(budget.refusal().unwrap().starts_with("$2.51 of $2.00 are spent"));
-        let counted = Arc::clone(&calls);
-        budget.on_spent(Box::new(move || {
-            counted.fetch_add(1, Ordering::SeqCst);
-        }));
-        assert_eq!(calls.load(Ordering::SeqCst), 2);
+        let refusal = budget.refusal().unwrap();
+        assert!(refusal.starts_with("the budget of $2.00 is used up"), "{refusal}");
     }
 
     #[test]
     fn processes_of_one_call_spend_together() {
         let dir = tempfile::tempdir().unwrap();
         let ledger = Some(dir.path().join("spent"));
-        let (one, other) = (Budget::new(1.0, ledger.clone()), Budget::new(1.0, ledger.clone()));
+        let [one, other] = [1, 2].map(|_| Budget::new(1.0, ledger.clone()));
         one.spend(0.75);
-        assert_eq!(one.refusal(), None);
+        assert_eq!((one.refusal(), other.refusal()), (None, None));
         other.spend(0.5);
-        assert!(other.refusal().is_some());
-        assert!(Budget::new(1.0, ledger).refusal().is_some());
+        assert!(one.refusal().is_some() && other.refusal().is_some());
+        assert!(Budget::new(1.0, ledger.clone()).refusal().is_some());
+        std::fs::write(ledger.as_ref().unwrap(), "much").unwrap();
+        let refusal = Budget::new(1.0, ledger).refusal().unwrap();
+        assert!(refusal.ends_with("`much` is no sum of money"), "{refusal}");
+    }
+
+    #[test]
+    fn what_an_agent_reports_is_spent_once() {
+        let spent = |budget: &Budget| budget.lock().spent;
+        let budget = Budget::new(100.0, None);
+        budget.spend(3.0);
+        budget.spend_reported(5.0, 3.0);
+        assert_eq!(spent(&budget), 5.0, "of these, 3 were counted request by request");
+        budget.spend_reported(1.0, 2.0);
+        assert_eq!(spent(&budget), 5.0);
+        budget.spend_unattributed(2.0, false);
+        budget.spend_unattributed(1.0, true);
+        assert_eq!(spent(&budget), 7.0, "a replayed request costs nothing");
+        budget.spend_reported(4.0, 0.0);
+        assert_eq!(spent(&budget), 8.0, "of these, 3 are those of the unattributed requests");
     }
 }

@@ -122,15 +122,16 @@ impl Drop for FinishedOnDrop {
     }
 }
 
-/// Runs the next item whenever a slot is free, until there are no more items or the slots are closed.
+/// Runs the next item whenever a slot is free, until there are no more items, the slots are closed, or the budget is used up.
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
     while let Ok(slot) = work.slots.acquire().await
+        && budget::refusal().is_none()
         && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
     {
         let item = run_item(&work, index, |run| {
             send(&events, Event::TrialFinished { experiment: work.experiment, index, run });
         });
-        let item = item.await;
+        let Some(item) = item.await else { break };
         slot.forget();
         send(&events, Event::ItemFinished { experiment: work.experiment, item });
     }
@@ -142,22 +143,36 @@ fn send(events: &Sender<Event>, event: Event) {
 }
 
 /// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
-pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> ItemResult {
+///
+/// `None` if the budget is used up before it is finished: then its errors may be those of requests that were refused, and a resumed
+/// run runs it again.
+pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
+    let item = run_trials(work, index, executed).await;
+    if let Some(traffic) = &work.traffic {
+        traffic.close(index);
+    }
+    item
+}
+
+async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
     let key = &work.keys[index];
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
+        if run_index > 0 && budget::refusal().is_some() {
+            return None;
+        }
         let mut execution = run_trial(work, index, run_index).await;
+        if execution.is_in_error() && budget::refusal().is_some() {
+            return None;
+        }
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
         execution.redact();
         runs.push(execution);
         executed(run_index);
     }
-    if let Some(traffic) = &work.traffic {
-        traffic.close(index);
-    }
     let passed = runs.iter().all(|run_item| passes(work, run_item));
     let input = redacted_item(work.dataset.shared(index));
-    ItemResult { index, key: key.to_string(), input, passed, runs }
+    Some(ItemResult { index, key: key.to_string(), input, passed, runs })
 }
 
 /// Whether a trial has no error and reaches every pass mark.
@@ -204,8 +219,9 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     let context = Context::new(work.dataset.clone(), index, Arc::clone(&work.keys[index]), run_index);
     let context = context.with_traffic(traffic.clone());
     let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
-    let end = |execution: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&execution).transpose();
-    match traffic.and_then(end).transpose() {
+    let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
+    let ended = traffic.and_then(end).transpose();
+    match ended {
         Ok(traffic) => execution.traffic = traffic.map(Box::new),
         // The output is valid, but the next run would not replay what this one saw.
         Err(error) => {
@@ -216,12 +232,14 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     execution
 }
 
-/// Counts the agent's cost against the budget, unless its requests were counted one by one or cost nothing.
+/// Adds to what is spent the cost that the agent reports, as far as its requests were not counted one by one. If some were replayed,
+/// it is unknown how much of what it reports they would have cost.
 fn spend(work: &Work, execution: &Execution) {
-    if execution.traffic.as_ref().is_none_or(|traffic| traffic.live + traffic.replayed == 0)
+    let traffic = execution.traffic.as_deref();
+    if traffic.is_none_or(|traffic| traffic.replayed == 0)
         && let Some(cost) = execution.cost(&work.prices)
     {
-        budget::spend(cost);
+        budget::spend_reported(cost, traffic.map_or(0.0, |traffic| traffic.live_cost));
     }
 }
 
@@ -354,7 +372,7 @@ async fn call_agent(
     }
 }
 
-/// Waits for a future up to a limit, which the time in which it waited for a vendor's limits does not count against.
+/// Waits for a future up to a limit, which the time in which it waited for a provider's limits does not count against.
 async fn timeout_without_waits<F: Future>(
     limit: Duration,
     started: Instant,

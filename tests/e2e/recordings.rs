@@ -5,7 +5,8 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use cobalt::report::Status;
+use cobalt::command::{Request, RequestKind};
+use cobalt::report::{Status, Summary};
 use serde_json::{Value, json};
 
 use crate::model::Model;
@@ -41,13 +42,14 @@ fn what_the_first_run_records_is_replayed_without_a_key_and_without_a_server() {
     with_model(&sandbox, &model).run().code(0);
     assert_eq!((model.asked(), cassettes(&sandbox).len()), (12, 4));
     let live = sandbox.report();
-    let traffic = live.summary.traffic.unwrap();
+    let traffic = live.summary.traffic.as_ref().unwrap();
     assert_eq!((traffic.live_items, traffic.replayed_items, traffic.unattributed), (4, 0, 0));
     drop(model);
     for ci in ["", "true"] {
         let finished = recorded(&sandbox).env("CI", ci).run().code(0);
         finished
-            .says(&["4 items: 4 replayed (recorded 20", "has nothing to measure: all 4 items were replayed"]);
+            .says(&["4 items: 4 replayed (recorded 20", "has nothing to measure: all 4 items were replayed"])
+            .says(&["judges  0 calls, 4 replayed, ", "(as recorded; gpt-6-luna)"]);
     }
     let reports = sandbox.reports();
     let replayed = reports.iter().find(|report| report.id != live.id).unwrap();
@@ -58,6 +60,30 @@ fn what_the_first_run_records_is_replayed_without_a_key_and_without_a_server() {
         assert_eq!(now.runs[0].traffic.as_ref().unwrap().asked, then.runs[0].traffic.as_ref().unwrap().asked);
     }
     assert_eq!(replayed.summary.judge_tokens, live.summary.judge_tokens);
+    let judges = |summary: &Summary| (summary.judge_calls, summary.judge_cached, summary.judge_replayed);
+    assert_eq!(judges(&live.summary), (Some(4), Some(0), None));
+    assert_eq!(judges(&replayed.summary), (Some(0), Some(0), Some(4)));
+    assert_eq!(replayed.summary.judge_cost, live.summary.judge_cost);
+    assert_eq!(replayed.summary.judge_replayed_cost, live.summary.judge_cost);
+}
+
+#[test]
+fn a_list_says_how_recordings_would_be_used() {
+    let sandbox = Sandbox::with_items(items(1));
+    let listed = |change: fn(Program) -> Program| {
+        sandbox.write("events", "");
+        let (variable, request) = Request::new(sandbox.path("events"), RequestKind::List).variable().unwrap();
+        change(recorded(&sandbox)).env(variable, request).run().code(0);
+        let events = fs::read_to_string(sandbox.path("events")).unwrap();
+        let mut events = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let listed = events.find(|event| event["event"] == "listed").unwrap();
+        (listed["recordMode"].clone(), listed["renewsRecordings"].clone())
+    };
+    assert_eq!(listed(|program| program), (json!("auto"), Value::Null));
+    assert_eq!(listed(|program| program.env("CI", "true")), (json!("replay"), Value::Null));
+    let stale = |program: Program| program.env("COBALT_RECORD", "replay").env("COBALT_RECORD_STALE", "30d");
+    assert_eq!(listed(stale), (json!("replay"), json!(true)));
+    assert_eq!(listed(|program| program.env("COBALT_RECORD", "off")), (Value::Null, Value::Null));
 }
 
 #[test]
@@ -85,6 +111,45 @@ fn each_trial_has_answers_of_its_own() {
     drop(model);
     recorded(&sandbox).env("COBALT_RUNS", 3).run().code(0);
     recorded(&sandbox).env("COBALT_RUNS", 4).run().code(101).says(&["the item has no recording of trial 4"]);
+}
+
+#[test]
+fn items_that_a_first_run_did_not_reach_are_recorded_by_the_next() {
+    let (sandbox, model) = (Sandbox::with_items(items(4)), Model::start());
+    with_model(&sandbox, &model).env("COBALT_SHARD", "1/2").run();
+    let before = cassettes(&sandbox).len();
+    assert!((1..4).contains(&before), "{before}");
+    let asked = model.asked();
+    // Nothing is recorded under CI, without a key, or if a mode is chosen.
+    for replay in [
+        with_model(&sandbox, &model).env("CI", "true"),
+        recorded(&sandbox),
+        with_model(&sandbox, &model).env("COBALT_RECORD", "replay"),
+    ] {
+        replay.run().code(101).says(&["the item has no recording"]);
+    }
+    assert_eq!(model.asked(), asked);
+    with_model(&sandbox, &model).run().code(0).says(&[&format!("4 items: {before} replayed (recorded 20")]);
+    assert_eq!((model.asked() - asked, cassettes(&sandbox).len()), (3 * (4 - before), 4));
+    drop(model);
+    recorded(&sandbox).env("CI", "true").run().code(0).says(&["4 items: 4 replayed"]);
+}
+
+#[test]
+fn what_cannot_be_recorded_again_stays_recorded() {
+    let (sandbox, model) = (Sandbox::with_items(items(2)), Model::start());
+    with_model(&sandbox, &model).run().code(0);
+    let before = cassettes(&sandbox);
+    // The server is gone.
+    let program = with_model(&sandbox, &model);
+    drop(model);
+    let failed = program.env("COBALT_RECORD", "record").run().code(101);
+    failed.stderr_has(&[
+        "note: 2 trials of `recorded` could not be recorded:",
+        "i0.json`: a request was not answered; its recording is unchanged",
+    ]);
+    assert_eq!(cassettes(&sandbox), before);
+    recorded(&sandbox).run().code(0);
 }
 
 #[test]
@@ -148,10 +213,20 @@ fn a_run_stops_when_its_money_is_spent_and_can_be_resumed() {
     let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
     let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 1);
     let stopped = program().env("COBALT_MAX_COST", "0.05").run().code(5);
-    stopped.stderr_has(&["of $0.05 are spent, so no further request is sent", "Resume with COBALT_RESUME="]);
+    stopped.stderr_has(&["the budget of $0.05 is used up", "Resume with COBALT_RESUME="]);
     let asked = model.asked();
     // A request costs about half a cent.
     assert!((8..24).contains(&asked), "{asked}");
     program().env("COBALT_RESUME", sandbox.cut_short()).run().code(0);
     assert_eq!(sandbox.report().items.len(), 20);
+}
+
+#[test]
+fn items_in_work_when_the_money_is_spent_are_run_again_if_a_request_was_refused() {
+    let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
+    let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 8);
+    program().env("COBALT_MAX_COST", "0.08").run().code(5);
+    program().env("COBALT_RESUME", sandbox.cut_short()).run().code(0);
+    let report = sandbox.report();
+    assert!(report.items.len() == 20 && report.items.iter().all(|item| item.status() == Status::Ok));
 }

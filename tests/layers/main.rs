@@ -18,6 +18,7 @@ const CRATES: &[(&str, &[&[&str]])] = &[("cobalt-core", CORE), ("cobalt", COBALT
 const CORE: &[&[&str]] = &[
     // No dependencies.
     &[
+        "atomic_write",
         "back_off",
         "error_chain",
         "hash",

@@ -108,11 +108,11 @@ pub struct RunOptions {
 /// How to use recordings of model traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RecordingMode {
-    /// Send requests to the vendors; record nothing
+    /// Send requests to the providers; record nothing
     Off,
     /// Answer requests from the recordings; nothing leaves the machine
     Replay,
-    /// Send requests to the vendors; record everything again
+    /// Send requests to the providers; record everything again
     Record,
     /// Answer requests from the recordings; send and record only what is new
     Auto,
@@ -227,7 +227,7 @@ pub struct Merge {
 }
 
 /// Build options, named as in cargo.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Cargo options")]
 pub struct BuildOptions {
     /// Packages to run, by name or pattern (`*`, `?`, `[…]`); can be repeated

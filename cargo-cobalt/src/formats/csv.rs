@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::results::Results;
 
 /// The columns before the evaluators' columns.
-const COLUMNS: [&str; 21] = [
+const COLUMNS: [&str; 22] = [
     "run_id",
     "experiment",
     "index",
@@ -35,6 +35,7 @@ const COLUMNS: [&str; 21] = [
     "live",
     "recorded_at",
     "diverged",
+    "attempts",
 ];
 
 /// Leading characters that make a spreadsheet treat a string as a formula, or as the end of the previous cell; full-width forms too.
@@ -86,8 +87,8 @@ fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
     [text(&report.id), text(&report.name), item.index.to_string(), text(&item.key), text(case)]
 }
 
-/// The cells from `status` to `diverged`.
-fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 15] {
+/// The cells from `status` to `attempts`.
+fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 16] {
     let traffic = run.traffic.as_deref();
     let tokens = run.token_count();
     let split = tokens.and_then(|tokens| tokens.split);
@@ -109,6 +110,7 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
         number_cell(traffic.and_then(|traffic| traffic.recorded_at)),
         escape_formula(traffic.and_then(|traffic| traffic.diverged.as_deref()).unwrap_or_default())
             .into_owned(),
+        (run.retried.len() + 1).to_string(),
     ]
 }
 
@@ -156,7 +158,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::fixtures::{broken, item, replayed, report, results};
+    use crate::formats::fixtures::{broken, item, replayed, report, results, retried};
 
     /// The rows, each as a lookup by column name.
     fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
@@ -241,6 +243,12 @@ mod tests {
         assert_eq!(cells(0), ["2", "0", recorded, ""]);
         assert_eq!(cells(1), ["1", "3", recorded, "'=`messages[1]`"]);
         assert_eq!(cells(2), [""; 4], "its traffic did not pass through the gateway");
+    }
+
+    #[test]
+    fn each_trial_has_the_number_of_its_attempts() {
+        let rows = read(&csv(&results(vec![retried()]), &PriceTable::default()));
+        assert_eq!([rows[0]("attempts"), rows[1]("attempts")], ["3", "1"]);
     }
 
     #[test]

@@ -58,3 +58,15 @@ pub fn replayed() -> Value {
         json!({ "min": 250.0, "max": 250.0, "p50": 250.0, "p95": 250.0, "p99": 250.0 });
     report
 }
+
+/// The report of a run of two items, of which the first passed in its third attempt.
+pub fn retried() -> Value {
+    let mut items = [item(0, &json!("a"), 1.0), item(1, &json!("b"), 1.0)];
+    let attempt = json!({ "error": "=busy <b>", "latencyMs": 1.5 });
+    items[0]["retried"] = json!([attempt, attempt]);
+    let mut report = report(&items);
+    for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
+        report["summary"][field] = number.into();
+    }
+    report
+}

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cobalt_core::recordings::{Cassette, RecordingError, RecordingFolder, UNATTRIBUTED};
+use cobalt_core::recordings::{Cassette, RecordingError, RecordingFolder, UNATTRIBUTED, cassette_name};
 use cobalt_core::reporters::{Listed, ListedRecordings};
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub struct ExperimentRecordings {
 pub enum Use {
     Used,
     Unused,
-    /// The experiment's items are not known.
+    /// The experiment's items are not known, or it is a recording of another experiment.
     Unknown,
 }
 
@@ -48,12 +48,24 @@ impl ExperimentRecordings {
         Some(Self { experiment: listed.name.clone(), root, folder: RecordingFolder::new(folder), unused })
     }
 
-    /// Whether an item uses the recording with this name.
-    pub fn use_of(&self, name: &str) -> Use {
+    /// Whether an item uses a file with this name. A file of another item is as good as absent.
+    pub fn has_use_for(&self, name: &str) -> Use {
         match &self.unused {
             Ok(unused) if unused.contains(name) => Use::Unused,
             Ok(_) => Use::Used,
             Err(_) => Use::Unknown,
+        }
+    }
+
+    /// Whether an item uses the recording in a file with this name.
+    pub fn use_of(&self, name: &str, cassette: &Cassette) -> Use {
+        let is_of_item = cassette.item.is_empty() || cassette_name(&cassette.item) == name;
+        let is_own = cassette.experiment.is_empty() || cassette.experiment == self.experiment;
+        match self.has_use_for(name) {
+            Use::Used if is_of_item => Use::Used,
+            Use::Used | Use::Unused if is_own => Use::Unused,
+            // Experiments whose names differ little share a folder.
+            _ => Use::Unknown,
         }
     }
 
@@ -105,4 +117,35 @@ pub fn blobs(cassette: &Cassette, folder: &RecordingFolder) -> BTreeMap<PathBuf,
         }
     });
     blobs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_used_by_the_item_that_it_names() {
+        let mut desk = ExperimentRecordings {
+            experiment: "desk".to_owned(),
+            root: PathBuf::new(),
+            folder: RecordingFolder::new("desk"),
+            unused: Ok(HashSet::from(["old".to_owned()])),
+        };
+        let use_of = |desk: &ExperimentRecordings, name: &str, experiment: &str, item: &str| {
+            desk.use_of(name, &Cassette::new(experiment, item))
+        };
+        for (name, experiment, item, expected) in [
+            ("rome", "desk", "rome", Use::Used),
+            ("rome", "desk", "", Use::Used),
+            ("rome", "renamed", "rome", Use::Used),
+            ("rome", "desk", "Rome!", Use::Unused),
+            ("rome", "other", "Rome!", Use::Unknown),
+            ("old", "desk", "old", Use::Unused),
+            ("old", "other", "old", Use::Unknown),
+        ] {
+            assert_eq!(use_of(&desk, name, experiment, item), expected, "{name} {experiment} {item}");
+        }
+        desk.unused = Err("its items are not known".to_owned());
+        assert_eq!(use_of(&desk, "rome", "desk", "rome"), Use::Unknown);
+    }
 }

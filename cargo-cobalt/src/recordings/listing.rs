@@ -96,7 +96,7 @@ fn read(
 ) -> Result<Option<Recording>, RecordingError> {
     let Some(cassette) = RecordingFolder::read_file(file)? else { return Ok(None) };
     let bytes = file.metadata().map_or(0, |known| known.len());
-    let usage = experiment.map_or(Use::Used, |experiment| experiment.use_of(&name(file)));
+    let usage = experiment.map_or(Use::Used, |experiment| experiment.use_of(&name(file), &cassette));
     let of = (experiment.map(|experiment| experiment.experiment.clone()), usage);
     Ok(Some(describe(&cassette, of, (relative_path(file), bytes), blobs(&cassette, folder))))
 }
@@ -113,15 +113,13 @@ fn describe(
         experiment,
         file,
         usage,
-        recorded_at: cassette
-            .recorded_at()
-            .or_else(|| cassette.judges.iter().filter_map(|answer| answer.recorded_at).min()),
-        models: models.chain(cassette.judges.iter().map(|answer| answer.model.clone())).collect(),
+        recorded_at: cassette.recorded_at(),
+        models: models.chain(cassette.judge_answers().map(|answer| answer.model.clone())).collect(),
         trials: cassette.trials.len(),
         requests: cassette.interactions().count(),
-        judge_answers: cassette.judges.len(),
+        judge_answers: cassette.judge_answers().count(),
         tokens: sum(cassette.interactions().filter_map(|interaction| interaction.tokens)),
-        judge_tokens: sum(cassette.judges.iter().map(|answer| answer.tokens)),
+        judge_tokens: sum(cassette.judge_answers().map(|answer| answer.tokens)),
         bytes: bytes + blobs.values().sum::<u64>(),
         blobs,
     }

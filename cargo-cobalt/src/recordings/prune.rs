@@ -16,7 +16,7 @@ use indicatif::BinaryBytes;
 
 use super::experiments::{ExperimentRecordings, Use, foreign_folders, name, roots, unattributed};
 use crate::clean::is_confirmed;
-use crate::cli::{Color, PruneRecordings};
+use crate::cli::{BuildOptions, Color, PruneRecordings, Selection};
 use crate::error::Error;
 use crate::list::{Experiments, no_experiments, query};
 use crate::terminal::{Align, eprint_wrapped, paint, print, relative_path, table};
@@ -44,8 +44,17 @@ pub fn prune(arguments: &PruneRecordings, flags: &Flags, color: Color) -> Result
         return Err(no_experiments(&arguments.selection, &built));
     }
     let experiments = ExperimentRecordings::of(&rows);
-    let mut plan = PrunePlan::of(&experiments)?;
-    if arguments.selection.is_everything() && arguments.build.test.is_empty() {
+    let is_complete = arguments.selection.is_everything() && arguments.build.test.is_empty();
+    // Experiments that are not selected may share a folder with one that is.
+    let all = match is_complete {
+        true => experiments.clone(),
+        false => {
+            let build = BuildOptions { test: Vec::new(), ..arguments.build.clone() };
+            ExperimentRecordings::of(&query(&Selection::default(), &build, flags, color)?.rows)
+        }
+    };
+    let mut plan = PrunePlan::of(&experiments, &all)?;
+    if is_complete {
         let foreign = foreign_folders(&experiments);
         let note = |folder: &PathBuf| {
             format!("keeping `{}`: it belongs to no listed experiment", relative_path(folder))
@@ -63,22 +72,35 @@ pub fn prune(arguments: &PruneRecordings, flags: &Flags, color: Color) -> Result
 }
 
 impl PrunePlan {
-    fn of(experiments: &[ExperimentRecordings]) -> Result<Self, RecordingError> {
+    /// What the selected experiments leave unused. `all` are those of the project.
+    fn of(selected: &[ExperimentRecordings], all: &[ExperimentRecordings]) -> Result<Self, RecordingError> {
         let mut plan = Self::default();
         // Experiments whose names differ little can share a folder.
         let mut by_folder = BTreeMap::<&Path, Vec<&ExperimentRecordings>>::new();
-        for experiment in experiments {
+        for experiment in selected.iter().chain(all) {
             by_folder.entry(experiment.folder.path()).or_default().push(experiment);
         }
+        by_folder.retain(|folder, _| selected.iter().any(|experiment| experiment.folder.path() == *folder));
         for sharing in by_folder.values() {
             plan.add_experiment(sharing)?;
         }
-        for root in roots(experiments) {
+        for root in roots(selected) {
             if plan.is_searchable(root) {
-                plan.add_blobs(&RecordingFolder::new(root), [unattributed(root)].iter())?;
+                let folder = RecordingFolder::new(root);
+                plan.add_drafts(&folder)?;
+                plan.add_blobs(&folder, [unattributed(root)].iter())?;
             }
         }
         Ok(plan)
+    }
+
+    /// Adds what processes have left that ended while they wrote.
+    fn add_drafts(&mut self, folder: &RecordingFolder) -> Result<(), RecordingError> {
+        let drafts = folder.old_drafts()?;
+        let is_inside = |path: &PathBuf| path.parent().is_some_and(|folder| !folder.is_symlink());
+        let drafts = drafts.into_iter().filter(is_inside);
+        self.files.extend(drafts.filter_map(|path| UnusedFile::new("draft", path)));
+        Ok(())
     }
 
     /// Adds the unused files of the experiments that have this folder.
@@ -88,6 +110,7 @@ impl PrunePlan {
         if !self.is_searchable(&first.root) || !self.is_searchable(folder.path()) {
             return Ok(());
         }
+        self.add_drafts(folder)?;
         if let Some((experiment, why)) =
             sharing.iter().find_map(|it| Some((&it.experiment, it.unused.as_ref().err()?)))
         {
@@ -97,15 +120,28 @@ impl PrunePlan {
             ));
             return Ok(());
         }
-        let is_unused = |file: &PathBuf| sharing.iter().all(|it| it.use_of(&name(file)) == Use::Unused);
-        let (unused, mut kept): (Vec<_>, Vec<_>) = folder.cassettes()?.into_iter().partition(is_unused);
-        for path in unused {
+        let mut kept = Vec::new();
+        for path in folder.cassettes()? {
+            let (name, file) = (name(&path), relative_path(&path));
             match RecordingFolder::read_file(&path) {
-                Ok(_) => self.files.extend(UnusedFile::new("recording", path)),
+                Ok(None) => {}
+                Ok(Some(cassette)) => {
+                    let uses: Vec<_> = sharing.iter().map(|it| it.use_of(&name, &cassette)).collect();
+                    if uses.contains(&Use::Used) {
+                        kept.push(path);
+                    } else if uses.contains(&Use::Unused) {
+                        self.files.extend(UnusedFile::new("recording", path));
+                    } else {
+                        let other = &cassette.experiment;
+                        self.notes.push(format!("keeping `{file}`: it is of experiment `{other}`"));
+                        kept.push(path);
+                    }
+                }
                 // It may be a file of the user; the list has the error.
                 Err(_) => {
-                    let file = relative_path(&path);
-                    self.notes.push(format!("keeping `{file}`: it cannot be read as a recording"));
+                    if sharing.iter().all(|it| it.has_use_for(&name) == Use::Unused) {
+                        self.notes.push(format!("keeping `{file}`: it cannot be read as a recording"));
+                    }
                     kept.push(path);
                 }
             }
@@ -180,12 +216,24 @@ fn total(files: &[UnusedFile]) -> String {
     format!("{} ({size})", count(files.len(), "file"))
 }
 
+/// Deletes the file that belongs to the long texts of a folder, if nothing else is left there.
+fn remove_git_attributes(folder: &RecordingFolder) {
+    let file = folder.git_attributes();
+    let Some(entries) = file.parent().and_then(|inside| fs::read_dir(inside).ok()) else { return };
+    if entries.flatten().all(|entry| entry.path() == file) {
+        // At worst, it stays.
+        let _ = fs::remove_file(file);
+    }
+}
+
 /// Deletes the files, and folders that are empty then. Returns the errors.
 fn remove(files: Vec<UnusedFile>) -> Vec<String> {
     let (mut removed, mut errors) = (Vec::new(), Vec::new());
     for file in files {
         match fs::remove_file(&file.path) {
             Ok(()) => {
+                let folder = file.path.ancestors().nth(2).map(RecordingFolder::new);
+                folder.iter().for_each(remove_git_attributes);
                 // Succeeds only when a folder is empty.
                 let _ = file.path.ancestors().skip(1).take(2).try_for_each(fs::remove_dir);
                 removed.push(file);
@@ -199,4 +247,80 @@ fn remove(files: Vec<UnusedFile>) -> Vec<String> {
     }
     eprintln!("Removed {}", total(&removed));
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use cobalt_core::recordings::Cassette;
+
+    use super::*;
+
+    /// The recordings of an experiment in a folder that others may share, without those that are unused.
+    fn experiment(root: &Path, name: &str, unused: &[&str]) -> ExperimentRecordings {
+        ExperimentRecordings {
+            experiment: name.to_owned(),
+            root: root.to_owned(),
+            folder: RecordingFolder::new(root.join("a-b")),
+            unused: Ok(unused.iter().map(ToString::to_string).collect()),
+        }
+    }
+
+    /// The names of the files that are deleted.
+    fn deleted(selected: &[ExperimentRecordings], all: &[ExperimentRecordings]) -> Vec<String> {
+        PrunePlan::of(selected, all).unwrap().files.iter().map(|file| name(&file.path)).collect()
+    }
+
+    #[test]
+    fn the_recordings_of_another_experiment_in_the_same_folder_are_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let [one, same] =
+            [&["two", "old"], &["one", "old"]].map(|unused| experiment(dir.path(), "a b", unused));
+        let [other] = [experiment(dir.path(), "a-b", &["one", "two", "old"])];
+        for (item, name) in
+            [("one", "a b"), ("two", "a b"), ("old", "a b"), ("gone", "a-b"), ("left", "unknown")]
+        {
+            one.folder.write(item, &Cassette::new(name, item)).unwrap();
+        }
+        let one = ExperimentRecordings {
+            unused: Ok(["two", "old", "gone", "left"].map(str::to_owned).into()),
+            ..one
+        };
+        let selected = std::slice::from_ref(&one);
+        assert_eq!(deleted(selected, &[one.clone(), same.clone(), other.clone()]), ["old"]);
+        // Without the others, those of another name are kept all the same.
+        assert_eq!(deleted(selected, selected), ["old", "two"]);
+        let plan = PrunePlan::of(selected, selected).unwrap();
+        assert!(
+            plan.notes.iter().any(|note| note.ends_with("it is of experiment `a-b`")),
+            "{:?}",
+            plan.notes
+        );
+    }
+
+    #[test]
+    fn a_file_of_another_item_is_unused() {
+        let dir = tempfile::tempdir().unwrap();
+        let only = experiment(dir.path(), "a b", &[]);
+        only.folder.write("one", &Cassette::new("a b", "One!")).unwrap();
+        let only = std::slice::from_ref(&only);
+        assert_eq!(deleted(only, only), ["one"]);
+    }
+
+    #[test]
+    fn old_drafts_go_and_the_folder_of_blobs_with_its_last_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let only = experiment(dir.path(), "a b", &[]);
+        only.folder.write_blob(b"of no recording").unwrap();
+        let draft = only.folder.path().join(".one.json.12-0a1b2c3d.tmp");
+        let file = fs::File::create(&draft).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
+        let only = std::slice::from_ref(&only);
+        let plan = PrunePlan::of(only, only).unwrap();
+        let what: Vec<_> = plan.files.iter().map(|file| file.what).collect();
+        assert_eq!(what, ["draft", "blob"]);
+        assert!(remove(plan.files).is_empty());
+        assert!(!only[0].folder.path().exists());
+    }
 }

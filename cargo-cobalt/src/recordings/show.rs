@@ -137,12 +137,17 @@ impl View {
             self.trial(&mut text, trial, index, trials.len());
         }
         if !judges.is_empty() {
-            let title = self.paint.bold("judges' answers");
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "\n{title}");
-            judges.iter().for_each(|answer| self.judge_answer(&mut text, answer));
+            text.push('\n');
+            self.judges(&mut text, judges);
         }
         text
+    }
+
+    fn judges(&self, text: &mut String, answers: &[JudgeAnswer]) {
+        let title = self.paint.bold("judges' answers");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{title}");
+        answers.iter().for_each(|answer| self.judge_answer(text, answer));
     }
 
     fn trial(&self, text: &mut String, trial: &Trial, index: usize, of: usize) {
@@ -152,6 +157,9 @@ impl View {
         let _ = writeln!(text, "\n{}", self.paint.bold(title.join(", ")));
         for (index, interaction) in trial.interactions.iter().enumerate() {
             self.interaction(text, interaction, index + 1);
+        }
+        if !trial.judges.is_empty() {
+            self.judges(text, &trial.judges);
         }
     }
 

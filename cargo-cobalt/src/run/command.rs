@@ -72,10 +72,10 @@ pub fn run_once(
         .map(|name| BaselineSource::resolve(name, settings.layout()))
         .transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
-    // The binaries run one after another, and spend from one purse.
-    let ledger = flags.max_cost.map(|_| tempfile::NamedTempFile::new()).transpose().map_err(Error::Ledger)?;
-    let spent = ledger.as_ref().map(|file| file.path().to_owned());
-    let flags = &Flags { baseline: files, ledger: spent, ..flags.clone() };
+    // All binaries have one budget, wherever it is set.
+    let own_ledger = if flags.ledger.is_none() { Some(create_ledger()?) } else { None };
+    let ledger = own_ledger.as_ref().map(|file| file.path().to_owned()).or_else(|| flags.ledger.clone());
+    let flags = &Flags { baseline: files, ledger, ..flags.clone() };
     let reporters = match repeats {
         RunMode::Once => Reporters::with_webhooks(&settings)?,
         RunMode::Watch => Reporters::of(&settings)?,
@@ -119,6 +119,11 @@ pub fn run_once(
 }
 
 /// The binaries with their environment variables, including a hash of each package's sources.
+/// A temporary file in which the processes of a call add up what they spend.
+pub fn create_ledger() -> Result<tempfile::NamedTempFile, Error> {
+    tempfile::NamedTempFile::new().map_err(Error::Ledger)
+}
+
 fn with_variables<'a>(
     binaries: &'a [Binary],
     project: &Project,

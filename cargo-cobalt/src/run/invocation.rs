@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use cobalt::command::RequestKind;
-use cobalt::command::exit_code::{FAILED, INTERRUPTED, SETUP_ERROR};
+use cobalt::command::exit_code::{BUDGET_SPENT, FAILED, INTERRUPTED, SETUP_ERROR};
 use cobalt_core::reporters::Event;
+use cobalt_core::wording::join_quoted;
 
 use super::process::{BinaryRequest, BinaryWithEnv, Message, ProcessExit, run};
 use super::screen::Screen;
@@ -14,6 +15,7 @@ use crate::interrupt;
 use crate::project::Binary;
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _, Results, RunState};
+use crate::terminal::wrap_for_stderr;
 
 /// Shown if something failed and the exit code does not reflect it.
 pub const CI_HINT: &str = "Exit code is still 0; use --ci to fail here.";
@@ -172,6 +174,12 @@ impl Invocation {
         if !kept.is_empty() {
             self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
             self.screen.eprintln(&format!("  cargo cobalt run --resume {}", kept.join(",")));
+            let others = cut_off.iter().filter(|run| !run.has_saved_items).map(|run| &*run.name);
+            let others = join_quoted(others);
+            if !others.is_empty() {
+                self.screen
+                    .eprintln(&wrap_for_stderr(&format!("Without a finished item: {others}; run again.")));
+            }
         } else if !cut_off.is_empty() {
             self.screen.eprintln("Interrupted before any item was finished.");
         }
@@ -193,7 +201,8 @@ fn severity(code: i32) -> u8 {
     match code {
         0 => 0,
         FAILED => 1,
-        INTERRUPTED => 3,
-        _ => 2,
+        BUDGET_SPENT => 2,
+        INTERRUPTED => 4,
+        _ => 3,
     }
 }

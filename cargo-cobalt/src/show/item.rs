@@ -6,7 +6,8 @@ use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, Report, ScoredEvaluation};
 use cobalt_core::reporters::{
-    Style, escape_control, expected_field, format_duration, format_score, format_trial_traffic,
+    Style, escape_control, expected_field, format_attempts, format_duration, format_score,
+    format_trial_traffic,
 };
 use cobalt_core::wording::group_thousands;
 use serde_json::Value;
@@ -57,6 +58,9 @@ fn execution(text: &mut String, report: &Report, run: &Execution, prices: &Price
     }
     if let Some(output) = &run.output {
         paragraph(text, "output", &format_value(output.value()), paint);
+    }
+    if let Some(attempts) = format_attempts(run) {
+        paragraph(text, "attempts", &attempts, paint);
     }
     let metadata = metadata(run, prices);
     if !metadata.is_empty() {

@@ -3,7 +3,7 @@
 use cobalt_core::item::Output;
 use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
 use cobalt_core::reporters::{
-    Style, format_diverged, format_duration, format_score, format_traffic, traffic_notes,
+    Style, format_diverged, format_duration, format_retried, format_score, format_traffic, traffic_notes,
 };
 use cobalt_core::wording::{self, count};
 use serde_json::Value;
@@ -114,6 +114,9 @@ pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, pai
     if report.items.iter().any(|item| item.runs.iter().any(|run| run.traffic.is_some())) {
         columns.push(column("requests", Align::Left, &requests));
     }
+    if report.items.iter().any(|item| item.retried_attempts() > 0) {
+        columns.push(column("retried", Align::Right, &retried));
+    }
     columns.push(column("latency", Align::Right, &|item| format_duration(item.latency_ms())));
     columns.push(column("output", Align::Left, &output));
     if width.is_some_and(|width| !fits_side_by_side(&columns, width)) {
@@ -139,6 +142,9 @@ fn heading(report: &Report, paint: Style) -> String {
     let name = paint.bold(one_line(&report.name));
     let mut text =
         format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "));
+    if let Some(retried) = format_retried(&report.summary, paint) {
+        text += &format!("retried: {retried}\n");
+    }
     let traffic = format_traffic(&report.summary).into_iter();
     for line in traffic.chain(format_diverged(&report.summary)).chain(traffic_notes(&report.summary)) {
         text += &format!("traffic: {line}\n");
@@ -159,6 +165,14 @@ fn requests(item: &ItemResult) -> String {
         parts.push("diverged".to_owned());
     }
     parts.join(", ")
+}
+
+/// How many attempts of all trials were retried; empty if none.
+fn retried(item: &ItemResult) -> String {
+    match item.retried_attempts() {
+        0 => String::new(),
+        attempts => attempts.to_string(),
+    }
 }
 
 /// The mean over the trials.

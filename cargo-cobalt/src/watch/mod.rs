@@ -30,6 +30,9 @@ pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
     interrupt::install_handler()?;
     // From here on changes are detected, also during a run.
     let mut changes = ChangeDetector::of(WatchScope::read(&options.selection, &options.build, flags)?)?;
+    // All runs have one budget.
+    let ledger = run::create_ledger()?;
+    let flags = &Flags { ledger: Some(ledger.path().to_owned()), ..flags.clone() };
     let run = || {
         let ran = run::run_once(options, flags, color, RunMode::Watch)?;
         if ran.dashboard.is_some() {

@@ -114,8 +114,13 @@ fn it_says_what_was_replayed_and_which_items_asked_the_model_something_else() {
     let expected = "38 of 40 items asked the model exactly what they asked before; 2 diverged: `item-3` at the model, the tools \
                     or the settings, `item-39` at message 1";
     assert_eq!(notes[2], expected, "{notes}");
+    assert_eq!(
+        json["comparisons"][0]["asked"],
+        json!({ "items": ITEMS, "same": 38, "diverged": [{ "key": "item-3" }, { "key": "item-39", "message": 1 }] })
+    );
     // Nothing is known of what the first run asked.
     assert!(!store.compare(&["aaaa", "bbbb"], 0).stdout.contains("asked the model"));
+    assert!(!store.compare(&["aaaa", "bbbb", "--json"], 0).stdout.contains("\"asked\""));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::command::{COBALT, program};
 
 /// Sources shared by many packages. Cargo builds them once and reuses the output for all packages that have them: it identifies
 /// packages by name, version and targets, and checks whether sources are newer than the output.
-const SHARED: [(&str, &str); 13] = [
+const SHARED: [(&str, &str); 14] = [
     ("src/lib.rs", ""),
     ("tests/early.rs", include_str!("fixture/early.rs")),
     ("tests/evals.rs", include_str!("fixture/evals.rs")),
@@ -26,6 +26,7 @@ const SHARED: [(&str, &str); 13] = [
     ("tests/leaky_dataset.rs", include_str!("fixture/leaky_dataset.rs")),
     ("tests/native_exit.rs", include_str!("fixture/native_exit.rs")),
     ("tests/noisy.rs", include_str!("fixture/noisy.rs")),
+    ("tests/paid.rs", include_str!("fixture/paid.rs")),
     ("tests/safety.rs", include_str!("fixture/safety.rs")),
     ("tests/talker.rs", include_str!("fixture/talker.rs")),
 ];

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{
     Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse, RecordingFolder, Trial,
-    UNATTRIBUTED,
+    UNATTRIBUTED, cassette_name,
 };
 use cobalt_core::timestamp::Timestamp;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn with_recordings() -> Project {
         interactions: vec![interaction(&folder, &found, &said("Paris"))],
         ..paris.trials[0].clone()
     });
-    paris.judges.push(JudgeAnswer {
+    paris.trials[1].judges.push(JudgeAnswer {
         key: "0123456789abcdef".to_owned(),
         provider: "openai".to_owned(),
         model: "gpt-5-mini".to_owned(),
@@ -214,7 +214,10 @@ fn only_what_nothing_uses_is_pruned_and_only_after_a_yes() {
     // Nothing uses the recordings of a dataset without these items.
     project.answers(&[("bern", "Bern")]);
     project.cobalt(&["recordings", "prune", "--yes"], 0);
-    assert_eq!(files(&project), ["gone/x.json", "notes.txt", "strict/blobs/notes.txt"]);
+    assert_eq!(
+        files(&project),
+        ["gone/x.json", "notes.txt", "strict/blobs/.gitattributes", "strict/blobs/notes.txt"]
+    );
 }
 
 #[test]
@@ -247,6 +250,26 @@ fn a_file_that_is_no_recording_is_kept() {
 }
 
 #[test]
+fn a_selection_deletes_no_recording_of_another_experiment() {
+    let project = with_recordings();
+    // The names of both give the same folder.
+    let folder = RecordingFolder::new(project.path("cassettes/strict"));
+    folder.write("oslo", &Cassette { experiment: "strict?".to_owned(), ..cassette("oslo", 40) }).unwrap();
+    for arguments in [&["--experiment", "strict"][..], &["--test", "evals"]] {
+        let arguments = [&["recordings", "prune", "--yes"], arguments].concat();
+        project
+            .cobalt(&arguments, 0)
+            .stderr_has("keeping `cassettes/strict/oslo.json`: it is of experiment `strict?`");
+    }
+    let listed: Value = serde_json::from_str(&project.cobalt(&["recordings", "--json"], 0).stdout).unwrap();
+    assert_eq!((&listed[0]["item"], &listed[0]["use"]), (&json!("oslo"), &json!("unknown")));
+    let own = cassette("oslo", 40);
+    folder.write("oslo", &own).unwrap();
+    project.cobalt(&["recordings", "prune", "--yes", "--test", "evals"], 0);
+    assert!(!project.path("cassettes/strict/oslo.json").exists());
+}
+
+#[test]
 fn the_recording_of_an_item_whose_key_has_no_letters_keeps_its_blobs() {
     let project = with_recordings();
     project.write("data/items.jsonl", "{\"id\":\"?!\",\"answer\":\"x\",\"says\":\"x\"}\n");
@@ -254,11 +277,12 @@ fn the_recording_of_an_item_whose_key_has_no_letters_keeps_its_blobs() {
     let mut odd = cassette("?!", 1);
     let sent = json!([{ "role": "user", "content": long_text("odd") }]);
     odd.trials[0].interactions = vec![interaction(&folder, &sent, &said("x"))];
-    folder.write("item", &odd).unwrap();
+    let name = cassette_name("?!");
+    folder.write(&name, &odd).unwrap();
     project.cobalt(&["recordings", "prune", "--yes"], 0);
     let left = files(&project);
-    assert_eq!(left.len(), 2, "{left:?}");
-    assert!(left[0].starts_with("strict/blobs/") && left[1] == "strict/item.json", "{left:?}");
+    assert_eq!(left.len(), 3, "{left:?}");
+    assert!(left[1].starts_with("strict/blobs/") && left[2] == format!("strict/{name}.json"), "{left:?}");
 }
 
 #[test]

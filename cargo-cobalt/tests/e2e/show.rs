@@ -146,6 +146,28 @@ fn a_run_and_its_items_say_what_was_replayed() {
 }
 
 #[test]
+fn a_run_and_its_items_say_what_was_retried() {
+    let store = Store::new();
+    store.keep_retried(&Kept::default());
+    let text = show(&store, &["latest"], 0).stdout;
+    let lines: Vec<_> =
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(
+        lines[1..5],
+        [
+            "retried: 1 item, 2 transient failures; 1 item passed only after a retry",
+            "key result right retried latency output",
+            "item-0 passed 1 2 10 ms this",
+            "item-1 passed 1 10 ms this",
+        ]
+    );
+    let text = show(&store, &["latest", "item-0"], 0).stdout;
+    let attempts = "\nattempts\n  3, retried after: the model\n  is <b>busy</b> (2 times)\n";
+    assert!(text.contains(attempts), "{text}");
+    assert!(!show(&store, &["latest", "item-1"], 0).stdout.contains("attempts"));
+}
+
+#[test]
 fn an_item_is_found_by_its_key_its_beginning_its_index_and_its_case() {
     let store = gated();
     for arguments in [

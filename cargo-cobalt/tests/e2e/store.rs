@@ -104,6 +104,18 @@ impl Store {
         fs::write(path, report.to_string()).unwrap();
     }
 
+    /// A run whose first item passed in its third attempt.
+    pub(crate) fn keep_retried(&self, run: &Kept<'_>) {
+        let path = self.folder().join(self.keep(run));
+        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
+        report["items"][0]["retried"] = json!([attempt, attempt]);
+        for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
+            report["summary"][field] = number.into();
+        }
+        fs::write(path, report.to_string()).unwrap();
+    }
+
     pub(crate) fn compare(&self, arguments: &[&str], code: i32) -> ProgramOutput {
         ProgramOutput::by(&mut self.command(arguments), code)
     }

@@ -48,7 +48,7 @@ impl Output {
         self
     }
 
-    /// Sets how many of the input tokens were read from the vendor's cache, which cost less. They are included in the input of
+    /// Sets how many of the input tokens were read from the provider's cache, which cost less. They are included in the input of
     /// [`tokens`](Self::tokens); the order of the calls does not matter. Stored as `metadata.tokens.cachedInput`.
     #[must_use]
     pub fn cached_tokens(mut self, cached_input: u64) -> Self {
@@ -193,7 +193,7 @@ pub struct TokenCount {
     pub total: u64,
     /// Input tokens and output tokens, if both are known.
     pub split: Option<(u64, u64)>,
-    /// The input tokens read from the vendor's cache; never more than the input tokens.
+    /// The input tokens read from the provider's cache; never more than the input tokens.
     pub cached_input: u64,
 }
 

@@ -43,7 +43,7 @@ impl ModelCall {
         self
     }
 
-    /// Sets how many of the input tokens were read from the vendor's cache, which cost less. They are included in the input of
+    /// Sets how many of the input tokens were read from the provider's cache, which cost less. They are included in the input of
     /// [`tokens`](Self::tokens).
     pub fn cached_tokens(mut self, cached_input: u64) -> Self {
         self.cached_input = cached_input;

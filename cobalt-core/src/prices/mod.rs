@@ -1,6 +1,6 @@
 //! Model prices: a dated price table, and cost estimates from token counts.
 //!
-//! Prices are in USD per 1,000,000 tokens, at the vendor's standard rate: without batch, flex, priority or regional
+//! Prices are in USD per 1,000,000 tokens, at the provider's standard rate: without batch, flex, priority or regional
 //! rates, and without tools and images. A model that is not listed has no price: its cost is unknown, never a guess.
 //!
 //! # Lookup by name
@@ -8,10 +8,10 @@
 //! Names are compared exactly and case-sensitively. The first listed name of these gives the price:
 //!
 //! 1. the name itself (`gpt-4o`, and `gpt-4o-2024-05-13`, which has its own price);
-//! 2. the name without the prefix of the vendor that sells the model (`openai/gpt-4o`, `anthropic/claude-haiku-4-5`,
+//! 2. the name without the prefix of the provider that sells the model (`openai/gpt-4o`, `anthropic/claude-haiku-4-5`,
 //!    `models/gemini-2.5-pro`); other prefixes (`azure/…`, `openrouter/…`) are kept, as resellers set their own
 //!    prices;
-//! 3. either of them without the date of a snapshot in the vendors' formats: `-YYYY-MM-DD` (`gpt-4o-2024-08-06`) or
+//! 3. either of them without the date of a snapshot in the providers' formats: `-YYYY-MM-DD` (`gpt-4o-2024-08-06`) or
 //!    `-YYYYMMDD` (`claude-haiku-4-5-20251001`).
 //!
 //! Nothing else is stripped or added: `gpt-4o-audio-preview` does not match `gpt-4o`.
@@ -35,7 +35,7 @@ pub struct Price {
     pub input: f64,
     /// Output (completion) tokens, including hidden reasoning; 0 for an embedding model.
     pub output: f64,
-    /// Input tokens read from the vendor's cache, if they have a separate price; otherwise they cost as much as other input.
+    /// Input tokens read from the provider's cache, if they have a separate price; otherwise they cost as much as other input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
     /// The rates of requests with a long prompt, if they differ.
@@ -64,7 +64,7 @@ pub struct Tokens {
     pub input: u64,
     /// Output (completion) tokens.
     pub output: u64,
-    /// The input tokens that were read from the vendor's cache.
+    /// The input tokens that were read from the provider's cache.
     #[serde(skip_serializing_if = "is_zero")]
     pub cached_input: u64,
 }

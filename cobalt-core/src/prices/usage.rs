@@ -6,6 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Tokens;
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+fn is_free(cost: &f64) -> bool {
+    *cost == 0.0
+}
+
 /// The judge calls of an evaluation, and their cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -18,10 +26,16 @@ pub struct JudgeUsage {
     pub calls: u64,
     /// Responses reused from the cache or from a request of another evaluation.
     pub cached: u64,
-    /// Tokens of the sent requests.
+    /// Responses from a recording.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replayed: u64,
+    /// Tokens of the sent requests, and of those that were recorded.
     pub tokens: Tokens,
-    /// The judge cost in USD, as far as prices are known.
+    /// The judge cost in USD, as far as prices are known, including that of replayed responses.
     pub cost: f64,
+    /// The part of the cost that replayed responses had when they were recorded; it was not paid again.
+    #[serde(skip_serializing_if = "is_free")]
+    pub replayed_cost: f64,
     /// Models that used tokens but have no known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced: Vec<String>,
@@ -31,7 +45,7 @@ impl JudgeUsage {
     /// Whether no model was called.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.calls == 0 && self.cached == 0 && self.tokens == Tokens::default()
+        self.calls == 0 && self.cached == 0 && self.replayed == 0 && self.tokens == Tokens::default()
     }
 }
 

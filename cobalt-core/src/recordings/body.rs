@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::request_key::sort_keys;
-use crate::hash::sha256_hex;
+use super::stream::{StreamEvent, StreamKind, redact_across, redact_events, split_events};
+use crate::hash::sha256;
 use crate::redact::{redact, redact_texts};
 
 /// Texts of this length, in bytes, or longer are stored once, by their hash: images, long contexts.
@@ -22,11 +23,11 @@ const BLOB: &str = "$blob";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Body {
-    /// JSON, with sorted keys.
+    /// JSON. The keys of a request are sorted; those of a response have the order in which the model wrote them.
     Json(Value),
     /// Other text.
     Text(String),
-    /// Server-sent events.
+    /// The events or lines of a stream.
     Events(Vec<StreamEvent>),
     /// Binary data.
     Base64(String),
@@ -34,42 +35,66 @@ pub enum Body {
     Blob(String),
 }
 
-/// An event of a stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StreamEvent {
-    /// Milliseconds since the request was sent.
-    pub at: u64,
-    /// The exact text, including the line breaks at its end.
-    pub text: String,
-}
-
 /// Stores a long text, and returns its hash.
 type StoreBlob<'a> = &'a mut dyn FnMut(&[u8]) -> io::Result<String>;
 /// Reads a stored text by its hash.
-type ReadBlob<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
+pub type ReadBlob<'a> = &'a dyn Fn(&str) -> io::Result<Vec<u8>>;
 
 impl Body {
     /// A body in the form in which requests are compared: redacted, with sorted keys, and with hashes instead of long texts. Nothing is
     /// stored.
     #[must_use]
     pub fn of_request(bytes: &[u8]) -> Option<Self> {
-        let mut hash_only = |data: &[u8]| Ok(sha256_hex(&[data]));
+        let mut hash_only = |data: &[u8]| Ok(sha256(data));
         Self::of(bytes, &mut hash_only).ok().flatten()
     }
 
-    /// A body as it is stored; `None` if it is empty. Keys and credentials are redacted.
+    /// The body of a request with its long texts, to compare it with [`Self::restored`].
+    #[must_use]
+    pub fn of_request_in_full(bytes: &[u8]) -> Option<Self> {
+        match serde_json::from_slice::<Value>(bytes) {
+            Ok(mut value) => {
+                redact_texts(&mut value);
+                sort_keys(&mut value);
+                Some(Self::Json(value))
+            }
+            Err(_) => Self::of_request(bytes),
+        }
+    }
+
+    /// The body of a request as it is stored, with sorted keys; `None` if it is empty. Keys and credentials are redacted.
     ///
     /// # Errors
     ///
     /// A long text cannot be stored.
     pub fn of(bytes: &[u8], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
+        let mut body = Self::in_any_order(bytes, store)?;
+        if let Some(Self::Json(value)) = &mut body {
+            sort_keys(value);
+        }
+        Ok(body)
+    }
+
+    /// The same for a response, whose keys keep their order.
+    ///
+    /// # Errors
+    ///
+    /// A long text cannot be stored.
+    pub fn of_response(bytes: &[u8], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
+        Self::in_any_order(bytes, store)
+    }
+
+    fn in_any_order(bytes: &[u8], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
         if bytes.is_empty() {
             return Ok(None);
         }
         if let Ok(mut value) = serde_json::from_slice::<Value>(bytes) {
+            // Gemini's stream may be a list.
+            if let Value::Array(list) = &mut value {
+                redact_across(list);
+            }
             redact_texts(&mut value);
             extract_blobs(&mut value, store)?;
-            sort_keys(&mut value);
             return Ok(Some(Self::Json(value)));
         }
         Ok(Some(match std::str::from_utf8(bytes) {
@@ -88,18 +113,26 @@ impl Body {
     /// # Errors
     ///
     /// A long text cannot be stored.
-    pub fn of_stream(pieces: &[(u64, &[u8])], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
-        let length: usize = pieces.iter().map(|(_, piece)| piece.len()).sum();
-        let whole = || pieces.iter().flat_map(|(_, piece)| piece.iter().copied()).collect::<Vec<u8>>();
-        if length >= MAX_STREAM_BYTES {
-            return Self::of(&whole(), store);
-        }
-        match split_events(pieces) {
-            Some(mut events) if !events.is_empty() => {
-                events.iter_mut().for_each(|event| redact(&mut event.text));
-                Ok(Some(Self::Events(events)))
+    pub fn of_stream(
+        pieces: &[(u64, &[u8])],
+        kind: StreamKind,
+        store: StoreBlob<'_>,
+    ) -> io::Result<Option<Self>> {
+        match split_events(pieces, kind) {
+            Some(mut events) => {
+                redact_events(&mut events);
+                let length: usize = events.iter().map(|event| event.text.len()).sum();
+                if length >= MAX_STREAM_BYTES {
+                    let whole: String = events.into_iter().map(|event| event.text).collect();
+                    return Ok(Some(Self::Blob(store(whole.as_bytes())?)));
+                }
+                Ok((!events.is_empty()).then_some(Self::Events(events)))
             }
-            _ => Self::of(&whole(), store),
+            // It is not text.
+            None => Self::of_response(
+                &pieces.iter().flat_map(|(_, piece)| *piece).copied().collect::<Vec<u8>>(),
+                store,
+            ),
         }
     }
 
@@ -124,6 +157,22 @@ impl Body {
         }
     }
 
+    /// The body with its long texts.
+    ///
+    /// # Errors
+    ///
+    /// A long text cannot be read.
+    pub fn restored(&self, read: ReadBlob<'_>) -> io::Result<Self> {
+        match self {
+            Self::Json(value) => {
+                let mut value = value.clone();
+                restore_blobs(&mut value, read)?;
+                Ok(Self::Json(value))
+            }
+            body => Ok(body.clone()),
+        }
+    }
+
     /// The JSON value, if it is one.
     #[must_use]
     pub fn json(&self) -> Option<&Value> {
@@ -131,6 +180,14 @@ impl Body {
             Self::Json(value) => Some(value),
             _ => None,
         }
+    }
+
+    /// Whether it has long texts.
+    #[must_use]
+    pub fn has_blob(&self) -> bool {
+        let mut has_one = false;
+        self.for_each_blob(&mut |_| has_one = true);
+        has_one
     }
 
     /// Calls `found` with the hash of each long text.
@@ -141,39 +198,6 @@ impl Body {
             _ => {}
         }
     }
-}
-
-/// Splits a stream into its events. `None` if it is not text.
-#[must_use]
-pub fn split_events(pieces: &[(u64, &[u8])]) -> Option<Vec<StreamEvent>> {
-    let mut events = Vec::new();
-    let mut open: Vec<u8> = Vec::new();
-    let mut last = 0;
-    for (at, piece) in pieces {
-        last = *at;
-        let mut from = open.len().saturating_sub(3);
-        open.extend_from_slice(piece);
-        while let Some(end) = end_of_event(&open[from..]).map(|end| from + end) {
-            let rest = open.split_off(end);
-            events.push(StreamEvent {
-                at: *at,
-                text: String::from_utf8(std::mem::replace(&mut open, rest)).ok()?,
-            });
-            from = 0;
-        }
-    }
-    if !open.is_empty() {
-        events.push(StreamEvent { at: last, text: String::from_utf8(open).ok()? });
-    }
-    Some(events)
-}
-
-/// The end of the first event: after an empty line.
-fn end_of_event(text: &[u8]) -> Option<usize> {
-    [&b"\n\n"[..], b"\r\n\r\n"]
-        .into_iter()
-        .filter_map(|mark| memchr::memmem::find(text, mark).map(|at| at + mark.len()))
-        .min()
 }
 
 fn extract_blobs(value: &mut Value, store: StoreBlob<'_>) -> io::Result<()> {
@@ -230,11 +254,13 @@ mod tests {
 
     use super::*;
 
+    const KEY: &str = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
+
     #[test]
     fn long_texts_are_stored_once_and_restored() {
         let blobs = RefCell::new(HashMap::new());
         let mut store = |data: &[u8]| {
-            let hash = sha256_hex(&[data]);
+            let hash = sha256(data);
             blobs.borrow_mut().insert(hash.clone(), data.to_vec());
             Ok(hash)
         };
@@ -248,26 +274,54 @@ mod tests {
         let mut hashes = 0;
         body.for_each_blob(&mut |_| hashes += 1);
         assert_eq!(hashes, 2);
-        assert_eq!(Body::of_request(sent.to_string().as_bytes()), Some(body));
+        assert_eq!(Body::of_request(sent.to_string().as_bytes()).as_ref(), Some(&body));
+        let restored = body.restored(&|hash| Ok(blobs.borrow()[hash].clone())).unwrap();
+        assert_eq!(Body::of_request_in_full(sent.to_string().as_bytes()), Some(restored));
     }
 
     #[test]
-    fn a_stream_is_split_at_empty_lines_wherever_its_pieces_end() {
-        let text = b"event: a\ndata: 1\n\ndata: 2\r\n\r\ndata: [DONE]\n\nrest";
-        for size in 1..text.len() {
-            let pieces: Vec<_> =
-                text.chunks(size).enumerate().map(|(at, piece)| (at as u64, piece)).collect();
-            let events = split_events(&pieces).unwrap();
-            let texts: Vec<_> = events.iter().map(|event| event.text.as_str()).collect();
-            assert_eq!(
-                texts,
-                ["event: a\ndata: 1\n\n", "data: 2\r\n\r\n", "data: [DONE]\n\n", "rest"],
-                "{size}"
-            );
-            let mut none = |_: &[u8]| unreachable!();
-            let body = Body::of_stream(&pieces, &mut none).unwrap().unwrap();
-            assert_eq!(body.bytes(&|_| unreachable!()).unwrap(), text);
-        }
+    fn a_stream_is_stored_byte_for_byte_and_a_long_one_as_a_whole() {
+        let mut none = |_: &[u8]| unreachable!();
+        let text = b"event: a\ndata: {\"z\": 1, \"a\": 2}\n\ndata: [DONE]\n\nrest";
+        let body = Body::of_stream(&[(0, text)], StreamKind::Events, &mut none).unwrap().unwrap();
+        assert_eq!(body.bytes(&|_| unreachable!()).unwrap(), text);
+        let (first, second) = KEY.split_at(20);
+        let line = |text: &str| format!("{}\n", json!({ "message": { "content": text } }));
+        let long = format!("{}{}{}", line(first), line(second), line(&" x".repeat(MAX_STREAM_BYTES)));
+        let mut stored = Vec::new();
+        let mut store = |data: &[u8]| {
+            stored = data.to_vec();
+            Ok(sha256(data))
+        };
+        let body = Body::of_stream(&[(0, long.as_bytes())], StreamKind::Lines, &mut store).unwrap().unwrap();
+        assert!(matches!(body, Body::Blob(_)));
+        let stored = String::from_utf8(stored).unwrap();
+        assert!(stored.lines().count() == 3 && stored.contains("[redacted"), "{}", &stored[..200]);
+        assert!(!stored.contains(&first[8..]) && !stored.contains(second), "{}", &stored[..200]);
+    }
+
+    #[test]
+    fn the_fields_of_a_response_keep_their_order_and_those_of_a_request_do_not() {
+        let mut none = |_: &[u8]| unreachable!();
+        let text = br#"{"z":{"b":1,"a":2},"a":[{"y":1,"x":2}]}"#;
+        let response = Body::of_response(text, &mut none).unwrap().unwrap();
+        assert_eq!(response.bytes(&|_| unreachable!()).unwrap(), text);
+        let request = Body::of(text, &mut none).unwrap().unwrap();
+        assert_eq!(
+            request.bytes(&|_| unreachable!()).unwrap(),
+            br#"{"a":[{"x":2,"y":1}],"z":{"a":2,"b":1}}"#
+        );
+    }
+
+    #[test]
+    fn a_key_in_a_stream_that_is_a_list_is_redacted() {
+        let part = |text: &str| json!({ "candidates": [{ "content": { "parts": [{ "text": text }] } }] });
+        let (first, second) = KEY.split_at(20);
+        let sent = json!([part(first), part(second)]).to_string();
+        let mut none = |_: &[u8]| unreachable!();
+        let body = Body::of_response(sent.as_bytes(), &mut none).unwrap().unwrap();
+        let text = serde_json::to_string(&body).unwrap();
+        assert!(!text.contains(&first[8..]) && !text.contains(second), "{text}");
     }
 
     #[test]
@@ -281,8 +335,7 @@ mod tests {
     #[test]
     fn keys_in_a_body_are_redacted() {
         let mut none = |_: &[u8]| unreachable!();
-        let key = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
-        let sent = json!({ "input": format!("my key is {key}") }).to_string();
+        let sent = json!({ "input": format!("my key is {KEY}") }).to_string();
         let body = Body::of(sent.as_bytes(), &mut none).unwrap().unwrap();
         assert!(!serde_json::to_string(&body).unwrap().contains("9fK2mQx7"), "{body:?}");
     }

@@ -1,10 +1,12 @@
 //! The recording of one item.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::body::Body;
-use super::request_key::RequestKey;
+use super::request_key::{RequestKey, ignore_fields};
 use crate::prices::Tokens;
 use crate::timestamp::Timestamp;
 
@@ -25,7 +27,7 @@ pub struct Cassette {
     /// The trials, in order.
     #[serde(default)]
     pub trials: Vec<Trial>,
-    /// The judges' answers.
+    /// Judges' answers for all trials, in files of earlier versions; see [`give_judges_to_trials`](Self::give_judges_to_trials).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<JudgeAnswer>,
 }
@@ -43,6 +45,26 @@ pub struct Trial {
     /// Requests and responses, in the order of the requests.
     #[serde(default)]
     pub interactions: Vec<Interaction>,
+    /// The judges' answers. Those to the same question are in the order in which it was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judges: Vec<JudgeAnswer>,
+}
+
+impl Trial {
+    /// When its oldest part was recorded.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Timestamp> {
+        let of_interactions =
+            self.interactions.iter().filter_map(|interaction| interaction.recorded_at.or(self.recorded_at));
+        let of_judges = self.judges.iter().filter_map(|answer| answer.recorded_at);
+        of_interactions.chain(of_judges).min().or(self.recorded_at)
+    }
+
+    /// Whether it contains nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.interactions.is_empty() && self.judges.is_empty()
+    }
 }
 
 /// A request and its response.
@@ -52,7 +74,7 @@ pub struct Interaction {
     /// The experiment, if the item is unknown but only one experiment was running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// When it was recorded, if that is not known from its trial.
+    /// When it was recorded, if not with the rest of its trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Timestamp>,
     /// The request.
@@ -75,7 +97,7 @@ pub struct Interaction {
 pub struct RecordedRequest {
     /// The HTTP method.
     pub method: String,
-    /// The vendor and the path below its base URL: `openai/chat/completions`.
+    /// The provider and the path below its base URL: `openai/chat/completions`.
     pub path: String,
     /// The address, without credentials. Not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +112,19 @@ impl RecordedRequest {
     #[must_use]
     pub fn key(&self, ignore: &[String]) -> RequestKey {
         RequestKey::new(&self.method, &self.path, self.body.as_ref(), ignore)
+    }
+
+    /// The request without fields that are not compared.
+    #[must_use]
+    pub fn without(&self, ignore: &[String]) -> Cow<'_, Self> {
+        match &self.body {
+            Some(Body::Json(value)) if !ignore.is_empty() => {
+                let mut value = value.clone();
+                ignore_fields(&mut value, ignore);
+                Cow::Owned(Self { body: Some(Body::Json(value)), ..self.clone() })
+            }
+            _ => Cow::Borrowed(self),
+        }
     }
 }
 
@@ -119,7 +154,7 @@ pub struct RecordedResponse {
 pub struct JudgeAnswer {
     /// A hash of the question, without the model.
     pub key: String,
-    /// The vendor.
+    /// The provider.
     pub provider: String,
     /// The model.
     pub model: String,
@@ -153,12 +188,36 @@ impl Cassette {
         self.trials.iter().flat_map(|trial| &trial.interactions)
     }
 
+    /// All judges' answers.
+    pub fn judge_answers(&self) -> impl Iterator<Item = &JudgeAnswer> {
+        self.trials.iter().flat_map(|trial| &trial.judges).chain(&self.judges)
+    }
+
     /// When its oldest part was recorded.
     #[must_use]
     pub fn recorded_at(&self) -> Option<Timestamp> {
-        let of_interactions = self.interactions().filter_map(|interaction| interaction.recorded_at);
-        let of_trials = self.trials.iter().filter_map(|trial| trial.recorded_at);
-        of_interactions.chain(of_trials).min()
+        let of_judges = self.judges.iter().filter_map(|answer| answer.recorded_at);
+        self.trials.iter().filter_map(Trial::oldest).chain(of_judges).min()
+    }
+
+    /// Moves the judges' answers for all trials into the trials, of which there are at least `trials` then.
+    pub fn give_judges_to_trials(&mut self, trials: usize) {
+        if self.judges.is_empty() {
+            return;
+        }
+        let judges = std::mem::take(&mut self.judges);
+        if self.trials.len() < trials.max(1) {
+            self.trials.resize_with(trials.max(1), Trial::default);
+        }
+        for trial in self.trials.iter_mut().filter(|trial| trial.judges.is_empty()) {
+            trial.judges.clone_from(&judges);
+        }
+    }
+
+    /// The recording of a trial, unless it contains nothing.
+    #[must_use]
+    pub fn trial(&self, index: usize) -> Option<&Trial> {
+        self.trials.get(index).filter(|trial| !trial.is_empty())
     }
 
     /// Replaces a trial; missing trials before it are empty.
@@ -172,7 +231,7 @@ impl Cassette {
     /// Whether it contains nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.judges.is_empty() && self.interactions().next().is_none()
+        self.judges.is_empty() && self.trials.iter().all(Trial::is_empty)
     }
 
     /// Calls `found` with the hash of each long text that it refers to.
@@ -180,7 +239,7 @@ impl Cassette {
         let bodies = self.interactions().flat_map(|interaction| {
             [interaction.request.body.as_ref(), interaction.response.body.as_ref()].into_iter().flatten()
         });
-        let questions = self.judges.iter().filter_map(|answer| answer.question.as_ref());
+        let questions = self.judge_answers().filter_map(|answer| answer.question.as_ref());
         bodies.chain(questions).for_each(|body| body.for_each_blob(found));
     }
 }
@@ -199,9 +258,9 @@ mod tests {
                 "request": { "method": "POST", "path": "openai/chat/completions", "json": { "model": "m" } },
                 "response": { "status": 200, "contentType": "text/event-stream", "truncated": true,
                     "events": [{ "at": 3, "text": "data: 1\n\n" }] },
-                "latencyMs": 4.0, "model": "m", "tokens": { "input": 3, "output": 1 } }] }],
-            "judges": [{ "key": "k", "provider": "openai", "model": "m", "answer": { "score": 1 },
-                "tokens": { "input": 1, "output": 1 } }]
+                "latencyMs": 4.0, "model": "m", "tokens": { "input": 3, "output": 1 } }],
+                "judges": [{ "key": "k", "provider": "openai", "model": "m", "answer": { "score": 1 },
+                    "tokens": { "input": 1, "output": 1 } }] }]
         });
         let cassette: Cassette = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(serde_json::to_value(&cassette).unwrap(), written);
@@ -210,5 +269,42 @@ mod tests {
         let value = serde_json::to_value(&response).unwrap();
         assert_eq!(value, json!({ "status": 204 }));
         assert_eq!(serde_json::from_value::<RecordedResponse>(value).unwrap(), response);
+    }
+
+    fn answer(day: u32) -> Value {
+        json!({ "key": "k", "provider": "openai", "model": "m", "answer": day,
+            "recordedAt": format!("2026-11-{day:02}T10:00:00.000Z") })
+    }
+
+    #[test]
+    fn answers_of_judges_for_all_trials_become_answers_of_each_trial() {
+        let old = json!({ "version": 1, "experiment": "desk", "item": "one", "judges": [answer(3)],
+            "trials": [{ "recordedAt": "2026-11-05T10:00:00.000Z" }, { "judges": [answer(4)] }] });
+        let mut cassette: Cassette = serde_json::from_value(old).unwrap();
+        assert_eq!(cassette.judge_answers().count(), 2);
+        cassette.give_judges_to_trials(3);
+        let given: Vec<_> = cassette.trials.iter().map(|trial| trial.judges[0].answer.clone()).collect();
+        assert_eq!((given, cassette.judges.len()), (vec![json!(3), json!(4), json!(3)], 0));
+        let mut empty = Cassette::new("desk", "one");
+        empty.give_judges_to_trials(3);
+        assert!(empty.trials.is_empty() && empty.is_empty());
+    }
+
+    #[test]
+    fn a_trial_is_as_old_as_its_oldest_part() {
+        let oldest = |trial: Value| {
+            let trial: Trial = serde_json::from_value(trial).unwrap();
+            trial.oldest().map(|at| at.to_string()[8..10].to_owned())
+        };
+        let interaction = |day: Option<u32>| {
+            json!({ "request": { "method": "POST", "path": "x" }, "response": { "status": 200 }, "latencyMs": 1.0,
+                "recordedAt": day.map(|day| format!("2026-11-{day:02}T10:00:00.000Z")) })
+        };
+        let at = "2026-11-20T10:00:00.000Z";
+        assert_eq!(oldest(json!({ "recordedAt": at })).as_deref(), Some("20"));
+        assert_eq!(oldest(json!({ "judges": [answer(9), answer(8)] })).as_deref(), Some("08"));
+        let renewed = json!({ "recordedAt": at, "interactions": [interaction(Some(7)), interaction(None)] });
+        assert_eq!(oldest(renewed).as_deref(), Some("07"));
+        assert_eq!(oldest(json!({})), None);
     }
 }

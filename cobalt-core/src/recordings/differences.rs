@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::body::Body;
+use super::body::{Body, ReadBlob};
 use super::cassette::{Interaction, RecordedRequest};
 
 /// The maximum length of a shown value, in characters.
@@ -34,9 +34,11 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The differences between a recorded request and one that was sent, in the order of their fields.
+/// The differences between a recorded request and one that was sent, in the order of their fields. `ignore` are the fields that are not
+/// compared.
 #[must_use]
-pub fn differences(recorded: &RecordedRequest, sent: &RecordedRequest) -> Vec<Difference> {
+pub fn differences(recorded: &RecordedRequest, sent: &RecordedRequest, ignore: &[String]) -> Vec<Difference> {
+    let (recorded, sent) = (recorded.without(ignore), sent.without(ignore));
     let mut found = Vec::new();
     let shown = |text: &str| Some(format!("`{text}`"));
     for (path, one, other) in
@@ -56,14 +58,33 @@ pub fn differences(recorded: &RecordedRequest, sent: &RecordedRequest) -> Vec<Di
     found
 }
 
+/// The same with the long texts of both requests; `None` if they have none, or if one cannot be read. `sent` is the request and its body.
+#[must_use]
+pub fn differences_in_full(
+    recorded: &RecordedRequest,
+    (sent, body): (&RecordedRequest, &[u8]),
+    read: ReadBlob<'_>,
+    ignore: &[String],
+) -> Option<Vec<Difference>> {
+    let has_blob = |request: &RecordedRequest| request.body.as_ref().is_some_and(Body::has_blob);
+    if !has_blob(recorded) && !has_blob(sent) {
+        return None;
+    }
+    let restored = recorded.body.as_ref().map(|body| body.restored(read)).transpose().ok()?;
+    let recorded = RecordedRequest { body: restored, ..recorded.clone() };
+    let sent = RecordedRequest { body: Body::of_request_in_full(body), ..sent.clone() };
+    Some(differences(&recorded, &sent, ignore))
+}
+
 /// The recorded request that is nearest to one that was sent, and the differences: the same method and path first, then the
 /// conversation that agrees for longest, then the fewest differences.
 #[must_use]
 pub fn nearest<'a>(
     recorded: impl Iterator<Item = &'a Interaction>,
     sent: &RecordedRequest,
+    ignore: &[String],
 ) -> Option<(&'a Interaction, Vec<Difference>)> {
-    recorded.map(|interaction| (interaction, differences(&interaction.request, sent))).min_by_key(
+    recorded.map(|interaction| (interaction, differences(&interaction.request, sent, ignore))).min_by_key(
         |(interaction, found)| {
             let elsewhere =
                 interaction.request.path != sent.path || interaction.request.method != sent.method;
@@ -181,15 +202,28 @@ mod tests {
             |text: &str| json!({ "model": "m", "messages": [{ "content": "Hi" }, { "content": text }] });
         let long =
             "The weather in York is fine, with 18 °C and some clouds in the afternoon, and rain later on.";
-        let found = differences(&request(&body(long)), &request(&body(&long.replace("18", "21"))));
+        let found = differences(&request(&body(long)), &request(&body(&long.replace("18", "21"))), &[]);
         assert_eq!(
             found[0].to_string(),
             "`messages[1].content`: recorded \"… York is fine, with 18 °C and some clouds in the afternoon, …\", \
              now \"… York is fine, with 21 °C and some clouds in the afternoon, …\""
         );
-        let found = differences(&request(&json!({ "a": 1 })), &request(&json!({ "b": [true] })));
+        let found = differences(&request(&json!({ "a": 1 })), &request(&json!({ "b": [true] })), &[]);
         let texts: Vec<_> = found.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["`a`: recorded 1, now missing", "`b`: not recorded, now [true]"]);
+    }
+
+    #[test]
+    fn fields_that_are_not_compared_are_no_difference() {
+        let body = |trace: &[u32], text: &str| json!({ "metadata": { "trace": trace }, "messages": [text] });
+        let ignore = ["metadata.trace".to_owned()];
+        let (one, two) = (interaction(&body(&[1, 2, 3], "a")), interaction(&body(&[7, 8, 9], "b")));
+        let sent = request(&body(&[7, 8, 9], "a"));
+        assert_eq!(differences(&one.request, &sent, &ignore), []);
+        let found = differences(&two.request, &sent, &ignore);
+        assert_eq!((found.len(), &*found[0].path), (1, "messages[0]"));
+        let all = [two, one];
+        assert_eq!(nearest(all.iter(), &sent, &ignore).unwrap().0, &all[1]);
     }
 
     #[test]
@@ -200,7 +234,7 @@ mod tests {
             interaction(&body(&["a", "b", "c"])),
             interaction(&body(&["x", "b", "d"])),
         ];
-        let (found, differences) = nearest(recorded.iter(), &request(&body(&["a", "b", "d"]))).unwrap();
+        let (found, differences) = nearest(recorded.iter(), &request(&body(&["a", "b", "d"])), &[]).unwrap();
         assert_eq!(found, &recorded[1]);
         assert_eq!(differences[0].path, "messages[2]");
     }

@@ -1,20 +1,30 @@
 //! The folder of an experiment's cassettes.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::body::is_hash;
 use super::cassette::{CASSETTE_VERSION, Cassette};
-use super::request_key::sort_keys;
-use crate::hash::sha256_hex;
+use crate::atomic_write::write_atomically;
+use crate::hash::{sha256, sha256_hex};
+use crate::slug::slug;
 
 /// The file of requests that could not be attributed to an item, without its extension.
 pub const UNATTRIBUTED: &str = "unattributed";
 /// The folder of long texts.
 const BLOBS: &str = "blobs";
+/// The file in it that keeps git from changing line breaks, and its content.
+const GIT_ATTRIBUTES: (&str, &str) = (".gitattributes", "* -text\n");
+/// The maximum length of the name of a cassette, in bytes.
+const MAX_NAME: usize = 80;
+/// The length of the hash in a name, in hexadecimal digits.
+const HASH_IN_NAME: usize = 8;
+/// A draft that is older was left by a process that has ended.
+const DRAFT_AGE: Duration = Duration::from_secs(3600);
 
 /// A recording cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +64,22 @@ pub enum RecordingError {
 /// A folder with cassettes: `cassettes/<experiment>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordingFolder(PathBuf);
+
+/// The name of an item's cassette: its key, or a readable form of the key with a hash. It depends on nothing but the key, so that each
+/// item finds its file whatever other items there are.
+#[must_use]
+pub fn cassette_name(key: &str) -> String {
+    let name = slug(key, MAX_NAME).to_lowercase();
+    if name == key && !name.is_empty() {
+        return name;
+    }
+    let name = match slug(key, MAX_NAME - HASH_IN_NAME - 1).to_lowercase() {
+        // A file without a name would be hidden.
+        name if name.is_empty() => "item".to_owned(),
+        name => name,
+    };
+    format!("{name}-{}", &sha256(key.as_bytes())[..HASH_IN_NAME])
+}
 
 /// Whether this is the name of a cassette.
 #[must_use]
@@ -108,6 +134,29 @@ impl RecordingFolder {
         Ok(self.files(&self.0.join(BLOBS))?.into_iter().filter(is_blob).collect())
     }
 
+    /// The file that keeps git from changing line breaks in long texts.
+    #[must_use]
+    pub fn git_attributes(&self) -> PathBuf {
+        self.0.join(BLOBS).join(GIT_ATTRIBUTES.0)
+    }
+
+    /// Drafts of files that processes have left which ended while they wrote.
+    ///
+    /// # Errors
+    ///
+    /// The folder exists but cannot be read.
+    pub fn old_drafts(&self) -> Result<Vec<PathBuf>, RecordingError> {
+        let now = SystemTime::now();
+        let is_old = |path: &PathBuf| {
+            let changed = path.metadata().and_then(|known| known.modified());
+            changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > DRAFT_AGE))
+        };
+        let files = self.files(&self.0)?.into_iter().chain(self.files(&self.0.join(BLOBS))?);
+        let mut drafts: Vec<_> = files.filter(|path| is_draft(path) && is_old(path)).collect();
+        drafts.sort_unstable();
+        Ok(drafts)
+    }
+
     fn files(&self, folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
         let failed = |source| RecordingError::Io { action: "read", path: folder.to_owned(), source };
         let entries = match fs::read_dir(folder) {
@@ -154,7 +203,7 @@ impl RecordingFolder {
     /// The file cannot be written.
     pub fn write(&self, name: &str, cassette: &Cassette) -> Result<(), RecordingError> {
         let path = self.cassette(name);
-        let written = to_sorted_json(cassette).and_then(|text| write_atomically(&path, text.as_bytes()));
+        let written = to_sorted_json(cassette).and_then(|text| write_file(&path, text.as_bytes()));
         written.map_err(|source| RecordingError::Io { action: "write", path, source })
     }
 
@@ -168,7 +217,7 @@ impl RecordingFolder {
         fs::remove_file(&path).map_err(|source| RecordingError::Io { action: "remove", path, source })
     }
 
-    /// Changes a cassette while no other process does.
+    /// Changes a cassette while no other process does. If nothing is left in it, it is removed.
     ///
     /// # Errors
     ///
@@ -185,7 +234,13 @@ impl RecordingFolder {
         lock.lock().map_err(failed)?;
         let mut cassette = self.read(name)?.unwrap_or_else(|| Cassette::new("", ""));
         change(&mut cassette);
-        self.write(name, &cassette)
+        if !cassette.is_empty() {
+            self.write(name, &cassette)
+        } else if self.cassette(name).exists() {
+            self.remove(name)
+        } else {
+            Ok(())
+        }
     }
 
     /// Stores a long text by its hash, and returns the hash.
@@ -194,10 +249,14 @@ impl RecordingFolder {
     ///
     /// The file cannot be written.
     pub fn write_blob(&self, data: &[u8]) -> io::Result<String> {
-        let hash = sha256_hex(&[data]);
+        let hash = sha256(data);
         let path = self.blob(&hash);
         if !path.exists() {
-            write_atomically(&path, data)?;
+            let attributes = self.git_attributes();
+            if !attributes.exists() {
+                write_file(&attributes, GIT_ATTRIBUTES.1.as_bytes())?;
+            }
+            write_file(&path, data)?;
         }
         Ok(hash)
     }
@@ -220,7 +279,7 @@ impl RecordingFolder {
             return Err(damaged("is not named by a hash"));
         }
         let data = fs::read(&path).map_err(|error| damaged(&format!("cannot be read: {error}")))?;
-        if sha256_hex(&[&data]) != hash {
+        if sha256(&data) != hash {
             return Err(damaged("does not have the recorded content"));
         }
         Ok(data)
@@ -228,26 +287,50 @@ impl RecordingFolder {
 }
 
 /// Indented JSON with sorted keys, and a line break at the end.
-fn to_sorted_json(cassette: &impl Serialize) -> io::Result<String> {
+fn to_sorted_json(cassette: &Cassette) -> io::Result<String> {
     let mut value = serde_json::to_value(cassette)?;
-    sort_keys(&mut value);
+    sort_file(&mut value);
     Ok(serde_json::to_string_pretty(&value)? + "\n")
 }
 
-/// Writes a file so that it is either complete or as before.
-fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
+/// Sorts the keys of all objects, except those in bodies and answers: requests are sorted already, and in responses the order is that of
+/// the model.
+fn sort_file(value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(sort_file),
+        Value::Object(fields) => {
+            fields
+                .iter_mut()
+                .filter(|(name, _)| *name != "json" && *name != "answer")
+                .for_each(|(_, value)| sort_file(value));
+            let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
+            sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+            *fields = Map::from_iter(sorted);
+        }
+        _ => {}
+    }
+}
+
+/// Writes a file so that it is either complete or as before, and creates its folder.
+fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    let written = File::create(&draft)
-        .and_then(|mut file| file.write_all(content))
-        .and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        // The draft is useless; the first error counts.
-        let _ = fs::remove_file(&draft);
-    }
-    written
+    write_atomically(path, &draft, |file| file.write_all(content))
+}
+
+/// Whether this is the name of a draft: `.item.json.4711-0a1b2c3d.tmp`.
+fn is_draft(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let ids = name
+        .and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit_once('.')?.1.split_once('-'));
+    ids.is_some_and(|(process, random)| {
+        !process.is_empty()
+            && process.bytes().all(|digit| digit.is_ascii_digit())
+            && random.len() == 8
+            && random.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
 }
 
 #[cfg(test)]
@@ -286,6 +369,71 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_cassette_depends_only_on_its_key() {
+        for key in ["rome", "i-1", "a.b_c", "ünïcode", &"x".repeat(80)] {
+            assert_eq!(cassette_name(key), key);
+        }
+        let long = "x".repeat(200);
+        let keys = ["Q?", "Q!", "Rome", "?!", "", "a/b", "..", &long, &long[..199]];
+        let names: std::collections::HashSet<_> = keys.iter().map(|key| cassette_name(key)).collect();
+        assert_eq!(names.len(), keys.len(), "{names:?}");
+        assert_eq!(
+            (cassette_name("Q?"), cassette_name("?!")),
+            ("q-c1ce7ac6".to_owned(), "item-545f940d".to_owned())
+        );
+        assert!(names.iter().all(|name| name.len() <= MAX_NAME), "{names:?}");
+    }
+
+    #[test]
+    fn a_response_keeps_the_order_of_its_fields() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RecordingFolder::new(dir.path());
+        let text = r#"{"version":1,"experiment":"a","item":"one","trials":[{"interactions":[{
+            "request":{"method":"POST","path":"x"},"latencyMs":1,
+            "response":{"status":200,"json":{"input":{"zz":1,"aa":2}}}}]}]}"#;
+        fs::write(folder.cassette("one"), text).unwrap();
+        folder.write("one", &folder.read("one").unwrap().unwrap()).unwrap();
+        let text = fs::read_to_string(folder.cassette("one")).unwrap();
+        let at = |part: &str| text.find(part).unwrap();
+        assert!(at("\"zz\"") < at("\"aa\"") && at("\"json\"") < at("\"status\""), "{text}");
+        assert!(at("\"experiment\"") < at("\"trials\""), "{text}");
+    }
+
+    #[test]
+    fn git_changes_no_line_breaks_in_blobs_and_a_blob_is_named_as_sha256sum_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RecordingFolder::new(dir.path());
+        let hash = folder.write_blob(b"abc").unwrap();
+        assert_eq!(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(fs::read_to_string(dir.path().join("blobs/.gitattributes")).unwrap(), "* -text\n");
+        assert_eq!(folder.blobs().unwrap(), [folder.blob(&hash)]);
+    }
+
+    #[test]
+    fn only_old_drafts_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RecordingFolder::new(dir.path());
+        fs::create_dir(dir.path().join("blobs")).unwrap();
+        let old = SystemTime::now() - 2 * DRAFT_AGE;
+        for (name, is_old) in [
+            (".one.json.12-0a1b2c3d.tmp", true),
+            ("blobs/.ab.12-0a1b2c3d.tmp", true),
+            (".two.json.12-0a1b2c3d.tmp", false),
+            (".mine.tmp", true),
+            ("one.json.12-0a1b2c3d.tmp", true),
+        ] {
+            let file = fs::File::create(dir.path().join(name)).unwrap();
+            if is_old {
+                file.set_modified(old).unwrap();
+            }
+        }
+        let drafts = folder.old_drafts().unwrap();
+        let names: Vec<_> =
+            drafts.iter().map(|path| path.strip_prefix(dir.path()).unwrap().to_str().unwrap()).collect();
+        assert_eq!(names, [".one.json.12-0a1b2c3d.tmp", "blobs/.ab.12-0a1b2c3d.tmp"]);
+    }
+
+    #[test]
     fn a_changed_blob_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let folder = RecordingFolder::new(dir.path());
@@ -302,16 +450,21 @@ mod tests {
     fn processes_that_change_a_cassette_at_once_lose_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let folder = RecordingFolder::new(dir.path());
+        let interaction = serde_json::json!({ "request": { "method": "POST", "path": "x" }, "response": { "status": 200 }, "latencyMs": 1 });
+        let trial = || serde_json::from_value(serde_json::json!({ "interactions": [interaction] })).unwrap();
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..10 {
-                        folder.update("all", |cassette| cassette.trials.push(Trial::default())).unwrap();
+                        let add = |cassette: &mut Cassette| cassette.trials.push(trial());
+                        folder.update("all", add).unwrap();
                     }
                 });
             }
         });
         assert_eq!(folder.read("all").unwrap().unwrap().trials.len(), 80);
         assert_eq!(folder.cassettes().unwrap().len(), 1);
+        folder.update("all", |cassette| cassette.trials.clear()).unwrap();
+        assert_eq!(folder.cassettes().unwrap().len(), 0);
     }
 }

@@ -9,11 +9,13 @@ mod cassette;
 mod differences;
 mod folder;
 mod request_key;
+mod stream;
 
-pub use body::{Body, StreamEvent, split_events};
+pub use body::Body;
 pub use cassette::{
     CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse, Trial,
 };
-pub use differences::{Difference, differences, nearest};
-pub use folder::{RecordingError, RecordingFolder, UNATTRIBUTED, is_cassette};
+pub use differences::{Difference, differences, differences_in_full, nearest};
+pub use folder::{RecordingError, RecordingFolder, UNATTRIBUTED, cassette_name, is_cassette};
 pub use request_key::{RequestKey, ignore_fields, sort_keys};
+pub use stream::{StreamEvent, StreamKind, StreamSplitter, event_data};

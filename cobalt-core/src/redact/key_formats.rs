@@ -217,7 +217,9 @@ pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
     let digits = text[..middle].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     let start = middle - digits;
     let end = end_of_run(text, middle + 1, URL_SAFE, 40);
-    let is_one = (8..=10).contains(&digits) && end - middle == 36 && begins_at(text, start, URL_SAFE);
+    // In addresses, it follows `/bot`.
+    let begins = begins_at(text, start, URL_SAFE) || text[..start].ends_with(b"/bot");
+    let is_one = (8..=10).contains(&digits) && end - middle == 36 && begins;
     (is_one && ends_at(text, end) && is_random(&text[middle + 1..end], 16)).then_some(start..end)
 }
 

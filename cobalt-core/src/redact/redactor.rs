@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
@@ -17,6 +18,21 @@ const SECRET_NUMBERS: u64 = 10_u64.pow(registry::FEWEST_DIGITS as u32 - 1);
 /// Replaces secrets with marks: `[redacted:github-token]`.
 pub fn redacted(text: &str) -> Cow<'_, str> {
     redact_with(&registry::scanner(), text)
+}
+
+/// Replaces secrets with the same mark, whatever they are: two texts that differ only in their secrets become equal.
+pub fn without_secrets(text: &str) -> Cow<'_, str> {
+    let secrets = registry::scanner().find(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let ranges = secrets.into_iter().map(|secret| (secret.range, REDACTED.to_owned()));
+    Cow::Owned(replace_ranges(text, ranges))
+}
+
+/// The secrets in a text, in order and without overlaps, with the marks for them.
+pub fn find_secrets(text: &str) -> Vec<(Range<usize>, String)> {
+    registry::scanner().find(text).into_iter().map(marked).collect()
 }
 
 /// Redacts a text in place.
@@ -103,11 +119,19 @@ pub fn redact_with<'a>(scanner: &Scanner, text: &'a str) -> Cow<'a, str> {
 }
 
 pub fn replace_matches(text: &str, secrets: Vec<Match>) -> String {
+    replace_ranges(text, secrets.into_iter().map(marked))
+}
+
+fn marked(secret: Match) -> (Range<usize>, String) {
+    (secret.range, mark(&secret.name.to_string()))
+}
+
+fn replace_ranges(text: &str, ranges: impl Iterator<Item = (Range<usize>, String)>) -> String {
     let (mut shown, mut done) = (String::with_capacity(text.len()), 0);
-    for secret in secrets {
-        shown.push_str(&text[done..secret.range.start]);
-        shown.push_str(&mark(&secret.name.to_string()));
-        done = secret.range.end;
+    for (range, mark) in ranges {
+        shown.push_str(&text[done..range.start]);
+        shown.push_str(&mark);
+        done = range.end;
     }
     shown.push_str(&text[done..]);
     shown

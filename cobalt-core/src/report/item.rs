@@ -234,6 +234,12 @@ pub struct ItemResult {
 }
 
 impl ItemResult {
+    /// How many attempts were retried, over all trials.
+    #[must_use]
+    pub fn retried_attempts(&self) -> usize {
+        self.runs.iter().map(|run| run.retried.len()).sum()
+    }
+
     /// The first trial, whose output and evaluations represent the item.
     #[must_use]
     pub fn first_trial(&self) -> &Execution {

@@ -50,6 +50,9 @@ pub struct Measurements {
     /// Whether model responses of the run were replayed, at least in part: their latency and cost are those of the recording.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
+    /// Whether other model responses of a replayed run were live.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayed_in_part: bool,
     /// The evaluators, in order.
     pub evaluators: Vec<EvaluatorSettings>,
     /// The items, in dataset order.
@@ -99,11 +102,18 @@ pub struct MeasuredItem {
     /// Whether its latency is that of a recording, at least in part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
+    /// How many attempts were retried after transient errors, over all trials.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retried: usize,
     /// Each evaluator's scores from 0 to 1, one for each trial that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
     /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialMeasurements>,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The latency and usage of one trial.
@@ -138,7 +148,7 @@ impl Measurements {
     /// The measurements of a run. Costs are recalculated with `prices`, so two runs are compared at the same prices.
     #[must_use]
     pub fn from_report(report: &Report, prices: &PriceTable) -> Self {
-        let config = &report.config;
+        let (config, traffic) = (&report.config, report.summary.traffic.as_ref());
         let evaluators = config.evaluators.iter().enumerate().map(|(index, name)| EvaluatorSettings {
             name: name.clone(),
             pass_mark: config.pass_marks.get(index).copied(),
@@ -157,7 +167,8 @@ impl Measurements {
             runs: config.runs,
             partial: report.partial,
             failed: report.verdict == RunVerdict::Failed,
-            replayed: report.summary.traffic.as_ref().is_some_and(TrafficSummary::has_replays),
+            replayed: traffic.is_some_and(TrafficSummary::has_replays),
+            replayed_in_part: traffic.is_some_and(|traffic| traffic.has_replays() && traffic.live > 0),
             evaluators: evaluators.collect(),
             items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
         }
@@ -177,6 +188,7 @@ impl Measurements {
             partial: self.partial,
             failed: self.failed,
             replayed: self.replayed,
+            replayed_in_part: self.replayed_in_part,
             evaluators: self.evaluators.clone(),
             items: Vec::new(),
         }
@@ -201,6 +213,7 @@ impl MeasuredItem {
                 .and_then(|run| run.traffic.as_ref())
                 .map_or_else(Vec::new, |traffic| traffic.asked.clone()),
             replayed: item.has_replayed_latency(),
+            retried: item.retried_attempts(),
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),

@@ -36,6 +36,6 @@ pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{
     Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError, parse_duration,
 };
-pub use traffic::{Traffic, TrafficSummary};
+pub use traffic::{SETTINGS_HASH_PREFIX, Traffic, TrafficSummary};
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};

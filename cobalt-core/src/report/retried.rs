@@ -62,7 +62,8 @@ mod tests {
 
     use super::*;
     use crate::item::{Output, into_item};
-    use crate::report::{Execution, ItemResult, Measurements, Report, RunMetrics, Status, Summary};
+    use crate::report::ItemResult;
+    use crate::report::{Execution, Measurements, Report, RunMetrics, Status, Summary};
 
     fn attempt(error: &str, metadata: Value) -> RetriedExecution {
         RetriedExecution::new(error, 1.5, into_item(metadata).unwrap())

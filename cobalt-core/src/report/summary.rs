@@ -56,10 +56,14 @@ pub struct Summary {
     /// Items with tokens of unknown cost, because the price or the model's name is missing.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_items: usize,
-    /// The judge cost of this run in USD: 0 if all responses came from the cache; without tokens of the
-    /// [`unpriced_models`](Self::unpriced_models). Absent if no judge answered, or none has a price.
+    /// The judge cost of this run in USD: 0 if all responses came from the cache; that of the recording for replayed responses; without
+    /// tokens of the [`unpriced_models`](Self::unpriced_models). Absent if no judge answered, or none has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cost: Option<f64>,
+    /// The part of the judge cost that replayed responses had when they were recorded, in USD; it was not paid again. Absent if none was
+    /// replayed, or none of their models has a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_replayed_cost: Option<f64>,
     /// The judges' input and output tokens; absent if no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_tokens: Option<u64>,
@@ -69,6 +73,9 @@ pub struct Summary {
     /// Judge responses reused from the cache or from a request of another evaluation; absent if no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cached: Option<u64>,
+    /// Judge responses from recordings; absent if there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_replayed: Option<u64>,
     /// The judge models that answered, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judge_models: Vec<String>,
@@ -170,6 +177,8 @@ pub(super) struct JudgeTotals {
     tokens: u64,
     calls: u64,
     cached: u64,
+    replayed: u64,
+    replayed_cost: Vec<f64>,
     models: BTreeSet<String>,
 }
 
@@ -187,11 +196,13 @@ impl JudgeTotals {
     }
 
     fn add_usage(&mut self, usage: &JudgeUsage) {
-        let JudgeUsage { models, calls, cached, tokens, cost: _, unpriced } = usage;
-        // A vendor may report anything; a panic here would lose all results.
+        let JudgeUsage { models, calls, cached, replayed, tokens, cost: _, replayed_cost, unpriced } = usage;
+        // A provider may report anything; a panic here would lose all results.
         self.tokens = self.tokens.saturating_add(tokens.input.saturating_add(tokens.output));
         self.calls = self.calls.saturating_add(*calls);
         self.cached = self.cached.saturating_add(*cached);
+        self.replayed = self.replayed.saturating_add(*replayed);
+        self.replayed_cost.push(*replayed_cost);
         self.models.extend(models.iter().cloned());
         self.unpriced.extend(unpriced.iter().cloned());
     }
@@ -201,12 +212,16 @@ impl JudgeTotals {
         if self.cost.is_empty() {
             return;
         }
-        let cost = sum(self.cost.iter().copied());
         // The cost is unknown if no model has a price.
-        summary.judge_cost = (cost > 0.0 || self.unpriced.is_empty()).then_some(cost);
+        let known = |cost: f64| (cost > 0.0 || self.unpriced.is_empty()).then_some(cost);
+        summary.judge_cost = known(sum(self.cost.iter().copied()));
         summary.judge_tokens = Some(self.tokens);
         summary.judge_calls = Some(self.calls);
         summary.judge_cached = Some(self.cached);
+        if self.replayed > 0 {
+            summary.judge_replayed = Some(self.replayed);
+            summary.judge_replayed_cost = known(sum(self.replayed_cost.iter().copied()));
+        }
         summary.judge_models = self.models.iter().cloned().collect();
     }
 }
@@ -226,7 +241,7 @@ impl RetryCounts {
     pub fn of(items: &[ItemResult]) -> Self {
         let mut counts = Self::default();
         for item in items {
-            let executions: usize = item.runs.iter().map(|run| run.retried.len()).sum();
+            let executions = item.retried_attempts();
             counts.items += usize::from(executions > 0);
             counts.executions += executions;
             counts.passed += usize::from(executions > 0 && item.passed);
@@ -293,6 +308,7 @@ mod tests {
             tokens: Tokens::new(100 * calls, 10 * calls),
             cost,
             unpriced: unpriced.iter().map(|&model| model.to_owned()).collect(),
+            ..JudgeUsage::default()
         }
     }
 
@@ -357,6 +373,33 @@ mod tests {
         let summary = summary(&unjudged);
         assert_eq!((summary.judge_cost, summary.judge_calls, summary.judge_tokens), (None, None, None));
         assert!(outcome("judge_cost.total <= 2", &unjudged).1.ends_with("no judge answered"));
+    }
+
+    #[test]
+    fn replayed_answers_are_counted_apart_with_what_they_cost_when_they_were_recorded() {
+        let replayed = |cost, unpriced: &[&str]| {
+            let usage = usage(0, 0, cost, unpriced);
+            Some(JudgeUsage { replayed: 3, replayed_cost: cost, tokens: Tokens::new(300, 30), ..usage })
+        };
+        let known = summary(&[item(vec![vec![replayed(0.25, &[]), Some(usage(1, 2, 0.5, &[]))]])]);
+        assert_eq!(
+            (known.judge_calls, known.judge_cached, known.judge_replayed),
+            (Some(1), Some(2), Some(3))
+        );
+        assert_eq!((known.judge_cost, known.judge_replayed_cost), (Some(0.75), Some(0.25)));
+        let unknown = summary(&[item(vec![vec![replayed(0.0, &["ours"]), Some(usage(1, 0, 0.5, &[]))]])]);
+        assert_eq!((unknown.judge_cost, unknown.judge_replayed_cost), (Some(0.5), None));
+        let live = summary(&[item(vec![vec![Some(usage(1, 0, 0.5, &[]))]])]);
+        assert_eq!((live.judge_replayed, live.judge_replayed_cost), (None, None));
+    }
+
+    #[test]
+    fn usage_of_older_files_has_no_replayed_answers() {
+        let old = serde_json::json!({ "models": ["m"], "calls": 1, "cached": 2, "tokens": { "input": 1, "output": 1 }, "cost": 0.5 });
+        let read: JudgeUsage = serde_json::from_value(old.clone()).unwrap();
+        assert_eq!((read.replayed, read.replayed_cost), (0, 0.0));
+        let written = serde_json::to_value(&read).unwrap();
+        assert_eq!((written.get("replayed"), written.get("replayedCost")), (None, None));
     }
 
     #[test]

@@ -9,7 +9,7 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-fn is_none(number: &f64) -> bool {
+fn is_zero_number(number: &f64) -> bool {
     *number == 0.0
 }
 
@@ -21,7 +21,7 @@ pub struct Traffic {
     /// Requests answered from the recording.
     #[serde(skip_serializing_if = "is_zero")]
     pub replayed: usize,
-    /// Requests sent to a vendor.
+    /// Requests sent to a provider.
     #[serde(skip_serializing_if = "is_zero")]
     pub live: usize,
     /// Judge answers from the recording.
@@ -30,23 +30,26 @@ pub struct Traffic {
     /// When the oldest replayed part was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Timestamp>,
-    /// The cost of the requests sent to a vendor in USD, as far as prices are known.
-    #[serde(skip_serializing_if = "is_none")]
+    /// The cost of the requests sent to a provider in USD, as far as prices are known.
+    #[serde(skip_serializing_if = "is_zero_number")]
     pub live_cost: f64,
-    /// Requests that were sent again after the vendor was busy or failed.
+    /// Requests that were sent again after the provider was busy or failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub retried: usize,
     /// Milliseconds in which all requests waited for a limit or for a retry. They are not part of the latency.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero_number")]
     pub waited_ms: f64,
     /// Where the conversation diverged from the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
-    /// A hash of each message that was sent to a model, in order; the first is that of the model, the tools and the settings. Two
-    /// trials with the same list asked the same.
+    /// A hash of each message that was sent to a model, in order; before those of a conversation is one of its model, its tools and its
+    /// settings, which begins with `s`. Two trials with the same hashes asked the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
 }
+
+/// The prefix of a hash of a model, its tools and its settings in [`Traffic::asked`], with which a conversation begins.
+pub const SETTINGS_HASH_PREFIX: &str = "s";
 
 impl Traffic {
     /// Whether every request was answered from the recording.
@@ -63,26 +66,26 @@ impl Traffic {
 pub struct TrafficSummary {
     /// Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
     pub replayed_items: usize,
-    /// Items with a request to a vendor.
+    /// Items with a request to a provider.
     pub live_items: usize,
     /// Items whose conversation diverged from the recording.
     #[serde(skip_serializing_if = "is_zero")]
     pub diverged_items: usize,
     /// Requests answered from recordings.
     pub replayed: usize,
-    /// Requests sent to vendors.
+    /// Requests sent to providers.
     pub live: usize,
     /// When the oldest replayed part was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Timestamp>,
-    /// The cost of the requests sent to vendors in USD, as far as prices are known.
-    #[serde(skip_serializing_if = "is_none")]
+    /// The cost of the requests sent to providers in USD, as far as prices are known.
+    #[serde(skip_serializing_if = "is_zero_number")]
     pub live_cost: f64,
-    /// Requests that were sent again after a vendor was busy or failed.
+    /// Requests that were sent again after a provider was busy or failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub retried: usize,
     /// Milliseconds in which agents waited for limits and retries; not part of any latency.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero_number")]
     pub waited_ms: f64,
     /// Requests attributed to an item only by their content.
     #[serde(skip_serializing_if = "is_zero")]
@@ -101,20 +104,18 @@ impl TrafficSummary {
         let mut summary = Self::default();
         let mut is_empty = true;
         for item in items {
-            let mut trials = item.runs.iter().filter_map(|run| run.traffic.as_deref()).peekable();
-            if trials.peek().is_none() {
-                continue;
+            if item.runs.iter().any(|run| run.traffic.is_some()) {
+                is_empty = false;
+                summary.add(item);
             }
-            is_empty = false;
-            summary.add(trials);
         }
         (!is_empty).then_some(summary)
     }
 
-    fn add<'a>(&mut self, trials: impl Iterator<Item = &'a Traffic>) {
-        let (mut replayed, mut live, mut diverged) = (0, 0, false);
-        for trial in trials {
-            replayed += trial.replayed;
+    fn add(&mut self, item: &ItemResult) {
+        let (mut live, mut diverged) = (0, false);
+        for trial in item.runs.iter().filter_map(|run| run.traffic.as_deref()) {
+            self.replayed += trial.replayed;
             live += trial.live;
             diverged |= trial.diverged.is_some();
             self.live_cost += trial.live_cost;
@@ -122,9 +123,8 @@ impl TrafficSummary {
             self.waited_ms += trial.waited_ms;
             self.recorded_at = self.recorded_at.into_iter().chain(trial.recorded_at).min();
         }
-        self.replayed += replayed;
         self.live += live;
-        self.replayed_items += usize::from(replayed > 0 && live == 0);
+        self.replayed_items += usize::from(item.is_replayed());
         self.live_items += usize::from(live > 0);
         self.diverged_items += usize::from(diverged);
     }

@@ -100,8 +100,8 @@ fn validate_values(item: &ItemResult) -> Result<(), ItemError> {
             if let Some(score) = evaluation.score.filter(|score| !(0.0..=1.0).contains(score)) {
                 return Err(ItemError::Score { evaluator: evaluator(), score });
             }
-            let cost = evaluation.judge.as_ref().map_or(0.0, |judge| judge.cost);
-            if !(cost.is_finite() && cost >= 0.0) {
+            let mut costs = evaluation.judge.iter().flat_map(|judge| [judge.cost, judge.replayed_cost]);
+            if let Some(cost) = costs.find(|cost| !(cost.is_finite() && *cost >= 0.0)) {
                 return Err(ItemError::JudgeCost { evaluator: evaluator(), cost });
             }
         }

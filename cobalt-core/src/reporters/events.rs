@@ -218,6 +218,12 @@ pub struct Listed {
     /// Its recordings of model traffic, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recordings: Option<ListedRecordings>,
+    /// How a run would use recordings: `replay`, `record` or `auto`; absent if it would not, or if the experiment is ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record_mode: Option<String>,
+    /// Whether a run would record although its mode is `replay`: items without a recording, or what was recorded too long ago.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub renews_recordings: bool,
     /// The missing variable because of which it is ignored; its settings are not evaluated then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored_without: Option<String>,

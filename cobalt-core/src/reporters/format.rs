@@ -59,7 +59,7 @@ pub fn format_agent_usage(summary: &Summary) -> Option<String> {
     Some(parts.join(", ") + &replay_suffix(summary))
 }
 
-/// The judges' calls, tokens and cost in one line; `None` if no judge answered.
+/// The judges' calls, tokens and cost in one line, marked if answers were replayed; `None` if no judge answered.
 #[must_use]
 pub fn format_judge_usage(summary: &Summary) -> Option<String> {
     let calls = summary.judge_calls?;
@@ -68,6 +68,7 @@ pub fn format_judge_usage(summary: &Summary) -> Option<String> {
         None | Some(0) => {}
         Some(hits) => parts.push(format!("{} cached", group_thousands(hits))),
     }
+    parts.extend(summary.judge_replayed.map(|replayed| format!("{} replayed", group_thousands(replayed))));
     match summary.judge_tokens {
         None | Some(0) => {}
         Some(tokens) => parts.push(format!("{} tokens", group_thousands(tokens))),
@@ -77,8 +78,22 @@ pub fn format_judge_usage(summary: &Summary) -> Option<String> {
         summary.judge_cost.map_or_else(|| "unknown".to_owned(), format_cost_precise)
     ));
     let models: Vec<_> = summary.judge_models.iter().map(|model| escape_control(model)).collect();
-    let models = if models.is_empty() { String::new() } else { format!(" ({})", models.join(", ")) };
-    Some(parts.join(", ") + &models)
+    let models = (!models.is_empty()).then(|| models.join(", "));
+    let notes: Vec<_> = judge_replay_mark(summary).into_iter().chain(models).collect();
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+    Some(parts.join(", ") + &notes)
+}
+
+/// The mark of the judge cost if answers were replayed, which did not cost it again: `as recorded`, or `of which $0.04 as recorded`.
+/// `None` if none was, or the cost is unknown.
+fn judge_replay_mark(summary: &Summary) -> Option<String> {
+    summary.judge_replayed.filter(|replayed| *replayed > 0)?;
+    summary.judge_cost?;
+    Some(match (summary.judge_calls, summary.judge_replayed_cost) {
+        (None | Some(0), _) => "as recorded".to_owned(),
+        (Some(_), Some(cost)) => format!("of which {} as recorded", format_cost_precise(cost)),
+        (Some(_), None) => "as recorded in part".to_owned(),
+    })
 }
 
 /// A cost in US dollars as [`format_cost`] formats it; below a cent, with two significant digits.
@@ -200,6 +215,40 @@ mod tests {
             "1 call, 12,400 tokens, judge cost unknown (gpt-6-luna)"
         );
         assert_eq!(format_judge_usage(&Summary::default()), None);
+    }
+
+    #[test]
+    fn the_line_on_judges_says_what_was_replayed_and_not_paid() {
+        let replayed = Summary {
+            judge_calls: Some(0),
+            judge_cached: Some(0),
+            judge_replayed: Some(45),
+            judge_tokens: Some(12_400),
+            judge_cost: Some(0.05),
+            judge_replayed_cost: Some(0.05),
+            judge_models: vec!["gpt-6-luna".to_owned()],
+            ..Summary::default()
+        };
+        assert_eq!(
+            format_judge_usage(&replayed).unwrap(),
+            "0 calls, 45 replayed, 12,400 tokens, judge cost $0.05 (as recorded; gpt-6-luna)"
+        );
+        let in_part = Summary {
+            judge_calls: Some(5),
+            judge_cached: Some(2),
+            judge_cost: Some(0.06),
+            judge_models: Vec::new(),
+            ..replayed.clone()
+        };
+        assert_eq!(
+            format_judge_usage(&in_part).unwrap(),
+            "5 calls, 2 cached, 45 replayed, 12,400 tokens, judge cost $0.06 (of which $0.05 as recorded)"
+        );
+        let mark = |summary: Summary| judge_replay_mark(&summary);
+        let unpriced = Summary { judge_replayed_cost: None, ..in_part };
+        assert_eq!(mark(unpriced.clone()).unwrap(), "as recorded in part");
+        assert_eq!(mark(Summary { judge_cost: None, ..unpriced }), None);
+        assert_eq!(mark(Summary { judge_replayed: None, ..replayed }), None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub use format::{
 };
 pub use format_difference::{FormattedDifference, explain_difference};
 pub use missing_key::MissingKey;
+pub use retried::{format_attempts, format_retried};
 pub use summary::{
     SCORE_COLUMNS, format_durations, format_pass_count, render_summary, score_cells, verdict_reasons,
 };

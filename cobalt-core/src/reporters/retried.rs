@@ -5,6 +5,7 @@ use crate::report::{Execution, Summary};
 use crate::wording::count;
 
 /// How many items and attempts were retried, and how many items passed only after a retry; `None` if none were retried.
+#[must_use]
 pub fn format_retried(summary: &Summary, paint: Style) -> Option<String> {
     let Summary { retried_items, retried_executions, passed_after_retry, .. } = *summary;
     if retried_items == 0 {
@@ -20,6 +21,7 @@ pub fn format_retried(summary: &Summary, paint: Style) -> Option<String> {
 }
 
 /// How many attempts a trial took, and why: `3, retried after: the model is busy (2 times)`. `None` if it took one.
+#[must_use]
 pub fn format_attempts(run: &Execution) -> Option<String> {
     if run.retried.is_empty() {
         return None;

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{StoreError, storage_error};
 use super::layout::{Layout, Lock};
-use super::results::{read_report, sync_folder};
+use super::results::read_report;
+use crate::atomic_write::sync_folder;
 use crate::redact::redacted_document;
 use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourceLocation, validate_item};
 use crate::timestamp::Timestamp;

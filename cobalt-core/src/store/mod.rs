@@ -22,8 +22,8 @@ pub use layout::{
 pub use name_conflict::{NameConflict, find_name_conflict};
 pub use report_reader::ReportReader;
 pub use results::{
-    DamagedReport, ResultFileName, import_report, read_report, result_file_name, strip_bom, sync_folder,
-    validate_report, write_atomically, write_report,
+    DamagedReport, ResultFileName, import_report, read_report, result_file_name, strip_bom, validate_report,
+    write_atomically, write_report,
 };
 pub use runs::{
     EarlierRun, StoredRun, latest_runs, read_experiment_name, read_measurements, result_files, runs,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{StoreError, storage_error};
 use super::layout::{Layout, file_slug};
+use crate::atomic_write;
 use crate::redact::redacted_document;
 use crate::report::{ItemError, ItemResult, Report, Status, validate_items};
 use crate::timestamp::Timestamp;
@@ -108,31 +109,7 @@ pub fn write_atomically(
     draft: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    let written = File::create(draft).and_then(|file| {
-        let mut file = BufWriter::with_capacity(1 << 16, file);
-        write(&mut file)?;
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        fs::rename(draft, path)?;
-        sync_folder(path);
-        Ok(())
-    });
-    written.map_err(|source| {
-        // Removes the incomplete draft. An error of that would hide the original one.
-        let _ = fs::remove_file(draft);
-        storage_error("write", path, source)
-    })
-}
-
-/// Syncs the folder of a created or renamed file, which persists its name. The file is already visible, so errors are ignored.
-pub fn sync_folder(file: &Path) {
-    // Other systems cannot open folders, and persist names on their own.
-    if cfg!(unix)
-        && let Some(folder) = file.parent()
-    {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    }
+    atomic_write::write_atomically(path, draft, write).map_err(|source| storage_error("write", path, source))
 }
 
 fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serialize]) -> io::Result<()> {

@@ -19,9 +19,9 @@ use crate::settings::{PositiveInt, Retries, deserialize_from_str};
     expecting = "a table with a limit, such as `requests-per-minute`"
 )]
 pub struct LimitTable {
-    /// The vendor whose requests count, by name or by a pattern with `*`, `?` or `[…]`; default all.
+    /// The provider whose requests count, by name or by a pattern with `*`, `?` or `[…]`; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    vendor: Option<NamePattern>,
+    provider: Option<NamePattern>,
     /// The model whose requests count, by name or by a pattern with `*`, `?` or `[…]`; default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<NamePattern>,
@@ -89,7 +89,7 @@ fn require_one_number() -> serde_json::Value {
     keys.map(|key| serde_json::json!({ "required": [key] })).to_vec().into()
 }
 
-/// The name of a vendor or model, or a pattern for several.
+/// The name of a provider or model, or a pattern for several.
 #[derive(Debug)]
 struct NamePattern(glob::Pattern);
 
@@ -120,7 +120,7 @@ impl From<LimitConfig> for LimitRule {
     fn from(LimitConfig(table): LimitConfig) -> Self {
         let per_minute = |number: Option<PositiveInt>| number.map(|PositiveInt(number)| number as u64);
         Self {
-            vendor: table.vendor.map(|NamePattern(pattern)| pattern),
+            provider: table.provider.map(|NamePattern(pattern)| pattern),
             model: table.model.map(|NamePattern(pattern)| pattern),
             requests_per_minute: per_minute(table.requests_per_minute),
             tokens_per_minute: per_minute(table.tokens_per_minute),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cobalt_core::paths::{package_root, workspace_root};
 use cobalt_core::redact::{register_env_file, register_environment, register_variables, set_forms};
 use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::slug::slug;
 use cobalt_core::store::Layout;
 use serde::Serialize;
 
@@ -186,7 +187,11 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let accounts = self.accounts(platforms.unwrap_or_default())?;
         let fetch = self.fetch_settings(&layout, accounts)?;
         let max_cost = self.flags.max_cost.map_or_else(|| self.variables.max_cost(), |max| Ok(Some(max)))?;
-        let ledger = self.variables.ledger();
+        let ledger = self.variables.ledger().or_else(|| {
+            // nextest starts a process per experiment.
+            let run = self.variables.text("NEXTEST_RUN_ID").filter(|id| !id.is_empty())?;
+            Some(std::env::temp_dir().join(format!("cobalt-budget-{}", slug(&run, 64))))
+        });
         let recordings = self.recordings(recordings.unwrap_or_default())?;
         self.note_written("limits", limits.as_ref());
         let dashboard = self.dashboard(dashboard.unwrap_or_default());

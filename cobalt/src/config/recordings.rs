@@ -20,7 +20,8 @@ pub struct RecordingsTable {
     /// Folder of recordings, relative to each package. If it is set, every experiment is recorded and replayed; default "cassettes" for
     /// experiments that set `record` or have recordings.
     pub(super) dir: Option<PathBuf>,
-    /// Whether to replay or to record; default "replay" if an experiment has recordings or `CI` is set, else "auto".
+    /// Whether to replay or to record; default "replay" if an experiment has recordings or `CI` is set, else "auto". With the
+    /// default and without `CI`, trials that have no recording are recorded.
     #[cfg_attr(feature = "schema", schemars(with = "Option<RecordMode>"))]
     pub(super) mode: Option<ModeName>,
     /// Fields of request bodies that are not compared, such as "metadata.trace_id".

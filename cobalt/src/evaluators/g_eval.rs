@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::mem;
 use std::pin::Pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cobalt_core::wording::{count, format_decimal};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,6 @@ pub struct GEval {
     options: GEvalOptions,
     judge: JudgeOptions,
     texts: Texts,
-    generated_steps: GeneratedSteps,
 }
 
 fingerprint! {
@@ -103,7 +102,7 @@ impl Options for GEvalOptions {
             texts.show_only(inputs.into_iter().map(|NonEmptyString(input)| input));
         }
         let texts = apply_field_paths(texts, mem::take(&mut self.fields));
-        Ok(Arc::new(GEval { options: self, judge, texts, generated_steps: GeneratedSteps::default() }))
+        Ok(Arc::new(GEval { options: self, judge, texts }))
     }
 }
 
@@ -135,7 +134,7 @@ impl GEval {
             remap: None,
         };
         let (judge, texts) = (JudgeOptions::default(), Texts::new(&DEFAULT_INPUTS));
-        Self { options, judge, texts, generated_steps: GeneratedSteps::default() }
+        Self { options, judge, texts }
     }
 
     /// Sets the evaluation steps, at least one, instead of letting a model write them. This saves a call, and keeps the steps
@@ -188,9 +187,13 @@ impl GEval {
         let cx = &Remap::apply(self.options.remap.as_ref(), cx);
         let texts = self.texts.resolve(cx)?;
         let (choice, NonEmptyString(criterion)) = (self.judge.choice(), &self.options.criterion);
+        let generated;
         let steps = match self.options.steps() {
             Some(given) => given,
-            None => self.generated_steps.get_or_generate(&asking, &choice, criterion, &self.texts).await?,
+            None => {
+                generated = generate_steps(&asking, &choice, criterion, &self.texts).await?;
+                generated.iter().map(String::as_str).collect()
+            }
         };
         let prompt = prompt(criterion, &steps, &texts);
         let ratings = request_ratings(&asking, &choice, &prompt, self.options.samples()).await?;
@@ -305,30 +308,8 @@ fn steps_problem(steps: &[&str]) -> Option<String> {
     steps.iter().enumerate().find_map(|(index, step)| template_error(&format!("step {}", index + 1), step))
 }
 
-/// The evaluation steps written by a model. All outputs are rated by the same steps, with or without a cache.
-#[derive(Default)]
-struct GeneratedSteps(OnceLock<Vec<String>>);
-
-impl GeneratedSteps {
-    /// Returns the steps; on first use, a model writes them.
-    async fn get_or_generate(
-        &self,
-        asking: &LlmHandle,
-        model: &ModelChoice,
-        criterion: &str,
-        texts: &Texts,
-    ) -> Result<Vec<&str>, EvalError> {
-        if let Some(written) = self.0.get() {
-            return Ok(written.iter().map(String::as_str).collect());
-        }
-        // Parallel items share one request and its failure. With a lock, each would fail in turn.
-        let written = generate_steps(asking, model, criterion, texts).await;
-        let written =
-            written.map_err(|error| EvalError::new(format!("failed to get evaluation steps: {error}")))?;
-        Ok(self.0.get_or_init(|| written).iter().map(String::as_str).collect())
-    }
-}
-
+/// The evaluation steps, written by a model. All outputs are rated by the same steps, with or without a cache, unless others are
+/// recorded with an item.
 async fn generate_steps(
     asking: &LlmHandle,
     model: &ModelChoice,
@@ -343,7 +324,8 @@ async fn generate_steps(
     let prompt = format!("{STEPS_TASK}\n\nThe texts: {names}.\n\nThe criterion: {criterion}");
     let steps = list_of(&string("a step"), "the steps, in their order");
     let schema = Schema { name: "evaluation_steps", schema: object(&[("steps", steps)]) };
-    inputs::ask(asking, model, prompt, schema, 0, read_steps).await
+    let steps = inputs::ask_once(asking, model, prompt, schema, read_steps).await;
+    steps.map_err(|error| EvalError::new(format!("failed to get evaluation steps: {error}")))
 }
 
 fn read_steps(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
@@ -352,12 +334,5 @@ fn read_steps(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
     match steps.is_empty() || steps.iter().any(String::is_empty) {
         true => Err("`steps` must hold at least one step, and none that is empty".to_owned()),
         false => Ok(steps),
-    }
-}
-
-/// A clone starts without steps: its model or criterion may be changed.
-impl Clone for GeneratedSteps {
-    fn clone(&self) -> Self {
-        Self::default()
     }
 }

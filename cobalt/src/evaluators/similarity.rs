@@ -58,9 +58,9 @@ pub(crate) struct SimilarityOptions {
     model: Option<NonEmptyString>,
     /// The provider. Default: derived from the model, else from `[embedding]`. "local" needs no key, and is only lexical.
     provider: Option<EmbeddingProvider>,
-    /// The base URL of the API. Default: that of `[embedding]`, else the vendor's own.
+    /// The base URL of the API. Default: that of `[embedding]`, else the provider's own.
     base_url: Option<BaseUrl>,
-    /// The environment variable with the API key. Default: the vendor's own.
+    /// The environment variable with the API key. Default: the provider's own.
     api_key_env: Option<SecretVariable>,
     /// Minimum score for an output to pass. Default: 0.5.
     pass_mark: Option<settings::ScoreValue>,

@@ -16,16 +16,25 @@ pub fn asked_by(
     cx: &EvalContext,
     config: &str,
 ) -> (Result<Score, String>, Option<JudgeUsage>) {
-    let asking =
-        LlmHandle::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())), None);
+    let asking = asking(config);
+    (asked_with(&asking, evaluator, cx), asking.usage())
+}
+
+/// Scores with these models.
+pub fn asked_with(asking: &LlmHandle, evaluator: &dyn Evaluator, cx: &EvalContext) -> Result<Score, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let score = runtime.block_on(evaluator.evaluate(&cx.with_llm(asking.clone())));
-    (score.map_err(|error| error.to_string()), asking.usage())
+    score.map_err(|error| error.to_string())
+}
+
+/// The models of a configuration.
+pub fn asking(config: &str) -> LlmHandle {
+    LlmHandle::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())), None)
 }
 
 /// Scores all contexts in parallel, with the same models and without a cache.
 pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<Result<Score, String>> {
-    let asking = LlmHandle::new(models("", |name| name.ends_with("_API_KEY").then(|| "k".to_owned())), None);
+    let asking = asking("");
     let contexts: Vec<_> = contexts.iter().map(|cx| cx.with_llm(asking.clone())).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let scores = runtime.block_on(join_all(contexts.iter().map(|cx| evaluator.evaluate(cx)).collect()));

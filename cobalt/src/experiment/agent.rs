@@ -329,8 +329,8 @@ impl Context {
         &self.recorder
     }
 
-    /// The base URL for a client of a vendor's API that you build for this item: requests to it are recorded and replayed as those of
-    /// this item, exactly. Without recordings, it is the vendor's own base URL, or that of the environment.
+    /// The base URL for a client of a provider's API that you build for this item: requests to it are recorded and replayed as those of
+    /// this item, exactly. Without recordings, it is the provider's own base URL, or that of the environment.
     ///
     /// ```
     /// use cobalt::{Context, Provider};
@@ -350,7 +350,7 @@ impl Context {
         crate::recording::base_url(provider.name(), self.traffic.as_deref())
     }
 
-    /// The same for any server, such as vLLM or another vendor, by its base URL. It is returned unchanged without recordings.
+    /// The same for any server, such as vLLM or another provider, by its base URL. It is returned unchanged without recordings.
     #[cfg(feature = "record")]
     #[must_use]
     pub fn base_url_for(&self, base_url: &str) -> String {

@@ -153,13 +153,10 @@ impl Listener for EventEmitter {
                 Event::ExperimentFinished(Box::new(finished))
             }
             RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, error }) => {
-                if let Some(why) = budget::refusal() {
-                    let experiment = Some(name.clone());
-                    self.stream.send(&Event::Warning(Warning {
-                        experiment,
-                        message: why,
-                        declared_at: None,
-                    }));
+                // The same for all experiments, so it is displayed once.
+                if let Some(message) = budget::refusal() {
+                    let warning = Warning { experiment: None, message, declared_at: None };
+                    self.stream.send(&Event::Warning(warning));
                 }
                 self.told.incomplete.store(true, Ordering::SeqCst);
                 if error.is_some() {

@@ -21,6 +21,7 @@ use super::warnings::ItemExplainer;
 use crate::config::{Config, REQUEST as VARIABLE};
 use crate::experiment::ResolvedDefinition;
 use crate::private::ExperimentDefinition;
+use crate::recording::RecordMode;
 use crate::session::{Run, Session};
 
 /// The maximum number of dataset fields to list.
@@ -126,6 +127,9 @@ fn list_experiment(
         }
         return;
     }
+    listed.record_mode = (recordings.mode != RecordMode::Off).then(|| recordings.mode.to_string());
+    listed.renews_recordings =
+        matches!(recordings.mode, RecordMode::Replay | RecordMode::Auto) && recordings.stale_after.is_some();
     let suite = declared.load(config);
     if !case_names(&suite).iter().any(|case| args.selects(case, false)) {
         return;
@@ -140,7 +144,9 @@ fn list_experiment(
             let first = plan.dataset().get(0);
             listed.fields =
                 first.into_iter().flat_map(|item| item.keys().take(MAX_FIELDS).cloned()).collect();
-            listed.recordings = recordings.list(Some(&plan.dataset().keys()));
+            let keys = plan.dataset().keys();
+            listed.renews_recordings |= recordings.would_record(&keys);
+            listed.recordings = recordings.list(Some(&keys));
             listed.runs = definition.runs;
             listed.evaluators = evaluator_names(definition);
             listed.thresholds = definition.thresholds.iter().map(crate::Threshold::case_name).collect();
@@ -169,6 +175,8 @@ fn describe_declared(declared: &DeclaredExperiment) -> Listed {
         evaluators: Vec::new(),
         thresholds: Vec::new(),
         recordings: None,
+        record_mode: None,
+        renews_recordings: false,
         file,
         line,
         error: None,

@@ -65,7 +65,8 @@ use warnings::ItemExplainer;
 /// - 3 if nothing could be run or saved: no experiment is declared, two have the same name, the
 ///   [configuration](crate::configuration) is invalid, a run to resume does not match, the results cannot be written, something in
 ///   the process called [`exit`](std::process::exit) before its experiments were finished, or `main` of a target with experiments
-///   never called this function.
+///   never called this function;
+/// - 5 if the budget of `COBALT_MAX_COST` is used up (finished items are saved).
 ///
 /// Native code that calls `_exit(0)` cannot be detected within the process; `cargo cobalt run` detects it.
 pub fn main() -> ! {

@@ -194,9 +194,10 @@ pub fn lead_clients_to_gateway(
     config: &Config,
 ) -> Result<(), String> {
     let uses: Vec<_> = definitions.iter().map(|definition| resolve_recording(definition, config)).collect();
-    let replays = uses.iter().all(|used| used.mode == RecordMode::Replay);
-    let folders = uses.iter().filter(|_| replays).map(|used| RecordingFolder::new(&used.folder));
-    let variables = crate::recording::missing_variables(&folders.collect::<Vec<_>>())?;
+    // Clients that are built with a placeholder for a key can only replay: the gateway sends nothing for them.
+    let replayed = uses.iter().filter(|used| matches!(used.mode, RecordMode::Replay | RecordMode::Auto));
+    let folders: Vec<_> = replayed.map(|used| RecordingFolder::new(&used.folder)).collect();
+    let variables = crate::recording::missing_variables(&folders)?;
     if variables.is_empty() {
         return crate::session::gateway(config).map(drop);
     }

@@ -1,4 +1,4 @@
-//! Fewer requests at a time after a 429, for one vendor and model.
+//! Fewer requests at a time after a 429, for one provider and model.
 //!
 //! Additive increase, multiplicative decrease, as in TCP congestion control (RFC 5681): a 429 halves the requests at a time; after
 //! as many successes as requests are allowed at a time, one more is. Requests that started before a 429 say nothing about the smaller
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 /// The longest pause. A server may ask for any; a request that is sent after this asks it again.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// The requests of one vendor and model.
+/// The requests of one provider and model.
 #[derive(Debug, Default)]
 pub struct Gate {
     in_flight: usize,

@@ -49,10 +49,10 @@ impl Limits {
     /// Waits until a request may be sent. `estimated_tokens` are its tokens, as estimated from its size; the permit corrects them.
     ///
     /// Requests that wait for the same limit are served in the order of their arrival.
-    pub async fn acquire(&self, vendor: &str, model: Option<&str>, estimated_tokens: u64) -> Permit {
+    pub async fn acquire(&self, provider: &str, model: Option<&str>, estimated_tokens: u64) -> Permit {
         let began = Instant::now();
         let wake = Arc::new(Notify::new());
-        let ticket = self.line.lock().enter(vendor, model, estimated_tokens, Arc::clone(&wake), began);
+        let ticket = self.line.lock().enter(provider, model, estimated_tokens, Arc::clone(&wake), began);
         let place = Place { line: &self.line, ticket };
         let mut waited = Duration::ZERO;
         loop {
@@ -71,8 +71,8 @@ impl Limits {
     }
 
     /// How often a request is retried after a transient failure: the smallest number of the rules that match and have one; default 4.
-    pub fn retries(&self, vendor: &str, model: Option<&str>) -> u32 {
-        let matching = self.rules.iter().filter(|rule| rule.matches(vendor, model));
+    pub fn retries(&self, provider: &str, model: Option<&str>) -> u32 {
+        let matching = self.rules.iter().filter(|rule| rule.matches(provider, model));
         matching.filter_map(|rule| rule.retries).min().unwrap_or(DEFAULT_RETRIES)
     }
 

@@ -54,7 +54,7 @@ impl Permit {
     }
 
     /// Ends a request that got a 429, with the wait that the server asks for. Until then, or for a short while if it asks for none, no
-    /// request for this vendor and model starts; after that, half as many at a time.
+    /// request for this provider and model starts; after that, half as many at a time.
     pub fn throttled(mut self, retry_after: Option<Duration>) {
         self.end(End::Throttled(retry_after));
     }

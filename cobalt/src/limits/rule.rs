@@ -6,8 +6,8 @@ use glob::{MatchOptions, Pattern};
 /// A limit for all requests that match its patterns, taken together. At least one of its numbers is set; numbers are at least 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LimitRule {
-    /// The vendors, by name; all if not set.
-    pub vendor: Option<Pattern>,
+    /// The providers, by name; all if not set.
+    pub provider: Option<Pattern>,
     /// The models, by name; all if not set, also requests that name no model.
     pub model: Option<Pattern>,
     /// Requests a minute.
@@ -22,12 +22,12 @@ pub struct LimitRule {
 
 impl LimitRule {
     /// Whether the rule applies to a request. Case does not matter; a pattern has to match the whole name.
-    pub fn matches(&self, vendor: &str, model: Option<&str>) -> bool {
+    pub fn matches(&self, provider: &str, model: Option<&str>) -> bool {
         let options = MatchOptions { case_sensitive: false, ..MatchOptions::new() };
         let matches = |pattern: &Option<Pattern>, name| {
             pattern.as_ref().is_none_or(|pattern| pattern.matches_with(name, options))
         };
-        matches(&self.vendor, vendor) && matches(&self.model, model.unwrap_or_default())
+        matches(&self.provider, provider) && matches(&self.model, model.unwrap_or_default())
     }
 
     /// Whether the rule limits anything, and does not only set the number of retries.
@@ -41,7 +41,7 @@ impl LimitRule {
     pub fn file_name(&self) -> String {
         let pattern = |pattern: &Option<Pattern>| format!("{:?}", pattern.as_ref().map(Pattern::as_str));
         let numbers = (self.requests_per_minute, self.tokens_per_minute, self.concurrent_requests);
-        let mut name = sha256_hex(&[pattern(&self.vendor), pattern(&self.model), format!("{numbers:?}")]);
+        let mut name = sha256_hex(&[pattern(&self.provider), pattern(&self.model), format!("{numbers:?}")]);
         name.truncate(16);
         name
     }
@@ -51,9 +51,9 @@ impl LimitRule {
 mod tests {
     use super::*;
 
-    fn rule(vendor: Option<&str>, model: Option<&str>) -> LimitRule {
+    fn rule(provider: Option<&str>, model: Option<&str>) -> LimitRule {
         let pattern = |text| Pattern::new(text).unwrap();
-        LimitRule { vendor: vendor.map(pattern), model: model.map(pattern), ..LimitRule::default() }
+        LimitRule { provider: provider.map(pattern), model: model.map(pattern), ..LimitRule::default() }
     }
 
     #[test]
@@ -78,7 +78,7 @@ mod tests {
         let limit = LimitRule { requests_per_minute: Some(5), ..rule(Some("a"), None) };
         assert_eq!(limit.file_name(), LimitRule { retries: Some(1), ..limit.clone() }.file_name());
         let others = [
-            LimitRule { vendor: None, model: limit.vendor.clone(), ..limit.clone() },
+            LimitRule { provider: None, model: limit.provider.clone(), ..limit.clone() },
             LimitRule { requests_per_minute: None, tokens_per_minute: Some(5), ..limit.clone() },
             LimitRule { requests_per_minute: Some(6), ..limit.clone() },
         ];

@@ -24,7 +24,7 @@ use super::shared::SharingError;
 pub struct WaitingLine {
     rules: Vec<RuleState>,
     gates: Vec<Gate>,
-    /// The gate of each vendor and model.
+    /// The gate of each provider and model.
     gate_indices: HashMap<(String, Option<String>), usize>,
     waiters: BTreeMap<Ticket, Waiter>,
     next: Ticket,
@@ -99,18 +99,18 @@ impl WaitingLine {
     /// Adds a request.
     pub fn enter(
         &mut self,
-        vendor: &str,
+        provider: &str,
         model: Option<&str>,
         tokens: u64,
         wake: Arc<Notify>,
         now: Instant,
     ) -> Ticket {
         let gate =
-            *self.gate_indices.entry((vendor.to_owned(), model.map(str::to_owned))).or_insert_with(|| {
+            *self.gate_indices.entry((provider.to_owned(), model.map(str::to_owned))).or_insert_with(|| {
                 self.gates.push(Gate::default());
                 self.gates.len() - 1
             });
-        let matches = |index: &usize| self.rules[*index].rule().matches(vendor, model);
+        let matches = |index: &usize| self.rules[*index].rule().matches(provider, model);
         let need = Need { gate, rules: (0..self.rules.len()).filter(matches).collect(), tokens };
         let ticket = self.next;
         self.next = Ticket(ticket.0 + 1);
@@ -151,7 +151,7 @@ impl WaitingLine {
         let estimate = Cost::request(grant.tokens);
         let unused = match end {
             End::Answered(Some(tokens)) => Cost { requests: 0.0, tokens: estimate.tokens - tokens as f64 },
-            // Vendors count a request that they refuse, but not its tokens.
+            // Providers count a request that they refuse, but not its tokens.
             End::Throttled(_) => Cost { requests: 0.0, ..estimate },
             End::Answered(None) | End::Unknown => Cost::default(),
             End::Unsent => estimate,

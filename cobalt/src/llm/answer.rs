@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cobalt_core::prices::Tokens;
+use cobalt_core::timestamp::Timestamp;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -49,8 +50,17 @@ pub struct AcceptedAnswer {
     pub text: Arc<str>,
     /// Whether it came from the cache.
     pub from_cache: bool,
-    /// The tokens that it used.
+    /// The tokens that it used, also if it came from the cache.
     pub tokens: Tokens,
+    /// When it was received.
+    pub at: Timestamp,
+}
+
+impl AcceptedAnswer {
+    /// A new answer.
+    pub fn new(text: &str, tokens: Tokens) -> Self {
+        Self { text: text.into(), from_cache: false, tokens, at: Timestamp::now() }
+    }
 }
 
 /// How many bytes may be scanned in vain per byte of text, before the parser skips ahead.

@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
 use cobalt_core::hash::sha256_hex;
+use cobalt_core::prices::Tokens;
 use cobalt_core::store::Layout;
+use cobalt_core::timestamp::Timestamp;
 
 use super::client::Target;
 use super::{CacheSettings, Question};
@@ -28,25 +30,37 @@ pub(super) struct Cache {
     has_warned: AtomicBool,
 }
 
+/// A cached response.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CachedResponse {
+    pub(super) content: Vec<u8>,
+    /// When it was received.
+    pub(super) at: Timestamp,
+    /// The tokens that it used; `None` if it was cached by an earlier version.
+    pub(super) tokens: Option<Tokens>,
+}
+
 impl Cache {
     pub(super) fn new(CacheSettings { layout, ttl }: CacheSettings) -> Self {
         Self { layout, ttl, has_warned: AtomicBool::new(false) }
     }
 
     /// The response cached under a key, a hash in hexadecimal digits, if it is complete and not expired.
-    pub(super) fn get(&self, key: &str) -> Option<Vec<u8>> {
+    pub(super) fn get(&self, key: &str) -> Option<CachedResponse> {
         let mut content = fs::read(self.path(key)).ok()?;
         let end = content.iter().position(|byte| *byte == b'\n')?;
         let header: Header = std::str::from_utf8(&content[..end]).ok()?.parse().ok()?;
         content.drain(..=end);
-        (header.matches(&content) && self.is_fresh(header.written)).then_some(content)
+        let at = Timestamp::from(UNIX_EPOCH + Duration::from_millis(header.written));
+        let is_valid = header.matches(&content) && self.is_fresh(header.written);
+        is_valid.then_some(CachedResponse { content, at, tokens: header.tokens })
     }
 
-    /// Caches a response under a key. If that fails, it will be requested again; no evaluation fails.
-    pub(super) fn put(&self, key: &str, content: &[u8]) {
-        let kept = self.write(key, content).or_else(|error| match error.kind() {
+    /// Caches a response, with the tokens that it used, under a key. If that fails, it will be requested again; no evaluation fails.
+    pub(super) fn put(&self, key: &str, content: &[u8], tokens: Tokens) {
+        let kept = self.write(key, content, tokens).or_else(|error| match error.kind() {
             // The folder is created only if it is missing.
-            io::ErrorKind::NotFound => self.make_folder(key).and_then(|()| self.write(key, content)),
+            io::ErrorKind::NotFound => self.make_folder(key).and_then(|()| self.write(key, content, tokens)),
             _ => Err(error),
         });
         if let Err(error) = kept
@@ -71,9 +85,10 @@ impl Cache {
         }
     }
 
-    fn write(&self, key: &str, content: &[u8]) -> io::Result<()> {
+    fn write(&self, key: &str, content: &[u8], tokens: Tokens) -> io::Result<()> {
         let path = self.path(key);
-        let header = Header { written: millis(now()), length: content.len(), sum: checksum(content) };
+        let (written, length) = (millis(now()), content.len());
+        let header = Header { written, length, sum: checksum(content), tokens: Some(tokens) };
         let mut whole = format!("{header}\n").into_bytes();
         whole.extend_from_slice(content);
         // Another process, possibly on another machine, may cache the same response at the same time.
@@ -95,6 +110,8 @@ struct Header {
     written: u64,
     length: usize,
     sum: u64,
+    /// Absent in files of earlier versions, which ignore it.
+    tokens: Option<Tokens>,
 }
 
 impl Header {
@@ -105,7 +122,11 @@ impl Header {
 
 impl std::fmt::Display for Header {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{MAGIC} {} {} {:016x}", self.written, self.length, self.sum)
+        write!(f, "{MAGIC} {} {} {:016x}", self.written, self.length, self.sum)?;
+        match self.tokens {
+            Some(Tokens { input, output, cached_input }) => write!(f, " {input} {output} {cached_input}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -116,10 +137,16 @@ impl std::str::FromStr for Header {
         let mut parts = line.strip_prefix(MAGIC).ok_or(())?.split_ascii_whitespace();
         let mut next = || parts.next().ok_or(());
         let (written, length, sum) = (next()?, next()?, next()?);
+        let counts: Option<Vec<u64>> = parts.map(|count| count.parse().ok()).collect();
+        let tokens = match counts.as_deref() {
+            Some(&[input, output, cached_input]) => Some(Tokens { input, output, cached_input }),
+            _ => None,
+        };
         Ok(Self {
             written: written.parse().map_err(drop)?,
             length: length.parse().map_err(drop)?,
             sum: u64::from_str_radix(sum, 16).map_err(drop)?,
+            tokens,
         })
     }
 }
@@ -220,8 +247,11 @@ mod tests {
         let (one, other) = (cache(&folder), cache(&folder));
         assert_eq!(one.get(&key("a")), None);
         for content in [&b""[..], b"two\nlines\n", &[0, 255, 10, 13]] {
-            one.put(&key("a"), content);
-            assert_eq!(other.get(&key("a")).unwrap(), content);
+            let tokens = Tokens { input: 7, output: content.len() as u64, cached_input: 3 };
+            one.put(&key("a"), content, tokens);
+            let found = other.get(&key("a")).unwrap();
+            assert_eq!((&found.content[..], found.tokens), (content, Some(tokens)));
+            assert!(millis(now()) - millis(found.at.time().duration_since(UNIX_EPOCH).unwrap()) < 50_000);
         }
         assert_eq!(other.get(&key("b")), None);
     }
@@ -229,7 +259,7 @@ mod tests {
     #[test]
     fn a_new_folder_is_not_kept_by_git() {
         let folder = tempfile::tempdir().unwrap();
-        cache(&folder).put(&key("a"), b"x");
+        cache(&folder).put(&key("a"), b"x", Tokens::default());
         let ignored = fs::read_to_string(folder.path().join(".cobalt/.gitignore")).unwrap();
         assert!(ignored.lines().any(|line| line == "cache/"), "{ignored}");
     }
@@ -238,14 +268,22 @@ mod tests {
     fn what_is_too_old_or_from_the_future_counts_as_missing() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(&folder);
-        cache.put(&key("a"), b"x");
+        cache.put(&key("a"), b"x", Tokens::default());
         let path = cache.path(&key("a"));
         let now = millis(now());
         for (written, found) in
             [(now, true), (now - 50_000, true), (now - 70_000, false), (now + 90_000_000, false)]
         {
-            fs::write(&path, format!("{}\nx", Header { written, length: 1, sum: checksum(b"x") })).unwrap();
-            assert_eq!(cache.get(&key("a")).is_some(), found, "{written} at {now}");
+            // Earlier versions wrote no tokens.
+            let header = Header { written, length: 1, sum: checksum(b"x"), tokens: None };
+            fs::write(&path, format!("{header}\nx")).unwrap();
+            let cached = cache.get(&key("a"));
+            assert_eq!(
+                cached.as_ref().is_some_and(|cached| cached.tokens.is_none()),
+                found,
+                "{written} at {now}"
+            );
+            assert_eq!(cached.is_some(), found);
         }
     }
 
@@ -253,7 +291,7 @@ mod tests {
     fn what_is_torn_or_of_another_version_counts_as_missing_and_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(&folder);
-        cache.put(&key("a"), b"some answer");
+        cache.put(&key("a"), b"some answer", Tokens::default());
         let path = cache.path(&key("a"));
         let whole = fs::read(&path).unwrap();
         let mut zeros = whole.clone();
@@ -266,8 +304,8 @@ mod tests {
             fs::write(&path, &broken).unwrap();
             assert_eq!(cache.get(&key("a")), None, "{}", String::from_utf8_lossy(&broken));
         }
-        cache.put(&key("a"), b"another");
-        assert_eq!(cache.get(&key("a")).unwrap(), b"another");
+        cache.put(&key("a"), b"another", Tokens::default());
+        assert_eq!(cache.get(&key("a")).unwrap().content, b"another");
     }
 
     #[test]
@@ -276,7 +314,7 @@ mod tests {
         fs::create_dir(folder.path().join(".cobalt")).unwrap();
         fs::write(folder.path().join(".cobalt/cache"), "a file").unwrap();
         let cache = cache(&folder);
-        cache.put(&key("a"), b"x");
+        cache.put(&key("a"), b"x", Tokens::default());
         assert_eq!(cache.get(&key("a")), None);
         assert!(cache.has_warned.load(Ordering::Relaxed), "the warning was printed");
     }
@@ -292,8 +330,8 @@ mod tests {
                         // Half of the keys are shared by all writers.
                         let name =
                             if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
-                        cache.put(&key(&name), name.as_bytes());
-                        assert_eq!(cache.get(&key(&name)).unwrap(), name.as_bytes());
+                        cache.put(&key(&name), name.as_bytes(), Tokens::default());
+                        assert_eq!(cache.get(&key(&name)).unwrap().content, name.as_bytes());
                     }
                 });
             }

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use cobalt_core::prices::Tokens;
+use cobalt_core::timestamp::Timestamp;
 use serde_json::json;
 
 use super::client::Target;
 use super::embedding_batcher::EmbeddedText;
-use super::models::Models;
+use super::models::{CacheUse, Models};
 use super::single_flight::Shared;
 use super::vendors::Role;
 use super::{AskError, CallMeter, ModelChoice, Provider, cache};
@@ -23,6 +24,10 @@ pub(super) struct EmbeddingResult {
     vector: Result<Arc<[f32]>, AskError>,
     /// Whether it came from the cache.
     from_cache: bool,
+    /// The tokens that it used, also if it came from the cache.
+    tokens: Tokens,
+    /// When it was received.
+    at: Timestamp,
 }
 
 impl Models {
@@ -54,7 +59,8 @@ impl Models {
                 requests.len() - 1
             });
         }
-        let vectors = join_all(requests).await.into_iter().collect::<Result<Vec<Arc<[f32]>>, _>>()?;
+        let found = join_all(requests).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let vectors: Vec<Arc<[f32]>> = found.iter().map(|(vector, ..)| Arc::clone(vector)).collect();
         if vectors.iter().any(|vector| vector.len() != vectors[0].len()) {
             let model = &target.model;
             return Err(AskError(format!(
@@ -63,15 +69,10 @@ impl Models {
             )));
         }
         for (text, place) in &places {
-            let encoded = encode_vector(&vectors[*place]);
+            let (vector, tokens, at) = &found[*place];
             let key = |_| cache::recorded_text_key("embedding", text);
-            self.record_answer(
-                &target,
-                key,
-                json!({ "text": text }),
-                (encoded.into(), Tokens::default()),
-                meter,
-            );
+            let answer = (encode_vector(vector).into(), *tokens, *at);
+            self.record_answer(&target, key, json!({ "text": text }), answer, meter);
         }
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())
     }
@@ -83,36 +84,52 @@ impl Models {
         texts: &[&str],
         meter: &CallMeter,
     ) -> Result<Option<Vec<Arc<[f32]>>>, AskError> {
+        let mut distinct: Vec<_> = texts.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let keys = |_| distinct.iter().map(|text| cache::recorded_text_key("embedding", text)).collect();
+        let Some(answers) = self.recorded_answers(Role::Embedding, choice, keys, meter)? else {
+            return Ok(None);
+        };
         let vector = |text: &&str| {
-            let key = |_| cache::recorded_text_key("embedding", text);
-            let Some(answer) = self.recorded_answer(Role::Embedding, choice, key, meter)? else {
-                return Ok(None);
-            };
+            // All of them are there.
+            let answer = &answers[distinct.partition_point(|other| other < text)];
             let bytes = answer.answer.as_str().and_then(|text| STANDARD.decode(text).ok());
             let damaged = || {
                 AskError(format!("the recorded embedding of `{}` is damaged; record it again", answer.model))
             };
-            bytes.and_then(|bytes| decode_vector(&bytes)).ok_or_else(damaged).map(Some)
+            bytes.and_then(|bytes| decode_vector(&bytes)).ok_or_else(damaged)
         };
-        texts.iter().map(vector).collect()
+        texts.iter().map(vector).collect::<Result<_, _>>().map(Some)
     }
 
-    async fn vector(&self, target: &Target, text: &str, meter: &CallMeter) -> Result<Arc<[f32]>, AskError> {
+    /// The embedding of a text, with the tokens that it used for this caller and when it was received.
+    async fn vector(
+        &self,
+        target: &Target,
+        text: &str,
+        meter: &CallMeter,
+    ) -> Result<(Arc<[f32]>, Tokens, Timestamp), AskError> {
         let key = cache::text_key("embedding", target, text);
+        let usable = CacheUse::of(meter);
         let ask = async {
-            if let Some(vector) = self.cached(&key).and_then(|bytes| decode_vector(&bytes)) {
-                return EmbeddingResult { vector: Ok(vector), from_cache: true };
+            if let Some(cached) = self.cached(&key, usable)
+                && let Some(vector) = decode_vector(&cached.content)
+            {
+                let tokens = cached.tokens.unwrap_or_default();
+                return EmbeddingResult { vector: Ok(vector), from_cache: true, tokens, at: cached.at };
             }
-            let EmbeddedText { vector, spent } = self.batches.embed(target, &key, text).await;
+            let EmbeddedText { vector, spent, tokens } = self.batches.embed(target, &key, text).await;
             self.record_usage(meter, target, spent);
-            EmbeddingResult { vector, from_cache: false }
+            EmbeddingResult { vector, from_cache: false, tokens, at: Timestamp::now() }
         };
-        let Shared { outcome: EmbeddingResult { vector, from_cache: known }, from_other_caller: shared } =
-            self.vectors.run(&key, ask).await;
+        let Shared { outcome, from_other_caller: shared } =
+            self.vectors.run(&usable.request_key(&key), ask).await;
+        let EmbeddingResult { vector, from_cache: known, tokens, at } = outcome;
         if vector.is_ok() && (shared || known) {
             self.record_cache_hit(meter, target);
         }
-        vector
+        vector.map(|vector| (vector, if shared { Tokens::default() } else { tokens }, at))
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct EmbeddedText {
     pub(super) vector: Result<Arc<[f32]>, AskError>,
     /// Its share of the request's usage. The shares of all texts add up to the whole.
     pub(super) spent: CallUsage,
+    /// The tokens of the text itself, without those of others.
+    pub(super) tokens: Tokens,
 }
 
 /// Completed requests, and their token usage.
@@ -68,7 +70,7 @@ impl EmbeddingBatcher {
         self.add(target, QueuedText { text: text.to_owned(), key: key.to_owned(), answer });
         answered.await.unwrap_or_else(|_| {
             let error = AskError("the embedding request ended early".to_owned());
-            EmbeddedText { vector: Err(error), spent: CallUsage::default() }
+            EmbeddedText { vector: Err(error), spent: CallUsage::default(), tokens: Tokens::default() }
         })
     }
 
@@ -139,8 +141,8 @@ impl EmbeddingBatcher {
         match embedded {
             Ok(Embeddings { vectors, tokens }) => {
                 let vectors: Vec<Arc<[f32]>> = vectors.into_iter().map(Arc::from).collect();
-                for (waiting, vector) in batch.iter().zip(&vectors) {
-                    self.keep(&waiting.key, vector);
+                for ((waiting, vector), tokens) in batch.iter().zip(&vectors).zip(shares(&batch, tokens)) {
+                    self.keep(&waiting.key, vector, tokens);
                 }
                 distribute(batch, vectors.into_iter().map(Ok), tokens, wasted, 1);
             }
@@ -161,10 +163,10 @@ impl EmbeddingBatcher {
         }
     }
 
-    fn keep(&self, key: &str, vector: &[f32]) {
+    fn keep(&self, key: &str, vector: &[f32], tokens: Tokens) {
         if let Some(cache) = &self.cache {
             let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
-            cache.put(key, &bytes);
+            cache.put(key, &bytes, tokens);
         }
     }
 }
@@ -207,26 +209,40 @@ fn distribute(
 ) {
     let mut spent = wasted;
     spent.calls += calls;
+    let shares = shares(&batch, tokens);
+    for ((waiting, vector), tokens) in batch.into_iter().zip(vectors).zip(shares) {
+        spent.tokens.input += tokens.input;
+        spent.tokens.output += tokens.output;
+        spent.tokens.cached_input += tokens.cached_input;
+        if waiting.answer.send(EmbeddedText { vector, spent, tokens }).is_ok() {
+            spent = CallUsage::default();
+        }
+    }
+}
+
+/// The share of each text in the tokens of its request, by length. They add up to the whole.
+fn shares(batch: &[QueuedText], tokens: Tokens) -> Vec<Tokens> {
     // An empty text has a share too, so the last text always completes the whole.
     let weight = |waiting: &QueuedText| waiting.text.len() as u64 + 1;
     let whole: u64 = batch.iter().map(weight).sum();
     let (mut read, mut shared) = (0, Tokens::default());
-    for (waiting, vector) in batch.into_iter().zip(vectors) {
-        read += weight(&waiting);
+    let mut next = |waiting: &QueuedText| {
+        read += weight(waiting);
         let up_to = |count: u64| share(count, read, whole);
         let due = Tokens {
             input: up_to(tokens.input),
             output: up_to(tokens.output),
             cached_input: up_to(tokens.cached_input),
         };
-        spent.tokens.input += due.input - shared.input;
-        spent.tokens.output += due.output - shared.output;
-        spent.tokens.cached_input += due.cached_input - shared.cached_input;
+        let own = Tokens {
+            input: due.input - shared.input,
+            output: due.output - shared.output,
+            cached_input: due.cached_input - shared.cached_input,
+        };
         shared = due;
-        if waiting.answer.send(EmbeddedText { vector, spent }).is_ok() {
-            spent = CallUsage::default();
-        }
-    }
+        own
+    };
+    batch.iter().map(&mut next).collect()
 }
 
 /// `count · part / whole`, rounded down; all of it where `part` is the whole, which is not 0.

@@ -1,6 +1,6 @@
 //! Questions to judges: answered from the cache, by a request in flight, or by a new one; retried once if the answer is unusable.
 
-use std::sync::Arc;
+use std::sync::PoisonError;
 
 use cobalt_core::prices::Tokens;
 use cobalt_core::redact::redacted;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{AcceptedAnswer, AskError, Moderation, Question, parse_answer};
 use super::client::{ClientError, OrderedJson, Target};
 use super::embedding_batcher::CallUsage;
-use super::models::Models;
+use super::models::{CacheUse, Models};
 use super::single_flight::Shared;
 use super::vendors::Role;
 use super::{CallMeter, ModelChoice, cache};
@@ -27,6 +27,29 @@ impl Models {
         meter: &CallMeter,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
     ) -> Result<T, AskError> {
+        self.ask_with(choice, question, meter, read, false).await
+    }
+
+    /// The same for a question that is the same for all items: after the first answer, everyone gets that one, with or without a cache.
+    /// A recorded answer takes precedence, and each trial records the answer that it got.
+    pub(crate) async fn ask_once<T>(
+        &self,
+        choice: &ModelChoice,
+        question: &Question,
+        meter: &CallMeter,
+        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+    ) -> Result<T, AskError> {
+        self.ask_with(choice, question, meter, read, true).await
+    }
+
+    async fn ask_with<T>(
+        &self,
+        choice: &ModelChoice,
+        question: &Question,
+        meter: &CallMeter,
+        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+        is_once: bool,
+    ) -> Result<T, AskError> {
         let recorded_key = |temperature| cache::recorded_question_key(question, temperature);
         if let Some(answer) = self.recorded_answer(Role::Judge, choice, recorded_key, meter)? {
             let text = answer.answer.as_str().unwrap_or_default();
@@ -36,20 +59,45 @@ impl Models {
         }
         let target = self.resolve_for_call(Role::Judge, choice)?;
         let key = cache::question_key(&target, question);
+        let usable = CacheUse::of(meter);
+        let request_key = usable.request_key(&key);
         let accepts = |text: &str| parse_answer(text, &question.prompt, |object| read(object).map(drop));
         let ask = async {
-            if let Some(text) = self.cached_text(&key).filter(|text| accepts(text).is_ok()) {
-                return Ok(AcceptedAnswer { text: text.into(), from_cache: true, tokens: Tokens::default() });
+            if let Some(cached) =
+                self.cached_text(&key, usable).filter(|cached| accepts(&cached.text).is_ok())
+            {
+                return Ok(cached);
             }
             let (text, tokens) = self.ask_until_accepted(&target, question, meter, accepts).await?;
             // The judged output may contain a key, and the answer may repeat it.
-            self.cache_response(&key, redacted(&text).as_bytes());
-            Ok(AcceptedAnswer { text: text.into(), from_cache: false, tokens })
+            self.cache_response(&key, redacted(&text).as_bytes(), tokens);
+            Ok(AcceptedAnswer::new(&text, tokens))
         };
-        let (given, tokens) = self.share_request(&target, &key, meter, ask).await?;
+        let known = if is_once { self.answered_once(&request_key) } else { None };
+        let given = match known {
+            Some(known) => known,
+            None => {
+                let given = self.share_request(&target, &request_key, meter, ask).await?;
+                if is_once { self.keep_once(&request_key, given) } else { given }
+            }
+        };
+        let AcceptedAnswer { text, tokens, at, .. } = given;
         let asked = json!({ "system": question.system, "prompt": question.prompt });
-        self.record_answer(&target, recorded_key, asked, (redacted(&given).into(), tokens), meter);
-        parse_answer(&given, &question.prompt, read).map_err(|problem| unusable_answer(&target, &problem))
+        self.record_answer(&target, recorded_key, asked, (redacted(&text).into(), tokens, at), meter);
+        parse_answer(&text, &question.prompt, &read).map_err(|problem| unusable_answer(&target, &problem))
+    }
+
+    /// The answer to a question that is asked once. Only the first who asked has used tokens.
+    fn answered_once(&self, request_key: &str) -> Option<AcceptedAnswer> {
+        let once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        once.get(request_key).map(|answer| AcceptedAnswer { tokens: Tokens::default(), ..answer.clone() })
+    }
+
+    /// Keeps an answer for all who ask later, unless there is one.
+    fn keep_once(&self, request_key: &str, given: AcceptedAnswer) -> AcceptedAnswer {
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = once.entry(request_key.to_owned()).or_insert_with(|| given.clone());
+        AcceptedAnswer { tokens: given.tokens, ..kept.clone() }
     }
 
     /// Classifies a text with a moderation model.
@@ -67,38 +115,40 @@ impl Models {
         }
         let target = self.resolve_for_call(Role::Moderation, choice)?;
         let key = cache::text_key("moderation", &target, text);
+        let usable = CacheUse::of(meter);
         let ask = async {
-            let is_whole = |text: &String| serde_json::from_str::<Moderation>(text).is_ok();
-            if let Some(text) = self.cached_text(&key).filter(is_whole) {
-                return Ok(AcceptedAnswer { text: text.into(), from_cache: true, tokens: Tokens::default() });
+            let is_whole = |cached: &AcceptedAnswer| serde_json::from_str::<Moderation>(&cached.text).is_ok();
+            if let Some(cached) = self.cached_text(&key, usable).filter(is_whole) {
+                return Ok(cached);
             }
             let found = self.call_moderation(&target, text, meter).await?;
             let text = serde_json::to_string(&found).map_err(|error| AskError(error.to_string()))?;
-            self.cache_response(&key, text.as_bytes());
-            Ok(AcceptedAnswer { text: text.into(), from_cache: false, tokens: Tokens::default() })
+            self.cache_response(&key, text.as_bytes(), Tokens::default());
+            Ok(AcceptedAnswer::new(&text, Tokens::default()))
         };
-        let (given, tokens) = self.share_request(&target, &key, meter, ask).await?;
+        let AcceptedAnswer { text: given, tokens, at, .. } =
+            self.share_request(&target, &usable.request_key(&key), meter, ask).await?;
         let found =
             serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))?;
         let answer = serde_json::from_str(&given).unwrap_or_default();
-        self.record_answer(&target, recorded_key, json!({ "text": text }), (answer, tokens), meter);
+        self.record_answer(&target, recorded_key, json!({ "text": text }), (answer, tokens, at), meter);
         Ok(found)
     }
 
-    /// The result of a request that may already be in flight, and the tokens that it used for this caller.
+    /// The result of a request that may already be in flight, with the tokens that it used for this caller.
     async fn share_request(
         &self,
         target: &Target,
         key: &str,
         meter: &CallMeter,
         ask: impl Future<Output = Result<AcceptedAnswer, AskError>>,
-    ) -> Result<(Arc<str>, Tokens), AskError> {
+    ) -> Result<AcceptedAnswer, AskError> {
         let Shared { outcome, from_other_caller: shared } = self.answers.run(key, ask).await;
-        let AcceptedAnswer { text, from_cache: known, tokens } = outcome?;
-        if shared || known {
+        let given = outcome?;
+        if shared || given.from_cache {
             self.record_cache_hit(meter, target);
         }
-        Ok((text, if shared { Tokens::default() } else { tokens }))
+        Ok(if shared { AcceptedAnswer { tokens: Tokens::default(), ..given } } else { given })
     }
 
     /// Asks until an answer is accepted, up to the limit of attempts. Returns it with the tokens of all attempts.
@@ -171,8 +221,10 @@ impl Models {
         }
     }
 
-    fn cached_text(&self, key: &str) -> Option<String> {
-        String::from_utf8(self.cached(key)?).ok()
+    fn cached_text(&self, key: &str, usable: CacheUse) -> Option<AcceptedAnswer> {
+        let cached = self.cached(key, usable)?;
+        let (text, tokens) = (String::from_utf8(cached.content).ok()?, cached.tokens.unwrap_or_default());
+        Some(AcceptedAnswer { text: text.into(), from_cache: true, tokens, at: cached.at })
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`Models`]: the front end for all evaluators that call models.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cobalt_core::prices::{PriceTable, Tokens};
@@ -8,7 +9,7 @@ use cobalt_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::answer::AcceptedAnswer;
-use super::cache::Cache;
+use super::cache::{Cache, CachedResponse};
 use super::client::{Client, Target};
 use super::embedding::EmbeddingResult;
 use super::embedding_batcher::{CallUsage, EmbeddingBatcher};
@@ -33,7 +34,38 @@ pub(crate) struct Models {
     pub(super) answers: SingleFlight<Result<AcceptedAnswer, AskError>>,
     /// Embeddings in flight.
     pub(super) vectors: SingleFlight<EmbeddingResult>,
+    /// The answers to questions that are asked once for all items, by the key of the request.
+    pub(super) once: Mutex<HashMap<String, AcceptedAnswer>>,
     pub(super) batches: Arc<EmbeddingBatcher>,
+}
+
+/// Which cached answers a caller may use. One that is recorded must be what the recording says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CacheUse {
+    Any,
+    /// Those whose tokens are known: they are recorded.
+    WithTokens,
+    /// None: everything is recorded again.
+    None,
+}
+
+impl CacheUse {
+    pub(super) fn of(meter: &CallMeter) -> Self {
+        match &meter.recording {
+            Some(recording) if recording.renews() => Self::None,
+            Some(recording) if recording.records() => Self::WithTokens,
+            _ => Self::Any,
+        }
+    }
+
+    /// The key of a request. Only callers who may use the same answers share it.
+    pub(super) fn request_key(self, key: &str) -> String {
+        match self {
+            Self::Any => key.to_owned(),
+            Self::WithTokens => format!("{key} to record"),
+            Self::None => format!("{key} to record again"),
+        }
+    }
 }
 
 impl Models {
@@ -63,8 +95,8 @@ impl Models {
         let client = Arc::new(Client::new(&settings));
         let cache = settings.cache.clone().map(|settings| Arc::new(Cache::new(settings)));
         let batches = Arc::new(EmbeddingBatcher::new(Arc::clone(&client), cache.clone()));
-        let (answers, vectors) = Default::default();
-        Self { settings, prices, variable, client, cache, answers, vectors, batches }
+        let (answers, vectors, once) = Default::default();
+        Self { settings, prices, variable, client, cache, answers, vectors, once, batches }
     }
 
     /// Checks that a judge can be called: the key is set, and the provider supports chat.
@@ -97,14 +129,18 @@ impl Models {
     }
 
     /// Reads from the cache.
-    pub(super) fn cached(&self, key: &str) -> Option<Vec<u8>> {
-        self.cache.as_ref()?.get(key)
+    pub(super) fn cached(&self, key: &str, usable: CacheUse) -> Option<CachedResponse> {
+        match usable {
+            CacheUse::Any => self.cache.as_ref()?.get(key),
+            CacheUse::WithTokens => self.cache.as_ref()?.get(key).filter(|cached| cached.tokens.is_some()),
+            CacheUse::None => None,
+        }
     }
 
     /// Writes to the cache.
-    pub(super) fn cache_response(&self, key: &str, content: &[u8]) {
+    pub(super) fn cache_response(&self, key: &str, content: &[u8], tokens: Tokens) {
         if let Some(cache) = &self.cache {
-            cache.put(key, content);
+            cache.put(key, content, tokens);
         }
     }
 
@@ -146,28 +182,45 @@ impl Models {
         key: impl FnOnce(Option<f64>) -> String,
         meter: &CallMeter,
     ) -> Result<Option<JudgeAnswer>, AskError> {
+        let answers = self.recorded_answers(role, choice, |temperature| vec![key(temperature)], meter)?;
+        Ok(answers.and_then(|answers| answers.into_iter().next()))
+    }
+
+    /// The same for several questions that differ: the answers to all of them.
+    pub(super) fn recorded_answers(
+        &self,
+        role: Role,
+        choice: &ModelChoice,
+        keys: impl FnOnce(Option<f64>) -> Vec<String>,
+        meter: &CallMeter,
+    ) -> Result<Option<Vec<JudgeAnswer>>, AskError> {
         let Some(recording) = &meter.recording else { return Ok(None) };
         let named = target::resolve_model(role, choice, &self.settings, &self.variable);
         let named = named.map_err(|error| AskError(error.to_string()))?;
-        let Some(answer) = recording.judge_answer(&key(named.temperature), &named.model, named.is_chosen)
-        else {
+        let keys = keys(named.temperature);
+        let Some(answers) = recording.judge_answers(&keys, &named.model, named.is_chosen) else {
             return recording.refused_question().map_or(Ok(None), |problem| Err(AskError(problem)));
         };
-        meter.add(|usage| {
-            push_unique(&mut usage.models, &answer.model);
-            usage.cached += 1;
-            usage.tokens.input += answer.tokens.input;
-            usage.tokens.output += answer.tokens.output;
-            usage.tokens.cached_input += answer.tokens.cached_input;
-            match self.prices.estimate(&answer.model, answer.tokens) {
-                Some(cost) => usage.cost += cost,
-                None if answer.tokens.input + answer.tokens.output > 0 => {
-                    push_unique(&mut usage.unpriced, &answer.model);
+        for answer in &answers {
+            meter.add(|usage| {
+                push_unique(&mut usage.models, &answer.model);
+                usage.replayed += 1;
+                usage.tokens.input += answer.tokens.input;
+                usage.tokens.output += answer.tokens.output;
+                usage.tokens.cached_input += answer.tokens.cached_input;
+                match self.prices.estimate(&answer.model, answer.tokens) {
+                    Some(cost) => {
+                        usage.cost += cost;
+                        usage.replayed_cost += cost;
+                    }
+                    None if answer.tokens.input + answer.tokens.output > 0 => {
+                        push_unique(&mut usage.unpriced, &answer.model);
+                    }
+                    None => {}
                 }
-                None => {}
-            }
-        });
-        Ok(Some(answer))
+            });
+        }
+        Ok(Some(answers))
     }
 
     /// Records an answer, if answers are recorded.
@@ -176,7 +229,7 @@ impl Models {
         target: &Target,
         key: impl FnOnce(Option<f64>) -> String,
         question: Value,
-        (answer, tokens): (Value, Tokens),
+        (answer, tokens, at): (Value, Tokens, Timestamp),
         meter: &CallMeter,
     ) {
         if let Some(recording) = &meter.recording {
@@ -190,7 +243,7 @@ impl Models {
                     question: None,
                     answer,
                     tokens,
-                    recorded_at: Some(Timestamp::now()),
+                    recorded_at: Some(at),
                 },
                 question,
             );

@@ -58,7 +58,7 @@ pub(crate) struct CacheSettings {
 pub(crate) struct ModelChoice {
     pub(crate) model: Option<String>,
     pub(crate) provider: Option<Provider>,
-    /// The URL up to `/chat/completions`, `/embeddings`, …, as in the vendor's own libraries.
+    /// The URL up to `/chat/completions`, `/embeddings`, …, as in the provider's own libraries.
     pub(crate) base_url: Option<String>,
     /// The key itself.
     pub(crate) api_key: Option<Secret>,

@@ -271,7 +271,7 @@ impl TargetResolver<'_> {
     fn missing_key_hint(&self) -> &'static str {
         match self.provider() {
             None if self.role == Role::Judge => {
-                " (or set ANTHROPIC_API_KEY or GEMINI_API_KEY to use a model of that vendor)"
+                " (or set ANTHROPIC_API_KEY or GEMINI_API_KEY to use a model of that provider)"
             }
             None => {
                 " (or use the provider `local`, which compares texts by their characters and needs no key)"

@@ -2,6 +2,7 @@
 
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::recordings::{Body, RecordedRequest};
+use cobalt_core::report::SETTINGS_HASH_PREFIX;
 use serde_json::Value;
 
 /// The length of a hash, in hexadecimal digits.
@@ -20,9 +21,9 @@ pub struct AskedMessages {
 }
 
 impl AskedMessages {
-    /// Adds a request: the part of its conversation that no earlier request had.
-    pub fn add(&mut self, request: &RecordedRequest) {
-        let hashes = hashes(request);
+    /// Adds a request: the part of its conversation that no earlier request had. Fields to ignore do not count.
+    pub fn add(&mut self, request: &RecordedRequest, ignore: &[String]) {
+        let hashes = hashes(&request.without(ignore));
         let common = |earlier: &Vec<String>| {
             earlier.iter().zip(&hashes).take_while(|(one, other)| one == other).count()
         };
@@ -56,7 +57,8 @@ fn hashes(request: &RecordedRequest) -> Vec<String> {
             None => {}
         }
     }
-    messages.insert(0, hash(&format!("{} {}", request.path, Value::Object(rest))));
+    let settings = hash(&format!("{} {}", request.path, Value::Object(rest)));
+    messages.insert(0, format!("{SETTINGS_HASH_PREFIX}{settings}"));
     messages
 }
 
@@ -73,11 +75,15 @@ mod tests {
     use super::*;
 
     fn asked(requests: &[Value]) -> Vec<String> {
+        asked_without(&[], requests)
+    }
+
+    fn asked_without(ignore: &[String], requests: &[Value]) -> Vec<String> {
         let mut asked = AskedMessages::default();
         for body in requests {
             let body = Body::of_request(body.to_string().as_bytes());
             let (method, path) = ("POST".to_owned(), "openai/chat/completions".to_owned());
-            asked.add(&RecordedRequest { method, path, url: None, body });
+            asked.add(&RecordedRequest { method, path, url: None, body }, ignore);
         }
         asked.into_hashes()
     }
@@ -91,5 +97,13 @@ mod tests {
         assert_eq!((&one[..3], one[3] == other[3]), (&other[..3], false));
         assert_ne!(one[0], asked(&[json!({ "model": "n", "messages": ["a"] })])[0]);
         assert_eq!(asked(&[json!({ "input": "a" }), json!({ "input": "b" })]).len(), 3);
+    }
+
+    #[test]
+    fn fields_that_are_not_compared_do_not_count() {
+        let turn = |trace: u32| json!({ "metadata": { "trace": trace }, "messages": [{ "id": trace, "content": "a" }] });
+        let ignore = ["metadata.trace".to_owned(), "messages.id".to_owned()];
+        assert_eq!(asked_without(&ignore, &[turn(1)]), asked_without(&ignore, &[turn(2)]));
+        assert_ne!(asked_without(&ignore[..1], &[turn(1)]), asked_without(&ignore[..1], &[turn(2)]));
     }
 }

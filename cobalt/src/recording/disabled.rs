@@ -6,7 +6,7 @@ use std::time::Duration;
 use cobalt_core::item::Item;
 #[cfg(feature = "judge")]
 use cobalt_core::recordings::JudgeAnswer;
-use cobalt_core::report::{Traffic, TrafficSummary};
+use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 
 /// No traffic.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl RunTraffic {
         match *self {}
     }
 
-    pub fn end(&self, _: &ExecutionTraffic) -> Result<Option<Traffic>, String> {
+    pub fn end(&self, _: &ExecutionTraffic, _: &Execution) -> Result<Option<Traffic>, String> {
         match *self {}
     }
 
@@ -60,7 +60,17 @@ impl ExecutionTraffic {
     }
 
     #[cfg(feature = "judge")]
-    pub fn judge_answer(&self, _: &str, _: &str, _: bool) -> Option<JudgeAnswer> {
+    pub fn records(&self) -> bool {
+        match *self {}
+    }
+
+    #[cfg(feature = "judge")]
+    pub fn renews(&self) -> bool {
+        match *self {}
+    }
+
+    #[cfg(feature = "judge")]
+    pub fn judge_answers(&self, _: &[String], _: &str, _: bool) -> Option<Vec<JudgeAnswer>> {
         match *self {}
     }
 

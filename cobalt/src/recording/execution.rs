@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use cobalt_core::item::Item;
-use cobalt_core::prices::PriceTable;
+use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{
-    Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial, nearest,
+    Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial, differences_in_full,
+    nearest,
 };
-use cobalt_core::report::Traffic;
+use cobalt_core::report::{Execution, Status, Traffic};
 use cobalt_core::timestamp::Timestamp;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -22,6 +23,8 @@ use super::settings::RecordMode;
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of differences that an error lists.
 const MAX_DIFFERENCES: usize = 3;
+/// The statuses of a provider that does not accept the key.
+const KEY_REFUSED: [u16; 2] = [401, 403];
 
 /// What to do with a request.
 #[derive(Debug)]
@@ -56,8 +59,8 @@ struct State {
     /// When the trial was recorded.
     recorded_at: Option<Timestamp>,
     recorded_latency: Option<f64>,
-    /// The judges' recorded answers of the item.
-    judges: Vec<JudgeAnswer>,
+    /// The judges' recorded answers of the trial, and whether each was used.
+    judges: Vec<(JudgeAnswer, bool)>,
     /// Requests in order.
     entries: Vec<Entry>,
     pending: usize,
@@ -92,10 +95,10 @@ struct Recorded {
 enum Entry {
     Replayed(Arc<Interaction>),
     /// Sent, and not answered yet.
-    Pending,
+    Pending(RequestKey),
     Answered(Box<Interaction>),
     /// Sent, and never answered.
-    Lost,
+    Lost(RequestKey),
 }
 
 /// Measures the time in which all requests wait at once.
@@ -146,18 +149,17 @@ impl ExecutionTraffic {
             RecordMode::Auto => Mode::ReplayUntilDiverged,
         };
         let mut state = State { mode, ..State::default() };
-        if let Some(cassette) = cassette.filter(|_| mode != Mode::Live) {
-            state.judges.clone_from(&cassette.judges);
-            if let Some(trial) = cassette.trials.get(run) {
-                state.recorded_at = trial.recorded_at;
-                state.recorded_latency = trial.latency_ms;
-                let recorded = |interaction: &Interaction| Recorded {
-                    key: interaction.request.key(experiment.ignore()),
-                    interaction: Arc::new(interaction.clone()),
-                    is_used: false,
-                };
-                state.recorded = trial.interactions.iter().map(recorded).collect();
-            }
+        let recorded = cassette.and_then(|cassette| cassette.trial(run));
+        if let Some(trial) = recorded.filter(|_| mode != Mode::Live) {
+            state.recorded_at = trial.recorded_at;
+            state.recorded_latency = trial.latency_ms;
+            let recorded = |interaction: &Interaction| Recorded {
+                key: interaction.request.key(experiment.ignore()),
+                interaction: Arc::new(interaction.clone()),
+                is_used: false,
+            };
+            state.recorded = trial.interactions.iter().map(recorded).collect();
+            state.judges = trial.judges.iter().map(|answer| (answer.clone(), false)).collect();
         }
         let mut texts = Vec::new();
         item.values().for_each(|value| collect_texts(value, &mut texts));
@@ -182,9 +184,20 @@ impl ExecutionTraffic {
         !self.lock().is_closed
     }
 
+    /// How this trial uses its recording.
+    pub fn mode(&self) -> RecordMode {
+        self.mode
+    }
+
     /// Whether new requests are recorded.
     pub fn records(&self) -> bool {
         self.mode.records()
+    }
+
+    /// Whether everything is recorded again.
+    #[cfg(feature = "judge")]
+    pub fn renews(&self) -> bool {
+        self.mode == RecordMode::Record
     }
 
     pub fn experiment(&self) -> &Arc<ExperimentTraffic> {
@@ -205,16 +218,16 @@ impl ExecutionTraffic {
         (longest(&mut self.texts.iter().filter(is_message)), longest(&mut self.texts.iter().filter(is_part)))
     }
 
-    /// Decides about a request of this trial.
-    pub fn decide(&self, request: &RecordedRequest) -> Decision {
+    /// Decides about a request of this trial. `body` is that of the request with its long texts.
+    pub fn decide(&self, request: &RecordedRequest, body: &[u8]) -> Decision {
         let key = request.key(self.experiment.ignore());
         let mut state = self.lock();
-        state.asked.add(request);
+        state.asked.add(request, self.experiment.ignore());
         if state.mode != Mode::Live {
             if let Some(found) = state.take_recorded(&key) {
                 return Decision::Replay(found);
             }
-            let difference = state.explain(request, self.run);
+            let difference = state.explain(request, body, self.run, &self.experiment);
             if state.mode == Mode::Replay {
                 let problem = self.not_recorded(request, &difference);
                 state.problem.get_or_insert_with(|| problem.clone());
@@ -228,7 +241,7 @@ impl ExecutionTraffic {
         }
         state.traffic.live += 1;
         state.pending += 1;
-        state.entries.push(Entry::Pending);
+        state.entries.push(Entry::Pending(key));
         Decision::Send(state.entries.len() - 1)
     }
 
@@ -240,7 +253,7 @@ impl ExecutionTraffic {
             return None;
         }
         let found = state.take_recorded(&key)?;
-        state.asked.add(request);
+        state.asked.add(request, self.experiment.ignore());
         Some(found)
     }
 
@@ -262,9 +275,11 @@ impl ExecutionTraffic {
     /// Completes an entry; `None` if there was no response.
     pub fn complete(&self, entry: usize, interaction: Option<Interaction>, prices: &PriceTable) {
         let mut state = self.lock();
-        if !matches!(state.entries.get(entry), Some(Entry::Pending)) || state.is_closed {
+        let Some(Entry::Pending(key)) = state.entries.get(entry) else { return };
+        if state.is_closed {
             return;
         }
+        let key = key.clone();
         state.pending -= 1;
         state.entries[entry] = match interaction {
             Some(interaction) => {
@@ -273,7 +288,7 @@ impl ExecutionTraffic {
                 }
                 Entry::Answered(Box::new(interaction))
             }
-            None => Entry::Lost,
+            None => Entry::Lost(key),
         };
         drop(state);
         self.settled.notify_waiters();
@@ -302,6 +317,8 @@ impl ExecutionTraffic {
 
     /// Ends the agent's part: waits for responses that it no longer reads.
     pub async fn end_agent(&self, latency: Duration) -> AgentTraffic {
+        // The agent no longer waits for what follows.
+        let waited = self.lock().waits.total();
         let deadline = tokio::time::Instant::now() + SETTLE_TIMEOUT;
         loop {
             let settled = self.settled.notified();
@@ -311,7 +328,6 @@ impl ExecutionTraffic {
         }
         let mut state = self.lock();
         state.is_closed = true;
-        let waited = state.waits.total();
         state.traffic.waited_ms = milliseconds(waited);
         let is_replayed = state.traffic.is_replayed();
         let own = milliseconds(latency.saturating_sub(waited));
@@ -327,51 +343,81 @@ impl ExecutionTraffic {
         AgentTraffic { recorded_latency, waited, problem: state.problem.clone() }
     }
 
-    /// Ends the trial: writes what is new, and returns what to report.
-    pub fn end(&self) -> Result<Option<Traffic>, String> {
+    /// Ends the trial: writes what is new, and returns what to report. `outcome` is what became of the trial.
+    pub fn end(&self, outcome: &Execution) -> Result<Option<Traffic>, String> {
         let mut state = self.lock();
         state.is_closed = true;
-        let written = if self.mode.records() { self.write(&mut state) } else { Ok(()) };
+        let replayed = state.entries.iter().filter_map(|entry| match entry {
+            Entry::Replayed(interaction) => interaction.recorded_at.or(state.recorded_at),
+            _ => None,
+        });
+        let replayed = replayed.min();
+        let written = if self.mode.records() { self.write(&mut state, outcome) } else { Ok(()) };
         let mut traffic = std::mem::take(&mut state.traffic);
         traffic.asked = std::mem::take(&mut state.asked).into_hashes();
-        if traffic.replayed > 0 || traffic.replayed_judges > 0 {
-            traffic.recorded_at = traffic.recorded_at.or(state.recorded_at);
-        }
+        traffic.recorded_at = traffic.recorded_at.into_iter().chain(replayed).min();
         written?;
         Ok((traffic != Traffic::default()).then_some(traffic))
     }
 
-    fn write(&self, state: &mut State) -> Result<(), String> {
-        let has_new = state.entries.iter().any(|entry| matches!(entry, Entry::Answered(_)));
+    fn write(&self, state: &mut State, outcome: &Execution) -> Result<(), String> {
+        let has_new = state.entries.iter().any(|entry| !matches!(entry, Entry::Replayed(_)));
         // An agent that sends nothing any more has no recording any more.
         let is_obsolete = self.mode == RecordMode::Record && state.entries.is_empty();
         if !has_new && !is_obsolete && state.new_judges.is_empty() {
             return Ok(());
         }
+        if let Some(reason) = state.incomplete(outcome, self.experiment.ignore()) {
+            self.experiment.keep_recording((self.index, self.run), has_new, &reason);
+            return Ok(());
+        }
+        let recorded_at = state.recorded_at;
         let trial = (has_new || is_obsolete).then(|| Trial {
             recorded_at: has_new.then(Timestamp::now),
             latency_ms: state.recorded_latency.filter(|_| has_new),
-            interactions: state.entries.drain(..).filter_map(Entry::into_interaction).collect(),
+            interactions: state
+                .entries
+                .drain(..)
+                .filter_map(|entry| entry.into_interaction(recorded_at))
+                .collect(),
+            judges: Vec::new(),
         });
-        let judges = std::mem::take(&mut state.new_judges);
+        let used = state.judges.drain(..).filter(|(_, is_used)| *is_used).map(|(answer, _)| answer);
+        let mut judges: Vec<_> = used.collect();
+        judges.append(&mut state.new_judges);
+        // An evaluator that failed may need its recorded answers the next time.
+        let keeps_others = outcome.evaluations.iter().any(|(_, evaluation)| evaluation.error.is_some());
         self.experiment
-            .write((self.index, self.run), self.mode, trial, judges)
+            .write((self.index, self.run), trial, judges, keeps_others)
             .map_err(|error| error.to_string())
     }
 
-    /// The judges' part of this trial.
-    pub fn judge_answer(&self, key: &str, model: &str, is_chosen: bool) -> Option<JudgeAnswer> {
+    /// The judges' recorded answers to different questions, by their keys; `None` if one of them is not recorded. Each trial has its own
+    /// answers, even to a question that is the same for all. If a question is asked several times, it has several answers, in their
+    /// order; when these are used, the last one is shared.
+    pub fn judge_answers(&self, keys: &[String], model: &str, is_chosen: bool) -> Option<Vec<JudgeAnswer>> {
         if !self.mode.replays() {
             return None;
         }
-        let fits = |answer: &&JudgeAnswer| answer.key == key && (answer.model == model || !is_chosen);
-        let own = self.lock().judges.iter().find(fits).cloned();
-        let answer = own.or_else(|| self.experiment.judge_answer_of_other_item(key, model, is_chosen))?;
         let mut state = self.lock();
-        state.traffic.replayed_judges += 1;
-        let recorded = state.traffic.recorded_at;
-        state.traffic.recorded_at = recorded.into_iter().chain(answer.recorded_at).min();
-        Some(answer)
+        let places: Vec<_> = keys
+            .iter()
+            .map(|key| {
+                state
+                    .judge_answer(key, Some(model))
+                    .or_else(|| state.judge_answer(key, None).filter(|_| !is_chosen))
+            })
+            .collect::<Option<_>>()?;
+        let mut answers = Vec::with_capacity(places.len());
+        for place in places {
+            let (answer, is_used) = &mut state.judges[place];
+            let tokens = if std::mem::replace(is_used, true) { Tokens::default() } else { answer.tokens };
+            answers.push(JudgeAnswer { tokens, ..answer.clone() });
+        }
+        state.traffic.replayed_judges += answers.len();
+        let recorded = answers.iter().filter_map(|answer| answer.recorded_at);
+        state.traffic.recorded_at = recorded.chain(state.traffic.recorded_at).min();
+        Some(answers)
     }
 
     /// Keeps an answer of a judge.
@@ -406,8 +452,58 @@ impl State {
         Some(interaction)
     }
 
+    /// The place of the next answer to a question, or else of the last one; of one model or of any.
+    fn judge_answer(&self, key: &str, model: Option<&str>) -> Option<usize> {
+        let fits = |(answer, _): &(JudgeAnswer, bool)| {
+            answer.key == key && model.is_none_or(|model| answer.model == model)
+        };
+        let next = self.judges.iter().position(|recorded| !recorded.1 && fits(recorded));
+        next.or_else(|| self.judges.iter().rposition(fits))
+    }
+
+    /// Why the trial must not replace its recording; `None` if it is complete.
+    fn incomplete(&self, outcome: &Execution, ignore: &[String]) -> Option<String> {
+        let refused = self.entries.iter().find_map(|entry| match entry {
+            Entry::Answered(interaction) => {
+                Some(interaction.response.status).filter(|status| KEY_REFUSED.contains(status))
+            }
+            _ => None,
+        });
+        if let Some(status) = refused {
+            return Some(format!("the provider does not accept the key (status {status})"));
+        }
+        if outcome.status == Status::Timeout {
+            return Some("the agent timed out".to_owned());
+        }
+        if self.problem.is_some() {
+            return Some("a request was refused".to_owned());
+        }
+        // A client may have sent it again.
+        let is_answered_later = |at: usize, key: &RequestKey| {
+            self.entries[at + 1..]
+                .iter()
+                .filter_map(Entry::interaction)
+                .any(|it| it.request.key(ignore) == *key)
+        };
+        let is_unanswered = |(at, entry): (usize, &Entry)| match entry {
+            Entry::Pending(key) | Entry::Lost(key) => !is_answered_later(at, key),
+            Entry::Replayed(_) | Entry::Answered(_) => false,
+        };
+        if self.entries.iter().enumerate().any(is_unanswered) {
+            return Some("a request was not answered".to_owned());
+        }
+        let is_unsent = self.entries.is_empty() && outcome.status != Status::Ok;
+        is_unsent.then(|| "the agent failed before it sent anything".to_owned())
+    }
+
     /// Why a request is not recorded.
-    fn explain(&self, request: &RecordedRequest, run: usize) -> String {
+    fn explain(
+        &self,
+        request: &RecordedRequest,
+        body: &[u8],
+        run: usize,
+        experiment: &ExperimentTraffic,
+    ) -> String {
         if self.recorded.is_empty() {
             return match run {
                 0 => "the item has no recording".to_owned(),
@@ -426,10 +522,13 @@ impl State {
             .map(|(at, recorded)| (Arc::as_ptr(&recorded.interaction), at))
             .collect();
         let Some((interaction, differences)) =
-            nearest(left().map(|recorded| &*recorded.interaction), request)
+            nearest(left().map(|recorded| &*recorded.interaction), request, experiment.ignore())
         else {
             return String::new();
         };
+        let read = |hash: &str| experiment.folder().read_blob(hash);
+        let in_full = differences_in_full(&interaction.request, (request, body), &read, experiment.ignore());
+        let differences = in_full.unwrap_or(differences);
         let number = numbers.get(&std::ptr::from_ref(interaction)).map_or(0, |at| at + 1);
         let mut texts: Vec<_> = differences.iter().take(MAX_DIFFERENCES).map(ToString::to_string).collect();
         if differences.len() > MAX_DIFFERENCES {
@@ -440,11 +539,23 @@ impl State {
 }
 
 impl Entry {
-    fn into_interaction(self) -> Option<Interaction> {
+    fn interaction(&self) -> Option<&Interaction> {
         match self {
-            Self::Replayed(interaction) => Some(Arc::unwrap_or_clone(interaction)),
+            Self::Replayed(interaction) => Some(interaction),
+            Self::Answered(interaction) => Some(interaction),
+            Self::Pending(_) | Self::Lost(_) => None,
+        }
+    }
+
+    /// The interaction to write. `recorded_at` is when those were recorded that are kept.
+    fn into_interaction(self, recorded_at: Option<Timestamp>) -> Option<Interaction> {
+        match self {
+            Self::Replayed(interaction) => {
+                let kept = Arc::unwrap_or_clone(interaction);
+                Some(Interaction { recorded_at: kept.recorded_at.or(recorded_at), ..kept })
+            }
             Self::Answered(interaction) => Some(*interaction),
-            Self::Pending | Self::Lost => None,
+            Self::Pending(_) | Self::Lost(_) => None,
         }
     }
 }

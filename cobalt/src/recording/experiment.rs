@@ -1,15 +1,19 @@
 //! The recordings of one experiment.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial};
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
 
+use super::process::NO_KEY;
+use super::route::PROVIDERS;
 use super::settings::{RecordMode, ResolvedRecording, cassette_names};
+
+/// The maximum number of trials that a note lists.
+const MAX_LISTED: usize = 3;
 
 impl RecordMode {
     /// Whether requests may be answered from recordings.
@@ -36,11 +40,16 @@ pub struct ExperimentTraffic {
     cassettes: Vec<String>,
     keys: Arc<[Arc<str>]>,
     runs: usize,
+    /// Whether a trial without a recording is recorded although the mode is `replay`.
+    records_missing: bool,
     /// The cassette of each item in work; one trial after another uses it.
     open: Mutex<HashMap<usize, OpenCassette>>,
-    /// The files of all recorded judges' answers by their question, read when an answer is missing.
-    judges: OnceLock<HashMap<String, Vec<PathBuf>>>,
     counts: Counts,
+    started: Timestamp,
+    /// The items whose work has ended.
+    ended: Mutex<HashSet<usize>>,
+    /// The trials that were not recorded, and why.
+    unrecorded: Mutex<Vec<String>>,
 }
 
 /// Counts of requests without a token.
@@ -56,13 +65,17 @@ impl ExperimentTraffic {
         Arc::new(Self {
             name: name.to_owned(),
             folder: RecordingFolder::new(&settings.folder),
+            // A provider would only refuse the placeholder.
+            records_missing: settings.records_missing && !has_placeholder_key(),
             settings,
             cassettes: cassette_names(&keys),
             keys,
             runs,
             open: Mutex::default(),
-            judges: OnceLock::new(),
             counts: Counts::default(),
+            started: Timestamp::now(),
+            ended: Mutex::default(),
+            unrecorded: Mutex::default(),
         })
     }
 
@@ -98,11 +111,10 @@ impl ExperimentTraffic {
     }
 
     /// Whether a trial is so old that it is recorded again.
-    fn is_stale(&self, cassette: &Cassette, run: usize) -> bool {
+    fn is_stale(&self, trial: &Trial) -> bool {
         let Some(most) = self.settings.stale_after else { return false };
-        let recorded = cassette.trials.get(run).and_then(|trial| trial.recorded_at);
         let age = |at: Timestamp| Timestamp::now().time().duration_since(at.time()).unwrap_or_default();
-        recorded.is_some_and(|at| age(at) > most)
+        trial.oldest().is_some_and(|at| age(at) > most)
     }
 
     /// How a trial uses its recording, and the recording.
@@ -112,12 +124,14 @@ impl ExperimentTraffic {
         run: usize,
     ) -> Result<(RecordMode, OpenCassette), RecordingError> {
         let open = self.open(index)?;
-        let is_stale = open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-            .is_some_and(|cassette| self.is_stale(cassette, run));
-        Ok((if is_stale && self.mode().replays() { RecordMode::Record } else { self.mode() }, open))
+        let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mode = match cassette.as_ref().and_then(|cassette| cassette.trial(run)) {
+            Some(trial) if self.mode().replays() && self.is_stale(trial) => RecordMode::Record,
+            None if self.mode() == RecordMode::Replay && self.records_missing => RecordMode::Auto,
+            _ => self.mode(),
+        };
+        drop(cassette);
+        Ok((mode, open))
     }
 
     /// The cassette of an item in work.
@@ -129,6 +143,12 @@ impl ExperimentTraffic {
             RecordMode::Off => None,
             _ => self.folder.read(&self.cassettes[index])?,
         };
+        // It was renamed, or its item has another key now.
+        let is_own = |cassette: &Cassette| cassette.item.is_empty() || cassette.item == *self.keys[index];
+        let mut read = read.filter(is_own);
+        if let Some(cassette) = &mut read {
+            cassette.give_judges_to_trials(self.runs);
+        }
         let opened = Arc::new(Mutex::new(read));
         self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(index, Arc::clone(&opened));
         Ok(opened)
@@ -137,65 +157,94 @@ impl ExperimentTraffic {
     /// Ends the work on an item.
     pub fn close(&self, index: usize) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).insert(index);
     }
 
-    /// Writes what is new in a trial.
+    /// When it started.
+    pub fn started(&self) -> Timestamp {
+        self.started
+    }
+
+    /// Whether all its items were recorded again.
+    pub fn is_renewed(&self) -> bool {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).len();
+        self.mode() == RecordMode::Record && ended == self.keys.len()
+    }
+
+    /// Writes what is new in a trial: its traffic, if that is new, and its judges' answers. `keeps_others`: whether recorded answers to
+    /// other questions are kept.
     pub fn write(
         &self,
         (index, run): (usize, usize),
-        mode: RecordMode,
         trial: Option<Trial>,
         judges: Vec<JudgeAnswer>,
+        keeps_others: bool,
     ) -> Result<(), RecordingError> {
         let open = self.open(index)?;
         let mut cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = cassette.take();
-        let mut now = before.unwrap_or_else(|| Cassette::new(&self.name, &self.keys[index]));
+        let now = cassette.get_or_insert_with(|| Cassette::new(&self.name, &self.keys[index]));
         now.experiment.clone_from(&self.name);
         now.item = self.keys[index].to_string();
-        if let Some(trial) = trial {
-            now.set_trial(run, trial);
+        let mut before = now.trials.get(run).cloned().unwrap_or_default();
+        let others = std::mem::replace(&mut before.judges, judges);
+        let mut trial = match trial {
+            Some(trial) => Trial { judges: before.judges, ..trial },
+            None => before,
+        };
+        if keeps_others {
+            let is_other = |other: &JudgeAnswer| {
+                let id = (&other.key, &other.model);
+                !trial.judges.iter().any(|answer| (&answer.key, &answer.model) == id)
+            };
+            let others: Vec<_> = others.into_iter().filter(is_other).collect();
+            trial.judges.extend(others);
         }
-        if mode == RecordMode::Record {
+        // Equal questions stay in their order.
+        trial.judges.sort_by(|one, other| (&one.key, &one.model).cmp(&(&other.key, &other.model)));
+        now.set_trial(run, trial);
+        // A single trial may be recorded again because it is old.
+        if self.mode() == RecordMode::Record {
             now.trials.truncate(self.runs);
-            // Answers of earlier recordings are not asked for any more, as far as this trial knows; the first trial decides.
-            if run == 0 {
-                now.judges.clear();
-            }
         }
-        for answer in judges {
-            now.judges.retain(|known| (&known.key, &known.model) != (&answer.key, &answer.model));
-            now.judges.push(answer);
-        }
-        now.judges.sort_by(|one, other| (&one.key, &one.model).cmp(&(&other.key, &other.model)));
         let name = &self.cassettes[index];
         if !now.is_empty() {
-            self.folder.write(name, &now)?;
+            self.folder.write(name, now)?;
         } else if self.folder.cassette(name).exists() {
             self.folder.remove(name)?;
         }
-        *cassette = Some(now);
         Ok(())
     }
 
-    /// A judge's answer that is recorded with another item, as a question may be asked once for all.
-    pub fn judge_answer_of_other_item(&self, key: &str, model: &str, is_chosen: bool) -> Option<JudgeAnswer> {
-        let files = self.judges.get_or_init(|| self.index_judges());
-        let answers = files.get(key)?.iter().filter_map(|path| RecordingFolder::read_file(path).ok()?);
-        let fits = |answer: &JudgeAnswer| answer.key == key && (answer.model == model || !is_chosen);
-        answers.flat_map(|cassette| cassette.judges).find(fits)
+    /// Keeps the recording of a trial that cannot replace it. `has_sent`: whether the trial has sent anything.
+    pub fn keep_recording(&self, (index, run): (usize, usize), has_sent: bool, reason: &str) {
+        let is_recorded = self.open(index).is_ok_and(|open| {
+            let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
+            cassette.as_ref().is_some_and(|cassette| cassette.trial(run).is_some())
+        });
+        let end = match (is_recorded, has_sent) {
+            (true, _) => "; its recording is unchanged",
+            (false, true) => "",
+            (false, false) => return,
+        };
+        let trial = if self.runs > 1 { format!(", trial {}", run + 1) } else { String::new() };
+        let note = format!("`{}`{trial}: {reason}{end}", self.cassette_for_display(index));
+        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).push(note);
     }
 
-    fn index_judges(&self) -> HashMap<String, Vec<PathBuf>> {
-        let mut files: HashMap<String, Vec<PathBuf>> = HashMap::new();
-        // A file that cannot be read is an error of its own item.
-        for path in self.folder.cassettes().unwrap_or_default() {
-            let Ok(Some(cassette)) = RecordingFolder::read_file(&path) else { continue };
-            for answer in cassette.judges {
-                files.entry(answer.key).or_default().push(path.clone());
-            }
+    /// A note on the trials that were not recorded since it was last taken.
+    pub fn take_note(&self) -> Option<String> {
+        let mut notes = std::mem::take(&mut *self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner));
+        let number = notes.len();
+        if number == 0 {
+            return None;
         }
-        files
+        notes.sort_unstable();
+        notes.truncate(MAX_LISTED);
+        if number > notes.len() {
+            notes.push(format!("and {} more", number - notes.len()));
+        }
+        let what = cobalt_core::wording::count(number, "trial");
+        Some(format!("note: {what} of `{}` could not be recorded:\n  {}", self.name, notes.join("\n  ")))
     }
 
     /// Adds the counts of requests without a token to a summary.
@@ -210,4 +259,10 @@ impl ExperimentTraffic {
         summary.unattributed = count(unattributed);
         summary.unattributed_replayed = count(unattributed_replayed);
     }
+}
+
+/// Whether this process replaces a key that is not set by a placeholder.
+fn has_placeholder_key() -> bool {
+    let keys = PROVIDERS.iter().flat_map(|provider| provider.keys);
+    keys.into_iter().any(|name| std::env::var(name).is_ok_and(|value| value == NO_KEY))
 }

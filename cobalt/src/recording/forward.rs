@@ -1,4 +1,4 @@
-//! Passes a request on to a vendor, and the response back as it comes, while it is recorded.
+//! Passes a request on to a provider, and the response back as it comes, while it is recorded.
 
 use std::io;
 use std::sync::Arc;
@@ -7,9 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use cobalt_core::back_off::BackOff;
-use cobalt_core::hash::sha256_hex;
 use cobalt_core::prices::{PriceTable, Tokens};
-use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder};
+use cobalt_core::recordings::{
+    Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder, StreamKind,
+};
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::header::{
@@ -23,20 +24,21 @@ use super::current::EXECUTION_HEADER;
 use super::execution::InFlight;
 use super::gateway::{Gateway, Sink};
 use super::reply::{self, Reply, StreamedBody};
-use super::usage::ResponseUsage;
+use super::usage::{ResponseUsage, StreamUsage};
+use crate::budget;
 use crate::http::{Connections, is_transient, retry_after, root_cause};
 use crate::limits::{Limits, Permit};
 
 /// Bytes of a request for each of its tokens, to estimate them before they are known.
 const BYTES_PER_TOKEN: u64 = 4;
-/// The longest wait for which a vendor may ask.
+/// The longest wait for which a provider may ask.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 /// How long the rest of a response is read that the client no longer reads.
 const REST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Parts of a response on their way to the client.
 const PARTS: usize = 16;
 
-/// What connects to vendors.
+/// What connects to providers.
 #[derive(Debug)]
 pub struct Forwarder {
     connections: Connections,
@@ -52,8 +54,8 @@ pub struct Outgoing {
     pub url: String,
     pub headers: HeaderMap,
     pub body: Bytes,
-    /// The vendor's name, or the host.
-    pub vendor: String,
+    /// The provider's name, or the host.
+    pub provider: String,
     pub recorded: RecordedRequest,
     /// The body in the form in which it is compared.
     pub compared: Bytes,
@@ -106,8 +108,14 @@ impl Gateway {
         let mut in_flight = sink.execution().map(super::execution::ExecutionTraffic::in_flight);
         // If the client goes away, nobody else completes the entry.
         let mut unanswered = GiveUpOnDrop { gateway: Arc::clone(&self), sink: Some(sink.clone()) };
-        let Attempt { outcome, sent, permit } =
-            self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
+        let attempt = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
+        let Attempt { outcome, sent, permit } = match attempt {
+            Ok(attempt) => attempt,
+            Err(refusal) => {
+                unanswered.sink = None;
+                return self.refuse(&sink, 402, "budget_used_up", &refusal);
+            }
+        };
         let (status, headers, first) = match outcome {
             Outcome::Stream(response) => {
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -124,7 +132,7 @@ impl Gateway {
         };
         unanswered.sink = None;
         let (parts, received) = mpsc::channel(PARTS);
-        let capture = Capture::new(&headers, status, sent);
+        let capture = Capture::new(&headers, status, sent, sink.folder());
         let gateway = Arc::clone(&self);
         let pass_on = async move {
             let _in_flight = in_flight;
@@ -142,24 +150,30 @@ impl Gateway {
         reply
     }
 
-    /// Sends a request until it is answered, or until another attempt would not help.
+    /// Sends a request until it is answered, or until another attempt would not help. An error if the budget is used up.
     async fn send_with_retries(
         &self,
         outgoing: &Outgoing,
         sink: &Sink,
         mut in_flight: Option<&mut InFlight>,
-    ) -> Attempt {
+    ) -> Result<Attempt, String> {
         let Forwarder { limits, back_off, .. } = &self.forwarder;
-        let (vendor, model) = (&*outgoing.vendor, outgoing.model());
+        let (provider, model) = (&*outgoing.provider, outgoing.model());
         let tokens = outgoing.body.len() as u64 / BYTES_PER_TOKEN;
         let mut attempt = 0;
         loop {
-            let permit = waiting(&mut in_flight, limits.acquire(vendor, model, tokens)).await;
+            budget::check()?;
+            let permit = waiting(&mut in_flight, limits.acquire(provider, model, tokens)).await;
+            if let Some(error) = limits.take_sharing_error() {
+                eprintln!("note: {error}");
+            }
+            // Others may have spent the rest while this request waited.
+            budget::check()?;
             let sent = Instant::now();
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
                 Outcome::Stream(_) | Outcome::Whole { .. } => {
-                    return Attempt { outcome, sent, permit: Some(permit) };
+                    return Ok(Attempt { outcome, sent, permit: Some(permit) });
                 }
                 Outcome::Busy { status, headers, body } => {
                     let asked = retry_after(headers, SystemTime::now());
@@ -175,8 +189,8 @@ impl Gateway {
                     Some(back_off.wait(attempt, None))
                 }
             };
-            let Some(wait) = wait.filter(|_| attempt < limits.retries(vendor, model)) else {
-                return Attempt { outcome, sent, permit: None };
+            let Some(wait) = wait.filter(|_| attempt < limits.retries(provider, model)) else {
+                return Ok(Attempt { outcome, sent, permit: None });
             };
             attempt += 1;
             if let Some(execution) = sink.execution() {
@@ -280,24 +294,51 @@ struct Capture {
     retry_after: Option<String>,
     /// When the request was sent.
     sent: Instant,
+    /// Where long texts are stored; `None` if nothing is recorded.
+    folder: Option<RecordingFolder>,
+    /// The kind of a stream, and what it reports.
+    stream: Option<(StreamKind, StreamUsage)>,
+    /// The parts that are needed at the end.
     parts: Vec<(u64, Bytes)>,
 }
 
 impl Capture {
-    fn new(headers: &HeaderMap, status: u16, sent: Instant) -> Self {
+    fn new(headers: &HeaderMap, status: u16, sent: Instant, folder: Option<RecordingFolder>) -> Self {
         let text =
             |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let content_type = text(CONTENT_TYPE);
+        let kind = content_type.as_deref().and_then(StreamKind::of);
         Self {
             status,
-            content_type: text(CONTENT_TYPE),
+            content_type,
             retry_after: text(RETRY_AFTER),
             sent,
+            folder,
+            stream: kind.map(|kind| (kind, StreamUsage::new(kind))),
             parts: Vec::new(),
         }
     }
 
-    /// Passes the parts on to the client, and keeps the response. Returns its tokens, if it reports them. The client receives the last part only when it is kept: then its
-    /// item may end.
+    fn add(&mut self, part: &Bytes) {
+        let may_report = match &mut self.stream {
+            Some((_, usage)) => {
+                usage.push(part);
+                false
+            }
+            // It is read when it is complete.
+            None => self
+                .content_type
+                .as_ref()
+                .is_none_or(|kind| kind.contains("json") || kind.starts_with("text/")),
+        };
+        if may_report || self.folder.is_some() {
+            let at = u64::try_from(self.sent.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.parts.push((at, part.clone()));
+        }
+    }
+
+    /// Passes the parts on to the client, and keeps the response. Returns its tokens, if it reports them. The client receives the last
+    /// part only when it is kept: then its item may end.
     async fn pass_on(
         mut self,
         gateway: Arc<Gateway>,
@@ -318,10 +359,8 @@ impl Capture {
             };
             match next {
                 Ok(Some(part)) => {
-                    let at = u64::try_from(self.sent.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    self.parts.push((at, part.clone()));
-                    let is_stream = self.is_stream();
-                    let ready = if is_stream { Some(part) } else { held.replace(part) };
+                    self.add(&part);
+                    let ready = if self.stream.is_some() { Some(part) } else { held.replace(part) };
                     if let Some(part) = ready
                         && deadline.is_none()
                         && client.send(Ok(part)).await.is_err()
@@ -344,38 +383,39 @@ impl Capture {
         tokens.map(|tokens| tokens.input + tokens.output)
     }
 
-    fn is_stream(&self) -> bool {
-        self.content_type.as_deref().is_some_and(|kind| kind.starts_with("text/event-stream"))
-    }
-
     fn keep(
-        self,
+        mut self,
         gateway: &Gateway,
         (request, compared): (RecordedRequest, Bytes),
         sink: &Sink,
         truncated: bool,
     ) -> Option<Tokens> {
-        let folder = sink.folder();
         let latency_ms = self.sent.elapsed().as_micros() as f64 / 1000.0;
-        let stored = match &folder {
-            Some(folder) => Body::of(&compared, &mut |data: &[u8]| folder.write_blob(data)).map(drop),
-            None => Ok(()),
-        };
-        let body = match stored.and_then(|()| self.body(folder.as_ref())) {
-            Ok(body) => body,
-            Err(error) => {
-                eprintln!("error: cannot write a recording: {error}");
-                gateway.give_up(sink);
-                return None;
+        let (kind, usage) = match self.stream.take() {
+            Some((kind, usage)) => (Some(kind), usage.finish()),
+            None => {
+                // Most have only one part.
+                if self.parts.len() > 1 {
+                    let at = self.parts[self.parts.len() - 1].0;
+                    let whole: Vec<u8> = self.parts.drain(..).flat_map(|(_, part)| part).collect();
+                    self.parts.push((at, whole.into()));
+                }
+                (None, self.parts.first().map(|(_, body)| ResponseUsage::of(body)).unwrap_or_default())
             }
-        };
-        let usage = match &body {
-            Some(Body::Json(value)) => ResponseUsage::of_json(value),
-            Some(Body::Events(events)) => ResponseUsage::of_events(events),
-            _ => ResponseUsage::default(),
         };
         let asked = request.body.as_ref().and_then(Body::json).and_then(|value| value["model"].as_str());
         let model = usage.model.or_else(|| asked.map(str::to_owned));
+        let (request, body) = match self.folder.take() {
+            Some(folder) => match self.store(&folder, &compared, kind) {
+                Ok(body) => (request, body),
+                Err(error) => {
+                    eprintln!("error: cannot write a recording: {error}");
+                    gateway.give_up(sink);
+                    return usage.tokens;
+                }
+            },
+            None => (RecordedRequest { body: None, ..request }, None),
+        };
         let response = RecordedResponse {
             status: self.status,
             content_type: self.content_type,
@@ -396,21 +436,43 @@ impl Capture {
         usage.tokens
     }
 
-    fn body(&self, folder: Option<&RecordingFolder>) -> io::Result<Option<Body>> {
-        let mut store = |data: &[u8]| match folder {
-            Some(folder) => folder.write_blob(data),
-            None => Ok(sha256_hex(&[data])),
-        };
-        if self.is_stream() {
-            let parts: Vec<_> = self.parts.iter().map(|(at, part)| (*at, &part[..])).collect();
-            return Body::of_stream(&parts, &mut store);
+    /// Stores the long texts of a request and its response. Returns the response's body.
+    fn store(
+        &self,
+        folder: &RecordingFolder,
+        compared: &[u8],
+        kind: Option<StreamKind>,
+    ) -> io::Result<Option<Body>> {
+        let mut store = |data: &[u8]| folder.write_blob(data);
+        Body::of(compared, &mut store)?;
+        match kind {
+            Some(kind) => {
+                let parts: Vec<_> = self.parts.iter().map(|(at, part)| (*at, &part[..])).collect();
+                Body::of_stream(&parts, kind, &mut store)
+            }
+            None => Body::of_response(self.parts.first().map_or(&[], |(_, body)| body), &mut store),
         }
-        match &self.parts[..] {
-            [(_, part)] => Body::of(part, &mut store),
-            parts => Body::of(
-                &parts.iter().flat_map(|(_, part)| part.iter().copied()).collect::<Vec<u8>>(),
-                &mut store,
-            ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_recording_only_what_may_report_tokens_is_kept() {
+        for (content_type, folder, kept) in [
+            ("text/event-stream", None, 0),
+            ("text/event-stream", Some(RecordingFolder::new("x")), 1),
+            ("application/x-ndjson", None, 0),
+            ("application/json; charset=utf-8", None, 1),
+            ("audio/mpeg", None, 0),
+            ("audio/mpeg", Some(RecordingFolder::new("x")), 1),
+        ] {
+            let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap())]);
+            let mut capture = Capture::new(&headers, 200, Instant::now(), folder);
+            capture.add(&Bytes::from_static(b"data: {}\n\n"));
+            assert_eq!(capture.parts.len(), kept, "{content_type}");
         }
     }
 }

@@ -21,11 +21,13 @@ use super::current::EXECUTION_HEADER;
 use super::execution::{Decision, ExecutionTraffic};
 use super::experiment::ExperimentTraffic;
 use super::forward::{Forwarder, Outgoing};
+use super::process::NO_KEY;
 use super::reply::{self, Reply};
-use super::route::{Destination, VENDORS, VendorRoute};
+use super::route::{Destination, PROVIDERS, ProviderRoute};
 use super::settings::RecordMode;
 use super::start::{GatewayStart, bind, current_upstreams, random_token, take_start};
-use super::unattributed::Unattributed;
+use super::unattributed::{Renewed, Unattributed};
+use super::usage::ResponseUsage;
 use crate::budget;
 use crate::limits::{LimitRule, Limits};
 
@@ -66,7 +68,7 @@ enum Owner {
 #[derive(Clone, Debug)]
 pub enum Sink {
     Execution { execution: Arc<ExecutionTraffic>, entry: usize },
-    Unattributed { experiment: Arc<ExperimentTraffic>, is_only: bool, replaces: bool },
+    Unattributed { experiment: Arc<ExperimentTraffic>, is_only: bool },
     Nothing,
 }
 
@@ -140,9 +142,9 @@ impl Gateway {
         &self.forwarder.limits
     }
 
-    /// The base URL for requests to a vendor: of an execution, or of the process.
-    pub fn base_url(&self, vendor: &VendorRoute, execution: Option<&ExecutionTraffic>) -> String {
-        self.url(&format!("{}{}", vendor.name, vendor.base_path), execution)
+    /// The base URL for requests to a provider: of an execution, or of the process.
+    pub fn base_url(&self, provider: &ProviderRoute, execution: Option<&ExecutionTraffic>) -> String {
+        self.url(&format!("{}{}", provider.name, provider.base_path), execution)
     }
 
     /// The same for any other server.
@@ -161,13 +163,13 @@ impl Gateway {
         leads_here.then(|| self.upstreams.get(name).cloned())
     }
 
-    /// The base URL of a vendor to which requests are passed on.
-    fn upstream(&self, vendor: &VendorRoute) -> Option<String> {
-        let set = vendor.all_variables().find_map(|(name, _)| self.upstreams.get(name));
+    /// The base URL of a provider to which requests are passed on.
+    fn upstream(&self, provider: &ProviderRoute) -> Option<String> {
+        let set = provider.all_variables().find_map(|(name, _)| self.upstreams.get(name));
         let url = set.map(|url| url.trim_end_matches('/').to_owned());
         // The variable of Ollama may hold only a host.
         let url = url.map(|url| if url.contains("://") { url } else { format!("http://{url}") });
-        url.or_else(|| vendor.own.map(str::to_owned))
+        url.or_else(|| provider.own.map(str::to_owned))
     }
 
     pub fn new_token(&self) -> Arc<str> {
@@ -194,11 +196,14 @@ impl Gateway {
         lock(&self.experiments).iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Writes the recordings of unattributed requests.
-    pub fn save_unattributed(&self) {
-        let experiments = self.experiments();
-        let ignore = experiments.first().map_or(&[][..], |experiment| experiment.ignore());
-        if let Err(error) = self.unattributed.save(ignore) {
+    /// Writes the recordings of unattributed requests, when an experiment ends.
+    pub fn save_unattributed(&self, ended: &ExperimentTraffic) {
+        let renewed = ended.is_renewed().then(|| Renewed {
+            root: ended.root(),
+            experiment: ended.name(),
+            since: ended.started(),
+        });
+        if let Err(error) = self.unattributed.save(renewed) {
             eprintln!("error: {error}");
         }
     }
@@ -214,9 +219,9 @@ impl Gateway {
             Err(refusal) => return *refusal,
         };
         let Some(destination) = Destination::parse(path) else {
-            let known: Vec<_> = VENDORS.iter().map(|vendor| vendor.name).collect();
+            let known: Vec<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
             let message = format!(
-                "the path `/{path}` names no vendor; the first part must be one of {}, or `to/https/<host>`",
+                "the path `/{path}` names no provider; the first part must be one of {}, or `to/https/<host>`",
                 known.join(", ")
             );
             return reply::error(404, "not_found", &message);
@@ -227,7 +232,7 @@ impl Gateway {
         let body = body.to_bytes();
         let compared = comparable(&body, &head.headers);
         let base =
-            destination.base.clone().or_else(|| self.upstream(VendorRoute::named(&destination.vendor)?));
+            destination.base.clone().or_else(|| self.upstream(ProviderRoute::named(&destination.provider)?));
         let url = base.map(|base| join(&base, &destination.rest));
         let recorded = RecordedRequest {
             method: head.method.to_string(),
@@ -235,33 +240,39 @@ impl Gateway {
             url: url.as_deref().map(redacted_url),
             body: Body::of_request(&compared),
         };
-        let owner = owner.unwrap_or_else(|| self.owner_by_content(&recorded));
+        let owner = owner.unwrap_or_else(|| self.owner_by_content(&compared));
         if is_signed_for_host(&head.headers) {
             return refuse_signed(&owner);
         }
-        let sink = match self.decide(owner, &recorded) {
+        let sink = match self.decide(owner, &recorded, &compared) {
             Ok(sink) => sink,
             Err(reply) => return *reply,
         };
-        if let Some(refusal) = budget::refusal() {
-            self.give_up(&sink);
-            return reply::error(402, "budget_spent", &refusal);
-        }
         let Some(url) = url else {
-            let variables = VendorRoute::named(&destination.vendor).map_or("", |vendor| vendor.if_set[0]);
-            let vendor = &destination.vendor;
+            let variables =
+                ProviderRoute::named(&destination.provider).map_or("", |provider| provider.if_set[0]);
+            let provider = &destination.provider;
             let message = format!(
-                "{vendor} has no address of its own; set {variables} to the base URL of your resource"
+                "{provider} has no address of its own; set {variables} to the base URL of your resource"
             );
             self.give_up(&sink);
             return reply::error(400, "bad_request", &message);
         };
+        if has_placeholder_key(&head.headers, &url) {
+            let key = ProviderRoute::named(&destination.provider).and_then(|provider| provider.keys.first());
+            let RecordedRequest { method, path, .. } = &recorded;
+            let problem = format!(
+                "`{}` is not set, and {method} {path} is not recorded; set the key to send it",
+                key.unwrap_or(&"the key")
+            );
+            return self.refuse(&sink, 401, "no_key", &problem);
+        }
         let outgoing = Outgoing {
             method: head.method,
             url,
             headers: head.headers,
             body,
-            vendor: destination.vendor,
+            provider: destination.provider,
             recorded,
             compared,
         };
@@ -292,20 +303,21 @@ impl Gateway {
     }
 
     /// The owner of a request that names none: the only execution, or that whose item it contains.
-    fn owner_by_content(&self, request: &RecordedRequest) -> Owner {
+    fn owner_by_content(&self, body: &[u8]) -> Owner {
         let mut running: Vec<_> =
             lock(&self.executions).values().filter(|execution| execution.is_open()).cloned().collect();
         if running.len() <= 1 {
             return running.pop().map_or(Owner::Unknown(Vec::new()), Owner::Exact);
         }
         running.sort_unstable_by(|one, other| one.token().cmp(other.token()));
-        let Some(value) = request.body.as_ref().and_then(Body::json) else { return Owner::Unknown(running) };
+        let Ok(value) = serde_json::from_slice::<Value>(body) else { return Owner::Unknown(running) };
         if let Some(previous) = value["previous_response_id"].as_str()
             && let Some(execution) = lock(&self.ids).get(previous).and_then(Weak::upgrade)
+            && execution.is_open()
         {
             return Owner::Exact(execution);
         }
-        let sent = conversation(value);
+        let sent = conversation(&value);
         let overlaps: Vec<_> = running.iter().map(|execution| execution.overlap(&sent)).collect();
         let most = overlaps.iter().copied().max().unwrap_or_default();
         if most == (0, 0) {
@@ -323,23 +335,24 @@ impl Gateway {
         }
     }
 
-    /// Answers from a recording, refuses, or says where to record the response.
-    fn decide(&self, owner: Owner, request: &RecordedRequest) -> Result<Sink, Box<Reply>> {
+    /// Answers from a recording, refuses, or says where to record the response. `body` is that of the request with its long texts.
+    fn decide(&self, owner: Owner, request: &RecordedRequest, body: &[u8]) -> Result<Sink, Box<Reply>> {
         let candidates = match owner {
-            Owner::Exact(execution) => return decided(execution, request),
+            Owner::Exact(execution) => return self.decide_exact(execution, request, body),
             Owner::ByContent(execution) => {
                 execution.experiment().counts().by_content.fetch_add(1, Ordering::Relaxed);
                 if !execution.experiment().mode().replays() {
-                    return decided(execution, request);
+                    return self.decide_exact(execution, request, body);
                 }
                 if let Some(interaction) = execution.answer_if_recorded(request) {
-                    return Err(Box::new(replay(&interaction, execution.experiment().folder())));
+                    let owners = std::slice::from_ref(&execution);
+                    return Err(Box::new(self.replay(&interaction, &execution, owners)));
                 }
                 // When it was recorded, it may have been attributed otherwise.
                 if let Some(reply) = self.answer_elsewhere(&execution, request)? {
                     return Err(Box::new(reply));
                 }
-                return decided(execution, request);
+                return self.decide_exact(execution, request, body);
             }
             Owner::Unknown(candidates) => candidates,
         };
@@ -356,29 +369,31 @@ impl Gateway {
         if experiments.iter().any(|experiment| experiment.mode().replays()) {
             let recorded = candidates.iter().find_map(|execution| {
                 let interaction = execution.answer_if_recorded(request)?;
-                Some(replay(&interaction, execution.experiment().folder()))
+                Some(self.replay(&interaction, execution, &candidates))
             });
             let recorded = match recorded {
                 Some(reply) => Some(reply),
-                None => self.answer_unattributed(&experiments, request)?,
+                None => self.answer_unattributed(&experiments, request, &candidates)?,
             };
             if let Some(reply) = recorded {
                 first.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
                 return Err(Box::new(reply));
             }
         }
-        if experiments.iter().any(|experiment| experiment.mode() == RecordMode::Replay) {
+        // Of an experiment that replays, items without a recording may be recorded.
+        let only_replays = match &candidates[..] {
+            [] => experiments.iter().any(|experiment| experiment.mode() == RecordMode::Replay),
+            candidates => candidates.iter().any(|execution| execution.mode() == RecordMode::Replay),
+        };
+        if only_replays {
             let RecordedRequest { method, path, .. } = request;
             let problem = format!(
                 "not recorded: {method} {path}, which could not be attributed to an item; to record it, run with \
                  `COBALT_RECORD=auto`"
             );
-            // It is unknown whose request it is, so none of them has an output that can be trusted.
-            candidates.iter().for_each(|execution| execution.refuse(&problem));
-            return Err(Box::new(reply::error(400, "not_recorded", &problem)));
+            return Err(Box::new(refuse(&candidates, &problem)));
         }
-        let replaces = first.mode() == RecordMode::Record;
-        Ok(Sink::Unattributed { experiment: Arc::clone(first), is_only, replaces })
+        Ok(Sink::Unattributed { experiment: Arc::clone(first), is_only })
     }
 
     /// Answers a request from the recordings of other running items, or from those without an item.
@@ -392,10 +407,12 @@ impl Gateway {
         let others = others.iter().filter(|other| !Arc::ptr_eq(other, execution));
         for other in others.filter(|other| Arc::ptr_eq(other.experiment(), experiment)) {
             if let Some(interaction) = other.answer_if_recorded(request) {
-                return Ok(Some(replay(&interaction, experiment.folder())));
+                let owners = std::slice::from_ref(execution);
+                return Ok(Some(self.replay(&interaction, other, owners)));
             }
         }
-        let found = self.answer_unattributed(std::slice::from_ref(experiment), request)?;
+        let owners = std::slice::from_ref(execution);
+        let found = self.answer_unattributed(std::slice::from_ref(experiment), request, owners)?;
         if found.is_some() {
             experiment.counts().unattributed.fetch_add(1, Ordering::Relaxed);
             experiment.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
@@ -407,44 +424,102 @@ impl Gateway {
         &self,
         experiments: &[Arc<ExperimentTraffic>],
         request: &RecordedRequest,
+        owners: &[Arc<ExecutionTraffic>],
     ) -> Result<Option<Reply>, Box<Reply>> {
         let names: Vec<_> = experiments.iter().map(|experiment| experiment.name()).collect();
         for experiment in experiments {
             let root = experiment.root();
             let found = self.unattributed.answer(root, request, experiment.ignore(), &names);
             match found {
-                Ok(Some(interaction)) => return Ok(Some(replay(&interaction, &RecordingFolder::new(root)))),
+                Ok(Some(interaction)) => {
+                    budget::spend_unattributed(self.cost(&interaction), true);
+                    return Ok(Some(replay_from(&interaction, &RecordingFolder::new(root), owners)));
+                }
                 Ok(None) => {}
-                Err(problem) => return Err(Box::new(reply::error(400, "not_recorded", &problem))),
+                Err(problem) => return Err(Box::new(refuse(owners, &problem))),
             }
         }
         Ok(None)
     }
 
+    fn decide_exact(
+        &self,
+        execution: Arc<ExecutionTraffic>,
+        request: &RecordedRequest,
+        body: &[u8],
+    ) -> Result<Sink, Box<Reply>> {
+        match execution.decide(request, body) {
+            Decision::Replay(interaction) => {
+                let owners = std::slice::from_ref(&execution);
+                Err(Box::new(self.replay(&interaction, &execution, owners)))
+            }
+            Decision::Refuse(problem) => Err(Box::new(reply::error(400, "not_recorded", &problem))),
+            Decision::Send(entry) => Ok(Sink::Execution { execution, entry }),
+        }
+    }
+
+    /// A response from the recording of an execution, to a request that belongs to one of the owners.
+    fn replay(
+        &self,
+        interaction: &Interaction,
+        recorded: &Arc<ExecutionTraffic>,
+        owners: &[Arc<ExecutionTraffic>],
+    ) -> Reply {
+        // What continues it is in the same recording.
+        if let Some(id) = interaction.response.body.as_ref().and_then(ResponseUsage::id_of) {
+            self.add_id(id, recorded);
+        }
+        replay_from(interaction, recorded.experiment().folder(), owners)
+    }
+
+    fn add_id(&self, id: String, execution: &Arc<ExecutionTraffic>) {
+        let mut ids = lock(&self.ids);
+        if ids.len() >= MAX_IDS {
+            ids.retain(|_, execution| execution.strong_count() > 0);
+        }
+        ids.insert(id, Arc::downgrade(execution));
+    }
+
+    /// The cost in USD; 0 if it is unknown.
+    fn cost(&self, interaction: &Interaction) -> f64 {
+        let known = interaction.model.as_deref().zip(interaction.tokens);
+        known.and_then(|(model, tokens)| self.forwarder.prices.estimate(model, tokens)).unwrap_or(0.0)
+    }
+
     /// Keeps a new interaction, before the client has received the end of the response.
     pub fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
-        if let (Some(model), Some(tokens)) = (&interaction.model, interaction.tokens) {
-            budget::spend(self.forwarder.prices.estimate(model, tokens).unwrap_or(0.0));
+        let cost = self.cost(&interaction);
+        match sink {
+            Sink::Execution { .. } => budget::spend(cost),
+            Sink::Unattributed { .. } | Sink::Nothing => budget::spend_unattributed(cost, false),
         }
         match sink {
             Sink::Execution { execution, entry } => {
                 if let Some(id) = id {
-                    let mut ids = lock(&self.ids);
-                    if ids.len() >= MAX_IDS {
-                        ids.retain(|_, execution| execution.strong_count() > 0);
-                    }
-                    ids.insert(id, Arc::downgrade(execution));
+                    self.add_id(id, execution);
                 }
                 execution.complete(*entry, Some(interaction), &self.forwarder.prices);
             }
-            Sink::Unattributed { experiment, is_only, replaces } => {
+            Sink::Unattributed { experiment, is_only } => {
                 let experiment_name = is_only.then(|| experiment.name().to_owned());
                 let recorded_at = Some(cobalt_core::timestamp::Timestamp::now());
                 let interaction = Interaction { experiment: experiment_name, recorded_at, ..interaction };
-                self.unattributed.add(experiment.root(), interaction, *replaces);
+                let replaces = (experiment.mode() == RecordMode::Record).then(|| experiment.started());
+                self.unattributed.add(experiment.root(), interaction, experiment.ignore(), replaces);
             }
             Sink::Nothing => {}
         }
+    }
+
+    /// Refuses to send a request. It is an error of the item, whatever the agent makes of it.
+    pub fn refuse(&self, sink: &Sink, status: u16, kind: &str, problem: &str) -> Reply {
+        self.give_up(sink);
+        match sink.execution() {
+            Some(execution) => execution.refuse(problem),
+            // It may be a request of any of them.
+            None => lock(&self.executions).values().for_each(|execution| execution.refuse(problem)),
+        }
+        reply::error(status, kind, problem)
     }
 
     /// Notes that a request got no response.
@@ -453,6 +528,12 @@ impl Gateway {
             execution.complete(*entry, None, &self.forwarder.prices);
         }
     }
+}
+
+/// Whether a client has only the placeholder for a key, which no provider takes.
+fn has_placeholder_key(headers: &HeaderMap, url: &str) -> bool {
+    let is_placeholder = |value: &[u8]| memchr::memmem::find(value, NO_KEY.as_bytes()).is_some();
+    headers.values().any(|value| is_placeholder(value.as_bytes())) || is_placeholder(url.as_bytes())
 }
 
 impl Sink {
@@ -475,21 +556,23 @@ impl Sink {
     }
 }
 
-fn decided(execution: Arc<ExecutionTraffic>, request: &RecordedRequest) -> Result<Sink, Box<Reply>> {
-    match execution.decide(request) {
-        Decision::Replay(interaction) => Err(Box::new(replay(&interaction, execution.experiment().folder()))),
-        Decision::Refuse(problem) => Err(Box::new(reply::error(400, "not_recorded", &problem))),
-        Decision::Send(entry) => Ok(Sink::Execution { execution, entry }),
-    }
+/// Refuses a request that belongs to one of the owners. It is unknown whose it is, so none of them has an output that can be trusted.
+fn refuse(owners: &[Arc<ExecutionTraffic>], problem: &str) -> Reply {
+    owners.iter().for_each(|execution| execution.refuse(problem));
+    reply::error(400, "not_recorded", problem)
 }
 
-/// A recorded response.
-fn replay(interaction: &Interaction, folder: &RecordingFolder) -> Reply {
+/// A recorded response to a request that belongs to one of the owners.
+fn replay_from(
+    interaction: &Interaction,
+    folder: &RecordingFolder,
+    owners: &[Arc<ExecutionTraffic>],
+) -> Reply {
     let response = &interaction.response;
     let bytes = match &response.body {
         Some(body) => match body.bytes(&|hash| folder.read_blob(hash)) {
             Ok(bytes) => Bytes::from(bytes),
-            Err(error) => return reply::error(400, "not_recorded", &error.to_string()),
+            Err(error) => return refuse(owners, &error.to_string()),
         },
         None => Bytes::new(),
     };
@@ -506,9 +589,11 @@ fn is_signed_for_host(headers: &HeaderMap) -> bool {
 fn refuse_signed(owner: &Owner) -> Reply {
     let problem = "Amazon Bedrock signs the host of each request, so requests to it cannot pass through the gateway; leave its endpoint as \
                    it is, and its traffic is neither recorded nor replayed";
-    if let Owner::Exact(execution) | Owner::ByContent(execution) = owner {
-        execution.refuse(problem);
-    }
+    let owners = match owner {
+        Owner::Exact(execution) | Owner::ByContent(execution) => std::slice::from_ref(execution),
+        Owner::Unknown(candidates) => candidates,
+    };
+    owners.iter().for_each(|execution| execution.refuse(problem));
     reply::error(400, "signed_for_host", problem)
 }
 

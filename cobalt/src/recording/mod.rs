@@ -47,11 +47,13 @@ pub(crate) use gateway::{Gateway, GatewaySettings};
 #[cfg(feature = "record")]
 pub(crate) use process::{NO_KEY, missing_variables};
 #[cfg(feature = "record")]
-use route::VendorRoute;
+use route::ProviderRoute;
 #[cfg(feature = "record")]
 pub(crate) use run_traffic::RunTraffic;
 pub use settings::{RecordMode, Recordings};
 pub(crate) use settings::{RecordSettings, ResolvedRecording};
+#[cfg(feature = "record")]
+pub(crate) use usage::tokens_of;
 
 /// An environment variable as it was before it led to the gateway.
 #[cfg(feature = "judge")]
@@ -68,16 +70,16 @@ pub(crate) fn original_variable(name: &str) -> Option<String> {
     value
 }
 
-/// The base URL of a vendor's API through the gateway, for a trial.
+/// The base URL of a provider's API through the gateway, for a trial.
 #[cfg(feature = "record")]
-pub(crate) fn base_url(vendor: &str, execution: Option<&ExecutionTraffic>) -> String {
-    let Some(vendor) = VendorRoute::named(vendor) else { return String::new() };
+pub(crate) fn base_url(provider: &str, execution: Option<&ExecutionTraffic>) -> String {
+    let Some(provider) = ProviderRoute::named(provider) else { return String::new() };
     if let (Some(execution), Some(gateway)) = (execution, Gateway::running()) {
-        return gateway.base_url(vendor, Some(execution));
+        return gateway.base_url(provider, Some(execution));
     }
     let set =
-        vendor.all_variables().find_map(|(name, _)| original_variable(name).filter(|url| !url.is_empty()));
-    set.unwrap_or_else(|| vendor.own.unwrap_or_default().to_owned())
+        provider.all_variables().find_map(|(name, _)| original_variable(name).filter(|url| !url.is_empty()));
+    set.unwrap_or_else(|| provider.own.unwrap_or_default().to_owned())
 }
 
 /// The base URL of any server through the gateway, for a trial.

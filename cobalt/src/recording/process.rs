@@ -3,13 +3,13 @@
 //! A running process cannot change its environment safely, so it starts itself again with the variables, and with what it needs to be
 //! the gateway that they name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, TcpListener};
 
-use cobalt_core::recordings::RecordingFolder;
+use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED};
 use serde::{Deserialize, Serialize};
 
-use super::route::{VENDORS, VendorRoute};
+use super::route::{PROVIDERS, ProviderRoute};
 use super::start::{GatewayStart, bind, current_upstreams, random_token, set_start};
 
 /// The variable in which a process tells itself which gateway it is.
@@ -25,11 +25,11 @@ struct Handover {
     upstreams: BTreeMap<String, String>,
 }
 
-/// The value of a key's variable if it is not set and nothing is sent to its vendor.
+/// The value of a key's variable if it is not set and nothing is sent to its provider.
 pub const NO_KEY: &str = "replayed-without-a-key";
 
 /// The variables with which this process has to start itself again; none if it was started with them. `replayed` are the recordings
-/// from which alone it answers: clients of vendors in them may need a key even to be built.
+/// from which alone it answers: clients of providers in them may need a key even to be built.
 ///
 /// # Errors
 ///
@@ -52,9 +52,9 @@ pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String
     let port = port.map_err(|error| format!("the gateway for model traffic finds no port: {error}"))?.port();
     let token = random_token();
     let mut variables = BTreeMap::new();
-    for vendor in VENDORS {
-        for name in led_variables(vendor, &upstreams) {
-            let path = format!("{}{}", vendor.name, vendor.base_path);
+    for provider in PROVIDERS {
+        for name in led_variables(provider, &upstreams) {
+            let path = format!("{}{}", provider.name, provider.base_path);
             variables
                 .insert(name.to_owned(), format!("http://{}:{port}/{token}/{path}", Ipv4Addr::LOCALHOST));
         }
@@ -75,12 +75,12 @@ fn is_of_this_process(handover: &Handover) -> bool {
     handover.process.is_none_or(|process| process == std::process::id())
 }
 
-/// The variables of a vendor that lead to the gateway.
+/// The variables of a provider that lead to the gateway.
 fn led_variables<'a>(
-    vendor: &'a VendorRoute,
+    provider: &'a ProviderRoute,
     upstreams: &'a BTreeMap<String, String>,
 ) -> impl Iterator<Item = &'static str> + 'a {
-    vendor
+    provider
         .all_variables()
         .filter(|(name, always)| *always || upstreams.contains_key(*name))
         .map(|(name, _)| name)
@@ -103,24 +103,27 @@ fn proxy_exceptions() -> Vec<(String, String)> {
     ["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), exceptions(current))).to_vec()
 }
 
-/// The variables of keys that are not set, of the vendors in recordings.
+/// The variables of keys that are not set, of the providers in recordings.
 fn missing_keys(replayed: &[RecordingFolder]) -> Vec<&'static str> {
     let is_missing = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
-    let mut wanted: Vec<_> = VENDORS
+    let mut wanted: Vec<_> = PROVIDERS
         .iter()
-        .filter(|vendor| !vendor.keys.is_empty() && vendor.keys.iter().all(|name| is_missing(name)))
+        .filter(|provider| !provider.keys.is_empty() && provider.keys.iter().all(|name| is_missing(name)))
         .collect();
     let mut missing = Vec::new();
-    for path in replayed.iter().flat_map(|folder| folder.cassettes().unwrap_or_default()) {
+    let roots: BTreeSet<_> = replayed.iter().filter_map(|folder| folder.path().parent()).collect();
+    let unattributed = roots.into_iter().map(|root| RecordingFolder::new(root).cassette(UNATTRIBUTED));
+    let cassettes = replayed.iter().flat_map(|folder| folder.cassettes().unwrap_or_default());
+    for path in cassettes.chain(unattributed) {
         if wanted.is_empty() {
             break;
         }
         // The whole file need not be read as JSON for that.
         let text = std::fs::read(path).unwrap_or_default();
-        wanted.retain(|vendor| {
-            let path = format!("\"path\": \"{}/", vendor.name);
+        wanted.retain(|provider| {
+            let path = format!("\"path\": \"{}/", provider.name);
             let is_used = memchr::memmem::find(&text, path.as_bytes()).is_some();
-            missing.extend(vendor.keys.first().filter(|_| is_used));
+            missing.extend(provider.keys.first().filter(|_| is_used));
             !is_used
         });
     }
@@ -132,18 +135,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vendor_in_the_recordings_has_a_key_and_no_other() {
+    fn a_provider_in_the_recordings_has_a_key_and_no_other() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = RecordingFolder::new(dir.path());
-        assert!(missing_keys(std::slice::from_ref(&folder)).is_empty());
+        let folder = RecordingFolder::new(dir.path().join("desk"));
+        let missing = || missing_keys(std::slice::from_ref(&folder));
+        assert!(missing().is_empty());
+        std::fs::create_dir(folder.path()).unwrap();
         std::fs::write(folder.cassette("one"), "{\n  \"path\": \"groq/chat/completions\"\n}").unwrap();
-        assert_eq!(missing_keys(&[folder]), ["GROQ_API_KEY"]);
+        assert_eq!(missing(), ["GROQ_API_KEY"]);
+        let unattributed = RecordingFolder::new(dir.path()).cassette(UNATTRIBUTED);
+        std::fs::write(unattributed, "{\n  \"path\": \"voyage/embeddings\"\n}").unwrap();
+        assert_eq!(missing(), ["GROQ_API_KEY", "VOYAGE_API_KEY"]);
     }
 
     #[test]
     fn variables_that_are_set_lead_to_the_gateway_and_so_do_the_usual_ones() {
         let set = BTreeMap::from([("OLLAMA_HOST".to_owned(), "127.0.0.1:11434".to_owned())]);
-        let led: Vec<_> = VENDORS.iter().flat_map(|vendor| led_variables(vendor, &set)).collect();
+        let led: Vec<_> = PROVIDERS.iter().flat_map(|provider| led_variables(provider, &set)).collect();
         for name in ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"] {
             assert!(led.contains(&name), "{led:?}");
         }

@@ -1,17 +1,19 @@
-//! The vendors whose traffic passes through the gateway, and how clients are led there.
+//! The providers whose traffic passes through the gateway, and how clients are led there.
 
 use std::borrow::Cow;
 
-/// A vendor's API.
+use cobalt_core::redact::{is_secret, without_secrets};
+
+/// A provider's API.
 #[derive(Debug)]
-pub struct VendorRoute {
+pub struct ProviderRoute {
     /// The name in addresses, in recordings and in limits.
     pub name: &'static str,
-    /// The path at the end of the vendor's base URL, which clients expect.
+    /// The path at the end of the provider's base URL, which clients expect.
     pub base_path: &'static str,
-    /// The vendor's base URL; `None` if it differs per account.
+    /// The provider's base URL; `None` if it differs per account.
     pub own: Option<&'static str>,
-    /// Variables from which clients read the base URL. They are set for the process if the vendor has a base URL of its own.
+    /// Variables from which clients read the base URL. They are set for the process if the provider has a base URL of its own.
     pub variables: &'static [&'static str],
     /// Further variables, which are only replaced if they are set.
     pub if_set: &'static [&'static str],
@@ -19,20 +21,20 @@ pub struct VendorRoute {
     pub keys: &'static [&'static str],
 }
 
-const fn vendor(
+const fn provider(
     name: &'static str,
     base_path: &'static str,
     own: &'static str,
     variables: &'static [&'static str],
     if_set: &'static [&'static str],
     keys: &'static [&'static str],
-) -> VendorRoute {
-    VendorRoute { name, base_path, own: Some(own), variables, if_set, keys }
+) -> ProviderRoute {
+    ProviderRoute { name, base_path, own: Some(own), variables, if_set, keys }
 }
 
-/// All vendors with a name of their own. Any other server is reached by its address.
-pub const VENDORS: &[VendorRoute] = &[
-    vendor(
+/// All providers with a name of their own. Any other server is reached by its address.
+pub const PROVIDERS: &[ProviderRoute] = &[
+    provider(
         "openai",
         "/v1",
         "https://api.openai.com/v1",
@@ -40,7 +42,7 @@ pub const VENDORS: &[VendorRoute] = &[
         &["OPENAI_API_BASE"],
         &["OPENAI_API_KEY"],
     ),
-    vendor(
+    provider(
         "anthropic",
         "",
         "https://api.anthropic.com",
@@ -48,7 +50,7 @@ pub const VENDORS: &[VendorRoute] = &[
         &["ANTHROPIC_API_URL"],
         &["ANTHROPIC_API_KEY"],
     ),
-    vendor(
+    provider(
         "gemini",
         "",
         "https://generativelanguage.googleapis.com",
@@ -56,7 +58,7 @@ pub const VENDORS: &[VendorRoute] = &[
         &["GEMINI_BASE_URL"],
         &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     ),
-    vendor(
+    provider(
         "cohere",
         "",
         "https://api.cohere.com",
@@ -64,7 +66,7 @@ pub const VENDORS: &[VendorRoute] = &[
         &["COHERE_BASE_URL"],
         &["CO_API_KEY", "COHERE_API_KEY"],
     ),
-    vendor(
+    provider(
         "mistral",
         "/v1",
         "https://api.mistral.ai/v1",
@@ -72,7 +74,7 @@ pub const VENDORS: &[VendorRoute] = &[
         &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"],
         &["MISTRAL_API_KEY"],
     ),
-    vendor(
+    provider(
         "groq",
         "/openai/v1",
         "https://api.groq.com/openai/v1",
@@ -80,9 +82,9 @@ pub const VENDORS: &[VendorRoute] = &[
         &["GROQ_BASE_URL"],
         &["GROQ_API_KEY"],
     ),
-    vendor("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"], &["DEEPSEEK_API_KEY"]),
-    vendor("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"], &["XAI_API_KEY"]),
-    vendor(
+    provider("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"], &["DEEPSEEK_API_KEY"]),
+    provider("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"], &["XAI_API_KEY"]),
+    provider(
         "openrouter",
         "/api/v1",
         "https://openrouter.ai/api/v1",
@@ -90,7 +92,7 @@ pub const VENDORS: &[VendorRoute] = &[
         &["OPENROUTER_BASE_URL"],
         &["OPENROUTER_API_KEY"],
     ),
-    vendor(
+    provider(
         "ollama",
         "",
         "http://localhost:11434",
@@ -98,8 +100,8 @@ pub const VENDORS: &[VendorRoute] = &[
         &["OLLAMA_API_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_HOST"],
         &[],
     ),
-    vendor("voyage", "/v1", "https://api.voyageai.com/v1", &[], &["VOYAGE_BASE_URL"], &["VOYAGE_API_KEY"]),
-    VendorRoute {
+    provider("voyage", "/v1", "https://api.voyageai.com/v1", &[], &["VOYAGE_BASE_URL"], &["VOYAGE_API_KEY"]),
+    ProviderRoute {
         name: "azure",
         base_path: "",
         own: None,
@@ -109,10 +111,10 @@ pub const VENDORS: &[VendorRoute] = &[
     },
 ];
 
-impl VendorRoute {
-    /// The vendor with this name.
+impl ProviderRoute {
+    /// The provider with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
-        VENDORS.iter().find(|vendor| vendor.name == name)
+        PROVIDERS.iter().find(|provider| provider.name == name)
     }
 
     /// All variables, with whether they are set even if they were not before.
@@ -122,14 +124,14 @@ impl VendorRoute {
     }
 }
 
-/// Where a request goes: a vendor, or another server by its address.
+/// Where a request goes: a provider, or another server by its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    /// The vendor's name, or the host.
-    pub vendor: String,
+    /// The provider's name, or the host.
+    pub provider: String,
     /// The path below the base URL, with its leading slash and its query.
     pub rest: String,
-    /// The base URL, if the request names it.
+    /// The base URL, if the request names it. It may have a user and a password.
     pub base: Option<String>,
 }
 
@@ -149,17 +151,17 @@ impl Destination {
                 return None;
             }
             return Some(Self {
-                vendor: host.to_owned(),
+                provider: without_user(host).to_owned(),
                 rest: with_slash(rest),
                 base: Some(format!("{scheme}://{host}")),
             });
         }
-        let vendor = VendorRoute::named(first)?;
+        let provider = ProviderRoute::named(first)?;
         let rest = with_slash(rest);
         let below = rest
-            .strip_prefix(vendor.base_path)
+            .strip_prefix(provider.base_path)
             .filter(|below| below.starts_with(['/', '?']) || below.is_empty());
-        Some(Self { vendor: first.to_owned(), rest: below.unwrap_or(&rest).to_owned(), base: None })
+        Some(Self { provider: first.to_owned(), rest: below.unwrap_or(&rest).to_owned(), base: None })
     }
 
     /// The path of a base URL below the gateway.
@@ -168,22 +170,30 @@ impl Destination {
         Some(format!("{BY_ADDRESS}/{scheme}/{}", rest.trim_end_matches('/')))
     }
 
-    /// The path by which requests are compared and recorded, without secrets in its query.
+    /// The path by which requests are compared and recorded, without secrets.
     pub fn recorded_path(&self) -> String {
         let (path, query) = self.rest.split_once('?').unwrap_or((&self.rest, ""));
         let mut kept: Vec<_> =
             query.split('&').filter(|pair| !pair.is_empty() && !is_secret_pair(pair)).collect();
         kept.sort_unstable();
         let query = if kept.is_empty() { String::new() } else { format!("?{}", kept.join("&")) };
-        format!("{}{path}{query}", self.vendor)
+        without_secrets(&format!("{}{path}{query}", self.provider)).into_owned()
     }
+}
+
+/// A host without the user and the password before it.
+fn without_user(host: &str) -> &str {
+    // Some clients encode the character.
+    let ends = ["@", "%40"].map(|mark| host.rfind(mark).map_or(0, |at| at + mark.len()));
+    &host[ends[0].max(ends[1])..]
 }
 
 /// Whether a pair of a query holds a key or a signature.
 fn is_secret_pair(pair: &str) -> bool {
     let name = pair.split('=').next().unwrap_or_default();
-    let secret = ["key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "signature", "code"];
-    secret.iter().any(|secret| name.eq_ignore_ascii_case(secret)) || cobalt_core::redact::is_secret(name)
+    let lower = name.to_ascii_lowercase();
+    let secret = ["key", "api_key", "api-key", "apikey", "access_token", "token", "sig", "code"];
+    secret.contains(&&*lower) || lower.ends_with("signature") || is_secret(name)
 }
 
 /// Clients join base URLs and paths with one slash too many.
@@ -215,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_names_its_vendor_or_its_server() {
+    fn a_path_names_its_provider_or_its_server() {
         for (path, recorded) in [
             ("openai/v1/chat/completions", "openai/chat/completions"),
             ("openai/v1", "openai"),
@@ -242,5 +252,22 @@ mod tests {
             assert_eq!(Destination::parse(path), None, "{path}");
         }
         assert_eq!(Destination::path_for("https://host.test/v1/").unwrap(), "to/https/host.test/v1");
+    }
+
+    #[test]
+    fn a_recorded_path_has_no_secrets() {
+        for (path, recorded) in [
+            ("to/https/ann:pa55w0rd@proxy:8080/v1/x", "proxy:8080/v1/x"),
+            ("to/https/ann%3Apa55w0rd%40proxy/v1/x", "proxy/v1/x"),
+            (
+                "to/https/api.telegram.test/bot123456789:AAH8kq2Xw7Zt1Vb5Nc9Rj3Hf6Lp0Gu_YeQs/getMe",
+                "api.telegram.test/bot[redacted]/getMe",
+            ),
+            ("to/https/store/x?X-Amz-Signature=0a1b2c&x-goog-signature=3d4e&a=1", "store/x?a=1"),
+        ] {
+            assert_eq!(parsed(path).0, recorded);
+        }
+        let base = Destination::parse("to/https/ann:pa55w0rd@proxy/v1/x").unwrap().base;
+        assert_eq!(base.as_deref(), Some("https://ann:pa55w0rd@proxy"));
     }
 }

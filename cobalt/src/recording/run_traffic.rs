@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use cobalt_core::item::Item;
-use cobalt_core::report::{Traffic, TrafficSummary};
+use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
@@ -38,14 +38,14 @@ impl RunTraffic {
         Ok(execution)
     }
 
-    /// Ends a trial: writes what is new, and returns what to report.
+    /// Ends a trial: writes what is new, and returns what to report. `outcome` is what became of the trial.
     ///
     /// # Errors
     ///
     /// The recording cannot be written.
-    pub fn end(&self, execution: &ExecutionTraffic) -> Result<Option<Traffic>, String> {
+    pub fn end(&self, execution: &ExecutionTraffic, outcome: &Execution) -> Result<Option<Traffic>, String> {
         self.gateway.remove(execution);
-        execution.end()
+        execution.end(outcome)
     }
 
     /// Ends the work on an item.
@@ -53,9 +53,12 @@ impl RunTraffic {
         self.experiment.close(index);
     }
 
-    /// Writes what could not be attributed, and adds its counts to a summary.
+    /// Writes what could not be attributed, adds its counts to a summary, and says which trials could not be recorded.
     pub fn finish(&self, summary: &mut Option<TrafficSummary>) {
-        self.gateway.save_unattributed();
+        if let Some(note) = self.experiment.take_note() {
+            eprintln!("{note}");
+        }
+        self.gateway.save_unattributed(&self.experiment);
         self.experiment.add_counts(summary);
     }
 }

@@ -5,29 +5,25 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use cobalt_core::item::make_unique;
-use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED};
+use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED, cassette_name};
 use cobalt_core::reporters::ListedRecordings;
-use cobalt_core::slug::slug;
 use serde::Serialize;
 
 /// The folder of recordings if none is set, relative to the package.
 pub const DEFAULT_FOLDER: &str = "cassettes";
-/// The maximum length of the name of a cassette.
-const MAX_NAME: usize = 80;
 
 /// How an experiment uses recordings of model traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RecordMode {
-    /// Requests go to the vendors; nothing is recorded.
+    /// Requests go to the providers; nothing is recorded.
     Off,
     /// Requests are answered from the recordings; nothing leaves the machine.
     Replay,
-    /// Requests go to the vendors; everything is recorded again.
+    /// Requests go to the providers; everything is recorded again.
     Record,
-    /// Requests are answered from the recordings until a conversation diverges. From there on they go to the vendor, and the new part
+    /// Requests are answered from the recordings until a conversation diverges. From there on they go to the provider, and the new part
     /// is recorded.
     Auto,
 }
@@ -91,7 +87,8 @@ impl Recordings {
         self
     }
 
-    /// The mode, unless a flag or a variable sets it. Default: `replay` if recordings exist or under `CI`, else `auto`.
+    /// The mode, unless a flag or a variable sets it. Default: what has a recording is replayed, and the rest is recorded; under `CI`,
+    /// nothing is recorded.
     pub fn mode(mut self, mode: RecordMode) -> Self {
         self.mode = Some(mode);
         self
@@ -125,6 +122,8 @@ pub struct RecordSettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedRecording {
     pub mode: RecordMode,
+    /// Whether a trial without a recording is recorded although the mode is `replay`, because nobody has chosen the mode.
+    pub records_missing: bool,
     /// The folder of all experiments' recordings.
     pub root: PathBuf,
     /// The folder of this experiment's recordings.
@@ -141,7 +140,8 @@ impl RecordSettings {
         let is_declared = folder.is_some();
         let root = cobalt_core::paths::resolve(folder.unwrap_or_else(|| DEFAULT_FOLDER.into()));
         let folder = root.join(cobalt_core::store::file_slug(experiment));
-        let exists = folder.is_dir();
+        let unattributed = RecordingFolder::new(&root).cassette(UNATTRIBUTED);
+        let exists = folder.is_dir() || is_declared && unattributed.exists();
         let fallback = match (is_declared || exists, exists || self.is_ci) {
             (false, _) => RecordMode::Off,
             (true, true) => RecordMode::Replay,
@@ -152,6 +152,7 @@ impl RecordSettings {
             declared.iter().flat_map(|declared| &declared.ignore).chain(&self.ignore).cloned().collect();
         ResolvedRecording {
             mode: said.unwrap_or(fallback),
+            records_missing: said.is_none() && !self.is_ci,
             root,
             folder,
             ignore,
@@ -162,15 +163,17 @@ impl RecordSettings {
 
 /// The names of the items' cassettes, by the items' keys.
 pub fn cassette_names(keys: &[impl AsRef<str>]) -> Vec<String> {
-    let name = |key: &str| match slug(key, MAX_NAME) {
-        // A file without a name would be hidden.
-        slug if slug.is_empty() => "item".to_owned(),
-        slug => slug.to_lowercase(),
-    };
-    make_unique(keys.iter().map(|key| name(key.as_ref())).collect())
+    keys.iter().map(|key| cassette_name(key.as_ref())).collect()
 }
 
 impl ResolvedRecording {
+    /// Whether a run in the mode `replay` would record items that have no recording.
+    pub fn would_record(&self, keys: &[String]) -> bool {
+        let folder = RecordingFolder::new(&self.folder);
+        let is_missing = |name: &String| !folder.cassette(name).exists();
+        self.mode == RecordMode::Replay && self.records_missing && cassette_names(keys).iter().any(is_missing)
+    }
+
     /// The recordings for a list of experiments; `None` if there are none. `keys` are those of the items, if they are known.
     pub fn list(&self, keys: Option<&[String]>) -> Option<ListedRecordings> {
         if !self.folder.is_dir() && !RecordingFolder::new(&self.root).cassette(UNATTRIBUTED).exists() {
@@ -206,15 +209,36 @@ mod tests {
         assert_eq!(mode(&ci, Some(&declared)), RecordMode::Replay);
         std::fs::create_dir(dir.path().join("an-experiment-of-this-test")).unwrap();
         assert_eq!(mode(&local, Some(&declared)), RecordMode::Replay);
+        let records_missing = |settings: &RecordSettings, declared: &Recordings| {
+            settings.resolve("an experiment of this test", Some(declared)).records_missing
+        };
+        assert!(records_missing(&local, &declared) && !records_missing(&ci, &declared));
+        assert!(!records_missing(&local, &declared.clone().mode(RecordMode::Replay)));
         let folder = Some(dir.path().to_owned());
         assert_eq!(mode(&RecordSettings { folder, ..RecordSettings::default() }, None), RecordMode::Replay);
+    }
+
+    #[test]
+    fn items_without_a_recording_are_recorded_unless_a_mode_is_set_or_in_ci() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RecordingFolder::new(dir.path().join("desk"));
+        folder.write("rome", &cobalt_core::recordings::Cassette::new("desk", "rome")).unwrap();
+        let would_record = |settings: RecordSettings, keys: &[&str]| {
+            let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
+            settings.resolve("desk", Some(&Recordings::new(dir.path()))).would_record(&keys)
+        };
+        assert!(!would_record(RecordSettings::default(), &["rome"]));
+        assert!(would_record(RecordSettings::default(), &["rome", "oslo"]));
+        assert!(!would_record(RecordSettings { is_ci: true, ..RecordSettings::default() }, &["oslo"]));
+        let requested = Some(RecordMode::Replay);
+        assert!(!would_record(RecordSettings { requested, ..RecordSettings::default() }, &["oslo"]));
     }
 
     #[test]
     fn every_item_has_a_visible_file_of_its_own() {
         assert_eq!(
             cassette_names(&["Rome", "rome", "?!", "", "a/b"]),
-            ["rome", "rome-2", "item", "item-2", "a-b"]
+            ["rome-d0d22019", "rome", "item-545f940d", "item-e3b0c442", "a-b-c14cddc0"]
         );
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use cobalt_core::hash::sha256_hex;
 
-use super::route::{VENDORS, VendorRoute};
+use super::route::{PROVIDERS, ProviderRoute};
 
 /// How to start the gateway.
 #[derive(Debug)]
@@ -50,5 +50,5 @@ pub fn current_upstreams() -> BTreeMap<String, String> {
     let set = |(name, _): (&str, bool)| {
         Some((name.to_owned(), std::env::var(name).ok().filter(|url| !url.is_empty())?))
     };
-    VENDORS.iter().flat_map(VendorRoute::all_variables).filter_map(set).collect()
+    PROVIDERS.iter().flat_map(ProviderRoute::all_variables).filter_map(set).collect()
 }

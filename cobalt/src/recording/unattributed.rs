@@ -1,46 +1,100 @@
 //! Requests that could not be attributed to an item: recorded and replayed all the same, in one file for all experiments of a folder.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cobalt_core::recordings::{
     Interaction, RecordedRequest, RecordingError, RecordingFolder, RequestKey, UNATTRIBUTED,
 };
+use cobalt_core::timestamp::Timestamp;
 
 /// The recordings of unattributed requests, by the folder of recordings.
 #[derive(Debug, Default)]
-pub struct Unattributed(Mutex<HashMap<PathBuf, Tape>>);
+pub struct Unattributed(Mutex<HashMap<PathBuf, File>>);
 
 #[derive(Debug, Default)]
-struct Tape {
-    /// The recorded interactions, and whether each was used.
-    recorded: Vec<(Arc<Interaction>, bool)>,
-    /// Why they cannot be read.
-    error: Option<String>,
+struct File {
+    /// What is recorded, once it is needed, or why it cannot be read.
+    recorded: Option<Result<Recorded, String>>,
     /// New interactions that are not written yet.
-    new: Vec<(Interaction, bool)>,
-    /// Requests whose earlier recordings this process has replaced, by experiment.
-    replaced: HashSet<(Option<String>, RequestKey)>,
+    new: Vec<New>,
 }
 
-impl Tape {
-    fn read(root: &Path) -> Self {
-        let mut tape = Self::default();
-        match RecordingFolder::new(root).read(UNATTRIBUTED) {
-            Ok(cassette) => {
-                let interactions = cassette.into_iter().flat_map(|cassette| cassette.trials);
-                let interactions = interactions.flat_map(|trial| trial.interactions);
-                tape.recorded = interactions.map(|interaction| (Arc::new(interaction), false)).collect();
-            }
-            Err(error) => tape.error = Some(error.to_string()),
+/// The recorded interactions that are not used yet.
+#[derive(Debug, Default)]
+struct Recorded {
+    interactions: Vec<Option<Interaction>>,
+    /// Where they are, by the fields that are not compared.
+    indexes: HashMap<Vec<String>, Index>,
+}
+
+/// The positions of interactions, in order, by their requests and their experiments.
+type Index = HashMap<RequestKey, HashMap<Option<String>, VecDeque<usize>>>;
+
+#[derive(Debug)]
+struct New {
+    interaction: Interaction,
+    /// The fields that are not compared.
+    ignore: Vec<String>,
+    /// Recordings of the same request that are older are removed.
+    replaces: Option<Timestamp>,
+}
+
+/// An experiment that has sent all that it sends, so its older recordings are of no use.
+#[derive(Clone, Copy, Debug)]
+pub struct Renewed<'a> {
+    pub root: &'a Path,
+    pub experiment: &'a str,
+    /// When it started.
+    pub since: Timestamp,
+}
+
+impl Recorded {
+    fn read(root: &Path) -> Result<Self, String> {
+        let cassette = RecordingFolder::new(root).read(UNATTRIBUTED).map_err(|error| error.to_string())?;
+        let trials = cassette.into_iter().flat_map(|cassette| cassette.trials);
+        let interactions = trials.flat_map(|trial| trial.interactions).map(Some).collect();
+        Ok(Self { interactions, indexes: HashMap::new() })
+    }
+
+    fn take(
+        &mut self,
+        request: &RecordedRequest,
+        ignore: &[String],
+        experiments: &[&str],
+    ) -> Option<Interaction> {
+        let Self { interactions, indexes } = self;
+        if !indexes.contains_key(ignore) {
+            indexes.insert(ignore.to_vec(), index(interactions, ignore));
         }
-        tape
+        let queues = indexes.get_mut(ignore)?.get_mut(&request.key(ignore))?;
+        let first = queues.iter_mut().filter_map(|(experiment, queue)| {
+            // Another index may have led to it.
+            while queue.front().is_some_and(|at| interactions[*at].is_none()) {
+                queue.pop_front();
+            }
+            let fits = experiment.as_deref().is_none_or(|experiment| experiments.contains(&experiment));
+            queue.front().copied().filter(|_| fits)
+        });
+        let first = first.min()?;
+        interactions[first].take()
     }
 }
 
+fn index(interactions: &[Option<Interaction>], ignore: &[String]) -> Index {
+    let mut index = Index::new();
+    for (at, interaction) in interactions.iter().enumerate() {
+        if let Some(interaction) = interaction {
+            let queues = index.entry(interaction.request.key(ignore)).or_default();
+            queues.entry(interaction.experiment.clone()).or_default().push_back(at);
+        }
+    }
+    index
+}
+
 impl Unattributed {
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Tape>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, File>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -55,62 +109,77 @@ impl Unattributed {
         request: &RecordedRequest,
         ignore: &[String],
         experiments: &[&str],
-    ) -> Result<Option<Arc<Interaction>>, String> {
-        let mut tapes = self.lock();
-        let tape = tapes.entry(root.to_owned()).or_insert_with(|| Tape::read(root));
-        if let Some(error) = &tape.error {
-            return Err(error.clone());
+    ) -> Result<Option<Interaction>, String> {
+        let mut files = self.lock();
+        let file = files.entry(root.to_owned()).or_default();
+        match file.recorded.get_or_insert_with(|| Recorded::read(root)) {
+            Ok(recorded) => Ok(recorded.take(request, ignore, experiments)),
+            Err(error) => Err(error.clone()),
         }
-        let key = request.key(ignore);
-        let fits = |interaction: &Interaction| {
-            let of_these = |experiment: &String| experiments.contains(&experiment.as_str());
-            interaction.experiment.as_ref().is_none_or(of_these) && interaction.request.key(ignore) == key
-        };
-        let found = tape.recorded.iter_mut().find(|(interaction, used)| !used && fits(interaction));
-        Ok(found.map(|(interaction, used)| {
-            *used = true;
-            Arc::clone(interaction)
-        }))
     }
 
-    /// Adds a new interaction. `replaces`: whether it replaces what was recorded for the request before this process.
-    pub fn add(&self, root: &Path, interaction: Interaction, replaces: bool) {
-        let mut tapes = self.lock();
-        let tape = tapes.entry(root.to_owned()).or_insert_with(|| Tape::read(root));
-        tape.new.push((interaction, replaces));
+    /// Adds a new interaction. `replaces`: older recordings of the same request are removed.
+    pub fn add(&self, root: &Path, interaction: Interaction, ignore: &[String], replaces: Option<Timestamp>) {
+        let new = New { interaction, ignore: ignore.to_vec(), replaces };
+        self.lock().entry(root.to_owned()).or_default().new.push(new);
     }
 
-    /// Writes what is new.
+    /// Writes what is new, and removes what an experiment no longer needs.
     ///
     /// # Errors
     ///
-    /// A file cannot be written.
-    pub fn save(&self, ignore: &[String]) -> Result<(), RecordingError> {
-        let mut tapes = self.lock();
-        for (root, tape) in tapes.iter_mut().filter(|(_, tape)| !tape.new.is_empty()) {
-            let new = std::mem::take(&mut tape.new);
-            let replaced = &mut tape.replaced;
-            RecordingFolder::new(root).update(UNATTRIBUTED, |cassette| {
-                let mut trial = cassette.trials.drain(..).next().unwrap_or_default();
-                for (interaction, replaces) in new {
-                    let id = (interaction.experiment.clone(), interaction.request.key(ignore));
-                    if replaces && !replaced.contains(&id) {
-                        trial.interactions.retain(|old| {
-                            (&old.experiment, old.request.key(ignore)) != (&id.0, id.1.clone())
-                        });
-                        replaced.insert(id);
-                    }
-                    trial.interactions.push(interaction);
-                }
-                cassette.trials = vec![trial];
-            })?;
+    /// A file cannot be written. What was to be written is kept.
+    pub fn save(&self, renewed: Option<Renewed<'_>>) -> Result<(), RecordingError> {
+        let mut files = self.lock();
+        if let Some(renewed) =
+            renewed.filter(|it| RecordingFolder::new(it.root).cassette(UNATTRIBUTED).exists())
+        {
+            files.entry(renewed.root.to_owned()).or_default();
         }
-        Ok(())
+        let mut result = Ok(());
+        for (root, file) in files.iter_mut() {
+            let renewed = renewed.filter(|renewed| renewed.root == root);
+            if file.new.is_empty() && renewed.is_none() {
+                continue;
+            }
+            match write(root, &file.new, renewed) {
+                Ok(()) => file.new.clear(),
+                Err(error) => result = result.and(Err(error)),
+            }
+        }
+        result
     }
+}
+
+fn write(root: &Path, new: &[New], renewed: Option<Renewed<'_>>) -> Result<(), RecordingError> {
+    // The requests that are recorded again, by the fields that are not compared.
+    let mut replaced = HashMap::<&[String], HashMap<(Option<&str>, RequestKey), Timestamp>>::new();
+    for New { interaction, ignore, replaces } in new {
+        if let Some(since) = replaces {
+            let id = (interaction.experiment.as_deref(), interaction.request.key(ignore));
+            replaced.entry(ignore).or_default().insert(id, *since);
+        }
+    }
+    let is_before = |old: &Interaction, since: Timestamp| old.recorded_at.is_none_or(|at| at < since);
+    let is_obsolete = |old: &Interaction| {
+        renewed.is_some_and(|it| old.experiment.as_deref() == Some(it.experiment) && is_before(old, it.since))
+            || replaced.iter().any(|(ignore, replaced)| {
+                let since = replaced.get(&(old.experiment.as_deref(), old.request.key(ignore)));
+                since.is_some_and(|since| is_before(old, *since))
+            })
+    };
+    RecordingFolder::new(root).update(UNATTRIBUTED, |cassette| {
+        let mut trial = cassette.trials.drain(..).next().unwrap_or_default();
+        trial.interactions.retain(|old| !is_obsolete(old));
+        trial.interactions.extend(new.iter().map(|new| new.interaction.clone()));
+        cassette.trials = vec![trial];
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use cobalt_core::recordings::{Body, RecordedResponse};
 
     use super::*;
@@ -123,7 +192,7 @@ mod tests {
     fn interaction(body: &str, status: u16, experiment: Option<&str>) -> Interaction {
         Interaction {
             experiment: experiment.map(str::to_owned),
-            recorded_at: None,
+            recorded_at: Some(Timestamp::now()),
             request: request(body),
             response: RecordedResponse { status, ..RecordedResponse::default() },
             latency_ms: 1.0,
@@ -138,31 +207,86 @@ mod tests {
         std::iter::from_fn(next).map(|interaction| interaction.response.status).collect()
     }
 
+    /// A time after which something starts.
+    fn later() -> Timestamp {
+        std::thread::sleep(Duration::from_millis(5));
+        Timestamp::now()
+    }
+
     #[test]
     fn every_answer_is_given_once_and_a_new_recording_replaces_the_old_one() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        let first = Unattributed::default();
+        let (first, since) = (Unattributed::default(), Some(Timestamp::now()));
         for (status, experiment) in [(200, Some("a")), (201, Some("a")), (202, Some("b")), (203, None)] {
-            first.add(root, interaction("hi", status, experiment), true);
+            first.add(root, interaction("hi", status, experiment), &[], since);
         }
-        first.add(root, interaction("bye", 204, Some("a")), true);
-        first.save(&[]).unwrap();
+        first.add(root, interaction("bye", 204, Some("a")), &[], since);
+        first.save(None).unwrap();
         assert_eq!(statuses(root, "hi", "a"), [200, 201, 203]);
-        let second = Unattributed::default();
-        second.add(root, interaction("hi", 300, Some("a")), true);
-        second.save(&[]).unwrap();
-        second.add(root, interaction("hi", 301, Some("a")), true);
-        second.save(&[]).unwrap();
+        let (second, since) = (Unattributed::default(), Some(later()));
+        second.add(root, interaction("hi", 300, Some("a")), &[], since);
+        second.save(None).unwrap();
+        second.add(root, interaction("hi", 301, Some("a")), &[], since);
+        second.save(None).unwrap();
         assert_eq!(statuses(root, "hi", "a"), [203, 300, 301]);
         assert_eq!(statuses(root, "hi", "b"), [202, 203]);
         assert_eq!(statuses(root, "bye", "a"), [204]);
     }
 
     #[test]
-    fn a_damaged_recording_is_an_error() {
+    fn what_an_experiment_no_longer_sends_goes_when_it_is_complete() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("unattributed.json"), "{").unwrap();
-        assert!(Unattributed::default().answer(dir.path(), &request("hi"), &[], &[]).is_err());
+        let root = dir.path();
+        let first = Unattributed::default();
+        for (body, experiment) in [("hi", "a"), ("bye", "a"), ("hi", "b")] {
+            first.add(root, interaction(body, 200, Some(experiment)), &[], None);
+        }
+        first.save(None).unwrap();
+        let second = Unattributed::default();
+        let since = later();
+        second.add(root, interaction("hi", 300, Some("a")), &[], Some(since));
+        second.save(None).unwrap();
+        assert_eq!(statuses(root, "bye", "a"), [200], "it may still be sent");
+        second.save(Some(Renewed { root, experiment: "a", since })).unwrap();
+        assert_eq!((statuses(root, "bye", "a"), statuses(root, "hi", "a")), (vec![], vec![300]));
+        assert_eq!(statuses(root, "hi", "b"), [200]);
+        let since = later();
+        for experiment in ["a", "b"] {
+            Unattributed::default().save(Some(Renewed { root, experiment, since })).unwrap();
+        }
+        assert!(!root.join("unattributed.json").exists());
+    }
+
+    #[test]
+    fn many_requests_are_found_and_added_in_linear_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        let started = SystemTime::now();
+        let (first, since) = (Unattributed::default(), Some(Timestamp::now()));
+        for number in 0..5_000 {
+            first.add(root, interaction(&number.to_string(), 200, Some("a")), &[], since);
+        }
+        first.save(None).unwrap();
+        let second = Unattributed::default();
+        for number in (0..5_000).rev() {
+            let found = second.answer(root, &request(&number.to_string()), &[], &["a"]).unwrap();
+            assert!(found.is_some(), "{number}");
+        }
+        assert!(started.elapsed().unwrap() < Duration::from_secs(10), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_damaged_recording_is_an_error_and_loses_nothing_that_is_new() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("unattributed.json");
+        std::fs::write(&file, "{").unwrap();
+        let recordings = Unattributed::default();
+        recordings.add(dir.path(), interaction("hi", 200, None), &[], None);
+        assert!(recordings.answer(dir.path(), &request("hi"), &[], &[]).is_err());
+        assert!(recordings.save(None).is_err());
+        std::fs::remove_file(file).unwrap();
+        recordings.save(None).unwrap();
+        assert_eq!(statuses(dir.path(), "hi", "a"), [200]);
     }
 }

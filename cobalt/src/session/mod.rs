@@ -18,7 +18,6 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-use crate::budget;
 use crate::config::Config;
 use crate::engine::{self, Event};
 pub(crate) use check::MissingKeys;
@@ -56,8 +55,6 @@ impl Session {
             tasks.push(task);
         }
         let interrupter = Interrupter { tasks: tasks.into(), events };
-        let stop = interrupter.clone();
-        budget::on_spent(move || stop.interrupt());
         let recorder =
             std::thread::spawn(move || recorder::record_events(records, config, listener, &received));
         Self { interrupter, recorder }

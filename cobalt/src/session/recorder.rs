@@ -145,6 +145,10 @@ impl Recorder {
         self.with_journal(JournalWriter::flush);
         self.sync();
         self.ended = true;
+        if let Some(traffic) = &self.traffic {
+            // A resumed run does not send again what finished items have sent.
+            traffic.finish(&mut None);
+        }
         let (id, items) = (self.header.id.clone(), self.expected);
         // Dropping the journal unlocks it or, if it has no items, removes it.
         let kept = self.journal.take().map_or(0, |journal| journal.saved_items());

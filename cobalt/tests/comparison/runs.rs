@@ -20,6 +20,7 @@ pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
         partial: false,
         failed: false,
         replayed: false,
+        replayed_in_part: false,
         evaluators: vec![evaluator("correct")],
         items,
     }
@@ -41,6 +42,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         latency_ms: 0.0,
         asked: Vec::new(),
         replayed: false,
+        retried: 0,
         tokens: None,
         cost: None,
         scores: scores.collect(),

@@ -603,10 +603,16 @@ export interface components {
             unpricedItems?: number;
             /**
              * Format: double
-             * @description The judge cost of this run in USD: 0 if all responses came from the cache; without tokens of the
-             *     [`unpriced_models`](Self::unpriced_models). Absent if no judge answered, or none has a price.
+             * @description The judge cost of this run in USD: 0 if all responses came from the cache; that of the recording for replayed responses; without
+             *     tokens of the [`unpriced_models`](Self::unpriced_models). Absent if no judge answered, or none has a price.
              */
             judgeCost?: number | null;
+            /**
+             * Format: double
+             * @description The part of the judge cost that replayed responses had when they were recorded, in USD; it was not paid again. Absent if none was
+             *     replayed, or none of their models has a price.
+             */
+            judgeReplayedCost?: number | null;
             /**
              * Format: uint64
              * @description The judges' input and output tokens; absent if no judge answered.
@@ -622,6 +628,11 @@ export interface components {
              * @description Judge responses reused from the cache or from a request of another evaluation; absent if no judge answered.
              */
             judgeCached?: number | null;
+            /**
+             * Format: uint64
+             * @description Judge responses from recordings; absent if there were none.
+             */
+            judgeReplayed?: number | null;
             /** @description The judge models that answered, sorted. */
             judgeModels?: string[];
             /** @description The agent and judge models that used tokens but have no price, sorted. */
@@ -765,7 +776,7 @@ export interface components {
             replayedItems: number;
             /**
              * Format: uint
-             * @description Items with a request to a vendor.
+             * @description Items with a request to a provider.
              * @default 0
              */
             liveItems: number;
@@ -782,7 +793,7 @@ export interface components {
             replayed: number;
             /**
              * Format: uint
-             * @description Requests sent to vendors.
+             * @description Requests sent to providers.
              * @default 0
              */
             live: number;
@@ -793,12 +804,12 @@ export interface components {
             recordedAt?: string | null;
             /**
              * Format: double
-             * @description The cost of the requests sent to vendors in USD, as far as prices are known.
+             * @description The cost of the requests sent to providers in USD, as far as prices are known.
              */
             liveCost?: number;
             /**
              * Format: uint
-             * @description Requests that were sent again after a vendor was busy or failed.
+             * @description Requests that were sent again after a provider was busy or failed.
              */
             retried?: number;
             /**
@@ -941,6 +952,11 @@ export interface components {
             items: components["schemas"]["ItemMatching"];
             /** @description Caveats, each in a sentence: for example, a different dataset, or an evaluator with different settings. */
             notes: string[];
+            /**
+             * @description What the items asked the model, which is also a note; absent unless an item's model traffic is known in both runs, and in
+             *     files of earlier versions.
+             */
+            asked?: components["schemas"]["AskedComparison"] | null;
             /** @description The evaluators of both runs, in the order of the other run. */
             evaluators: components["schemas"]["Difference"][];
             /** @description The agent's latency, tokens, cost and errors, if both runs have them. */
@@ -985,6 +1001,31 @@ export interface components {
             added: string[];
             /** @description The keys of items only in the base run. */
             removed: string[];
+        };
+        /** @description What the items of two runs asked the model, in the first trial. */
+        AskedComparison: {
+            /**
+             * Format: uint
+             * @description The number of common items whose model traffic is known in both runs.
+             */
+            items: number;
+            /**
+             * Format: uint
+             * @description How many of them asked the model exactly the same; the others diverged.
+             */
+            same: number;
+            /** @description The diverged items, in the order of the base run; at most 1,000. */
+            diverged: components["schemas"]["DivergedItem"][];
+        };
+        /** @description An item that asked the model something else. */
+        DivergedItem: {
+            /** @description The item's identity. */
+            key: string;
+            /**
+             * Format: uint
+             * @description The first message that differs, from 1; absent if the model, the tools or the settings differ.
+             */
+            message?: number | null;
         };
         /** @description The difference of one metric between two runs, over the items that have it in both. */
         Difference: {
@@ -1198,7 +1239,12 @@ export interface components {
              */
             cached: number;
             /**
-             * @description Tokens of the sent requests.
+             * Format: uint64
+             * @description Responses from a recording.
+             */
+            replayed?: number;
+            /**
+             * @description Tokens of the sent requests, and of those that were recorded.
              * @default {
              *       "input": 0,
              *       "output": 0
@@ -1207,10 +1253,15 @@ export interface components {
             tokens: components["schemas"]["Tokens"];
             /**
              * Format: double
-             * @description The judge cost in USD, as far as prices are known.
+             * @description The judge cost in USD, as far as prices are known, including that of replayed responses.
              * @default 0
              */
             cost: number;
+            /**
+             * Format: double
+             * @description The part of the cost that replayed responses had when they were recorded; it was not paid again.
+             */
+            replayedCost?: number;
             /** @description Models that used tokens but have no known price. */
             unpriced?: string[];
         };
@@ -1230,7 +1281,7 @@ export interface components {
             output: number;
             /**
              * Format: uint64
-             * @description The input tokens that were read from the vendor's cache.
+             * @description The input tokens that were read from the provider's cache.
              */
             cachedInput?: number;
         };
@@ -1245,7 +1296,7 @@ export interface components {
             replayed?: number;
             /**
              * Format: uint
-             * @description Requests sent to a vendor.
+             * @description Requests sent to a provider.
              */
             live?: number;
             /**
@@ -1260,12 +1311,12 @@ export interface components {
             recordedAt?: string | null;
             /**
              * Format: double
-             * @description The cost of the requests sent to a vendor in USD, as far as prices are known.
+             * @description The cost of the requests sent to a provider in USD, as far as prices are known.
              */
             liveCost?: number;
             /**
              * Format: uint
-             * @description Requests that were sent again after the vendor was busy or failed.
+             * @description Requests that were sent again after the provider was busy or failed.
              */
             retried?: number;
             /**
@@ -1276,8 +1327,8 @@ export interface components {
             /** @description Where the conversation diverged from the recording. */
             diverged?: string | null;
             /**
-             * @description A hash of each message that was sent to a model, in order; the first is that of the model, the tools and the settings. Two
-             *     trials with the same list asked the same.
+             * @description A hash of each message that was sent to a model, in order; before those of a conversation is one of its model, its tools and its
+             *     settings, which begins with `s`. Two trials with the same hashes asked the same.
              */
             asked?: string[];
         };
@@ -1427,6 +1478,8 @@ export interface components {
             evalError: number;
             /** Format: uint */
             diverged: number;
+            /** Format: uint */
+            retried: number;
         };
         /** @description A whole run of the same experiment. */
         Neighbour: {
@@ -1468,6 +1521,11 @@ export interface components {
              * @description The number of trials.
              */
             runs: number;
+            /**
+             * Format: uint
+             * @description The attempts that failed with a transient error and were retried, over all trials.
+             */
+            retried: number;
             /** @description The evaluators that scored it below their pass mark in a trial. */
             low: string[];
             /** @description The evaluators that gave no score in a trial. */
@@ -1512,7 +1570,7 @@ export interface components {
             replayed: number;
             /**
              * Format: uint
-             * @description Requests sent to a vendor.
+             * @description Requests sent to a provider.
              */
             live: number;
             /** @description When the oldest replayed part was recorded, ISO 8601 in UTC. */
@@ -1997,7 +2055,7 @@ export interface operations {
                 /** @description Only items with this text in their key, input, output or error; case-insensitive. */
                 search?: string;
                 /** @description Only items in this state. */
-                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged";
+                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged" | "retried";
                 /** @description Only items scored by this evaluator, from `minScore` to `maxScore`. */
                 evaluator?: string;
                 /** @description The minimum mean score, of `evaluator` or else of any evaluator. */
@@ -2050,7 +2108,7 @@ export interface operations {
                 /** @description Only items with this text in their key, input, output or error; case-insensitive. */
                 search?: string;
                 /** @description Only items in this state. */
-                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged";
+                state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged" | "retried";
                 /** @description Only items scored by this evaluator, from `minScore` to `maxScore`. */
                 evaluator?: string;
                 /** @description The minimum mean score, of `evaluator` or else of any evaluator. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../api/types';
 import { report } from '../test/run';
-import { itemMark, replayMark, summaryMark, trafficLine, trafficNotes } from './traffic';
+import { itemMark, judgeMark, replayMark, summaryMark, trafficLine, trafficNotes } from './traffic';
 
 type Traffic = NonNullable<Report['summary']['traffic']>;
 
@@ -46,6 +46,15 @@ describe('the traffic of a run', () => {
       '1 request not attributed to an item, replayed',
     ]);
     expect(trafficNotes(summary({ liveItems: 45, live: 45 }))).toEqual([]);
+  });
+
+  test('marks the judge cost that was not paid', () => {
+    const cost = { judgeCalls: 0, judgeCost: 0.06, judgeReplayed: 45, judgeReplayedCost: 0.05 };
+    expect(judgeMark(cost)).toBe('as recorded');
+    expect(judgeMark({ ...cost, judgeCalls: 5 })).toBe('of which $0.050 as recorded');
+    expect(judgeMark({ ...cost, judgeCalls: 5, judgeReplayedCost: null })).toBe('as recorded in part');
+    expect(judgeMark({ ...cost, judgeCost: null })).toBeUndefined();
+    expect(judgeMark({ judgeCalls: 5, judgeCost: 0.06 })).toBeUndefined();
   });
 
   test('marks latency and cost if items were replayed', () => {

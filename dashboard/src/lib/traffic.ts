@@ -69,6 +69,20 @@ const IN_PART = 'as recorded in part';
 export const summaryMark = ({ traffic, totalItems }: Summary) =>
   replayMark(traffic?.replayedItems ?? 0, totalItems) ?? (traffic?.replayed ? IN_PART : undefined);
 
+/** The mark of a run's judge cost: `as recorded`, or `of which $0.040 as recorded`; undefined if no judge was replayed. */
+export function judgeMark(
+  summary: Pick<Summary, 'judgeCalls' | 'judgeCost' | 'judgeReplayed' | 'judgeReplayedCost'>,
+): string | undefined {
+  const { judgeCalls, judgeCost, judgeReplayed, judgeReplayedCost } = summary;
+  if (!judgeReplayed || judgeCost == null) return undefined;
+  if (!judgeCalls) return 'as recorded';
+  return judgeReplayedCost == null ? IN_PART : `of which ${formatCost(judgeReplayedCost)} as recorded`;
+}
+
+/** What the mark of a judge cost means. */
+export const REPLAYED_JUDGES =
+  'The answers of these judges were replayed: their cost is that of the recording and was not paid again.';
+
 /** What the mark of a run means. */
 export const REPLAY_EXPLANATION =
   'The model responses of these items were replayed: their latency, tokens and cost are those of the recording.';

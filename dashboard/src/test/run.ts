@@ -56,7 +56,7 @@ export const overview = (given: Partial<Overview> = {}): Overview => ({
   histograms: {
     correctness: Array.from({ length: 20 }, (_, part) => (part === 4 ? 2 : part === 19 ? 10 : 0)),
   },
-  states: { passed: 10, failing: 2, low: 2, error: 1, timeout: 0, evalError: 0, diverged: 0 },
+  states: { passed: 10, failing: 2, low: 2, error: 1, timeout: 0, evalError: 0, diverged: 0, retried: 0 },
   ...given,
 });
 
@@ -67,6 +67,7 @@ export const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow =>
   passed: true,
   status: 'ok',
   runs: 1,
+  retried: 0,
   low: [],
   evalErrors: [],
   input: `question ${index}`,

@@ -3,7 +3,7 @@
 use cobalt_core::report::comparison::Difference;
 use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
 use cobalt_core::reporters::{
-    escape_control, expected_field, explain, format_duration, format_trial_traffic,
+    escape_control, expected_field, explain, format_attempts, format_duration, format_trial_traffic,
 };
 use cobalt_core::wording::count;
 use maud::{Markup, PreEscaped, html};
@@ -263,6 +263,9 @@ struct ItemData<'a> {
     /// Whether it diverged from the recording in some trial.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     diverged: bool,
+    /// How many attempts were retried, over all trials.
+    #[serde(skip_serializing_if = "is_zero")]
+    retried: usize,
     input: &'a cobalt_core::item::Item,
     /// The field of the input with the expected output.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -283,6 +286,9 @@ struct TrialData<'a> {
     evaluations: &'a Evaluations,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// How many attempts it took, and why, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<String>,
     /// What was replayed and what was sent, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<String>,
@@ -293,6 +299,10 @@ struct TrialData<'a> {
 
 fn is_ok(status: &Status) -> bool {
     *status == Status::Ok
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The items as JSON that is safe inside a `script` element.
@@ -306,6 +316,7 @@ fn items_json(report: &Report) -> String {
         status: item.status(),
         replayed: item.is_replayed(),
         diverged: item.runs.iter().any(|run| diverged(run).is_some()),
+        retried: item.retried_attempts(),
         input: &item.input,
         expected: expected_field(&item.input),
         runs: item.runs.iter().map(TrialData::of).collect(),
@@ -327,6 +338,7 @@ impl<'a> TrialData<'a> {
             latency: (run.latency_ms * 1000.0).round() / 1000.0,
             evaluations: &run.evaluations,
             error: run.error.as_deref(),
+            attempts: format_attempts(run),
             traffic: run.traffic.as_deref().and_then(format_trial_traffic),
             diverged: diverged(run),
         }

@@ -3,8 +3,8 @@
 use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict};
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
 use cobalt_core::reporters::{
-    escape_control, explain_difference, format_agent_usage, format_diverged, format_duration,
-    format_judge_usage, format_pass_count, format_traffic, replay_mark, traffic_notes,
+    Style, escape_control, explain_difference, format_agent_usage, format_diverged, format_duration,
+    format_judge_usage, format_pass_count, format_retried, format_traffic, replay_mark, traffic_notes,
 };
 use cobalt_core::wording::{count, percent};
 use maud::{Markup, html};
@@ -93,6 +93,7 @@ fn run_facts(report: &Report) -> Markup {
                     (timeout.unwrap_or_default())
                 }
             }
+            @if let Some(retried) = format_retried(&report.summary, Style::Plain) { div { dt { "Retried" } dd { (retried) } } }
             @if let Some(data) = &report.dataset {
                 div {
                     dt { "Dataset" }

@@ -9,6 +9,7 @@ const FILTERS = [
   ["low", "Below pass mark", (row) => row.low.length > 0],
   ["error", "Errors", (row) => row.item.error === true && row.item.status !== "timeout"],
   ["timeout", "Timeouts", (row) => row.item.status === "timeout"],
+  ["retried", "Retried", (row) => row.item.retried > 0],
   ["replayed", "Replayed", (row) => row.item.replayed === true],
   ["diverged", "Diverged from the recording", (row) => row.item.diverged === true],
 ];
@@ -143,7 +144,7 @@ class Items {
       const look = mean === null ? "score absent" : row.low.includes(index) ? "score low" : "score";
       return element("td", { class: look, "data-label": this.evaluators[index][0] }, mean === null ? "–" : figure(mean));
     });
-    const line = element("tr", { class: "item" }, element("td", {}, badge(...verdict(row))), element("td", { class: "name" }, open, preview), cells,
+    const line = element("tr", { class: "item" }, element("td", {}, badge(...verdict(row)), row.item.retried > 0 ? element("small", {}, " retried") : null), element("td", { class: "name" }, open, preview), cells,
       element("td", { class: "number", "data-label": "Latency" }, duration(row.latency), row.item.replayed ? element("small", {}, " as recorded") : null));
     line.row = row;
     return line;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::html;
 use super::page::{SCRIPT, STYLE, content_security_policy};
-use crate::formats::fixtures::replayed;
+use crate::formats::fixtures::{replayed, retried};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// Strings that try to escape their element or change the text direction around them.
@@ -191,6 +191,19 @@ fn a_replayed_run_marks_its_figures_and_tells_the_script_which_items_were_replay
 }
 
 #[test]
+fn a_run_says_what_was_retried_and_tells_the_script_which_items_were() {
+    let page = html(&results([serde_json::from_value(retried()).unwrap()]));
+    let line = "1 item, 2 transient failures; 1 item passed only after a retry";
+    assert!(markup(&page).contains(&format!("<dt>Retried</dt><dd>{line}</dd>")), "{}", markup(&page));
+    let data: Value = serde_json::from_str(between(&page, "id=\"items-0\">", "</script>")).unwrap();
+    let [one, other] = [&data["items"][0], &data["items"][1]];
+    assert_eq!((&one["retried"], other.get("retried")), (&json!(2), None));
+    assert_eq!(one["runs"][0]["attempts"], "3, retried after: =busy <b> (2 times)");
+    assert_eq!(other["runs"][0].get("attempts"), None);
+    assert!(!html(&results([report(&["a"])])).contains("<dt>Retried</dt>"));
+}
+
+#[test]
 fn a_run_whose_items_are_not_known_says_why() {
     let report = Report { items: Vec::new(), ..report(&["a"]) };
     let without_items = Some("the disk is full".to_owned());
@@ -292,6 +305,18 @@ fn a_browser_shows_which_items_were_replayed_and_where_they_diverged() {
         "{opened}"
     );
     assert!(opened.contains("now &lt;b&gt;`x`&lt;/b&gt;"), "{opened}");
+}
+
+#[test]
+fn a_browser_shows_which_items_were_retried_and_why() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = html(&results([serde_json::from_value(retried()).unwrap()]));
+    let dom = drawn(browser, folder.path(), &page, "#items-of-0/item-0");
+    assert_eq!(dom.matches("passed</span><small> retried</small>").count(), 1, "{dom}");
+    assert!(dom.contains("data-filter=\"retried\""), "{dom}");
+    let opened = between(&dom, "<tr class=\"detail\">", "</tr>");
+    assert!(opened.contains("3, retried after: =busy &lt;b&gt; (2 times)"), "{opened}");
 }
 
 #[test]

@@ -194,6 +194,11 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
     add("verdict", Some(report.verdict.to_string()));
     add("items.at_pass_marks", Some(summary.passed_items.to_string()));
     add("items.below_pass_mark", Some(summary.low_items.to_string()));
+    if summary.retried_items > 0 {
+        add("items.retried", Some(summary.retried_items.to_string()));
+        add("items.passed_after_retry", Some(summary.passed_after_retry.to_string()));
+        add("attempts.retried", Some(summary.retried_executions.to_string()));
+    }
     if let Some(GitState { commit, dirty }) = &report.git {
         add("commit", Some(commit.clone()));
         add("dirty", Some(dirty.to_string()));

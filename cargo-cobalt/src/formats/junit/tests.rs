@@ -8,7 +8,7 @@ use quick_xml::events::{BytesStart, Event};
 use serde_json::{Value, json};
 
 use super::junit;
-use crate::formats::fixtures::{broken, finished, item, replayed, report, results};
+use crate::formats::fixtures::{broken, finished, item, replayed, report, results, retried};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// An element of the schema `junit-10.xsd`, as far as we write it: its name, required attributes, optional attributes, and child
@@ -206,6 +206,28 @@ fn what_was_replayed_is_in_the_properties_and_in_the_text_of_each_item() {
         texts[1].contains("replayed in part") && texts[1].contains("diverged: `messages[1]`"),
         "{texts:?}"
     );
+}
+
+#[test]
+fn what_was_retried_is_in_the_properties_and_in_the_text_of_each_item() {
+    let properties = |report| {
+        let root = read(&junit(&results(vec![report])));
+        let suite = root.all("testsuite").next().unwrap();
+        let properties = suite.all("properties").next().unwrap().all("property");
+        let properties: Vec<_> =
+            properties.map(|it| (it.get("name").to_owned(), it.get("value").to_owned())).collect();
+        (properties, suite.all("testcase").map(|case| case.inside[0].text.clone()).collect::<Vec<_>>())
+    };
+    let (all, texts) = properties(retried());
+    for (name, value) in
+        [("items.retried", "1"), ("items.passed_after_retry", "1"), ("attempts.retried", "2")]
+    {
+        assert!(all.contains(&(name.to_owned(), value.to_owned())), "{name}: {all:?}");
+    }
+    assert!(texts[0].contains("attempts: 3, retried after: =busy <b> (2 times)"), "{texts:?}");
+    assert!(!texts[1].contains("attempts"), "{texts:?}");
+    let (all, _) = properties(report(&[item(0, &json!("a"), 1.0)]));
+    assert!(all.iter().all(|(name, _)| !name.contains("retr")), "{all:?}");
 }
 
 #[test]

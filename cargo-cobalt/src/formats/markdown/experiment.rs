@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus};
 use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
-    SCORE_COLUMNS, explain, format_agent_usage, format_diverged, format_durations, format_judge_usage,
-    format_pass_count, format_score, format_traffic, score_cells, traffic_notes, verdict_reasons,
+    SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations, format_judge_usage,
+    format_pass_count, format_retried, format_score, format_traffic, score_cells, traffic_notes,
+    verdict_reasons,
 };
 use cobalt_core::wording::{count, truncate};
 
@@ -108,7 +109,7 @@ fn scores(report: &Report) -> String {
     text
 }
 
-/// Times, tokens and costs, one line each.
+/// Times, retries, tokens and costs, one line each.
 fn times_and_usage(report: &Report) -> String {
     format!(
         "\n{}- time: {}\n{}",
@@ -127,13 +128,14 @@ pub fn items_at_pass_marks(report: &Report) -> String {
     format!("- items: {}\n", format_pass_count(passed_items, total_items))
 }
 
-/// Tokens and costs, one line each; empty if unknown.
+/// Retries, tokens and costs, one line each; empty if there were none or they are unknown.
 pub fn usage(report: &Report) -> String {
+    let retried = format_retried(&report.summary, Style::Plain);
+    let mut text = retried.map_or_else(String::new, |retried| format!("- retried: {retried}\n"));
     let known =
         [("tokens", format_agent_usage(&report.summary)), ("judges", format_judge_usage(&report.summary))];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
-    let mut text: String =
-        known.map(|(name, amount)| format!("- {name}: {}\n", numbers_or_code(&amount))).collect();
+    text.extend(known.map(|(name, amount)| format!("- {name}: {}\n", numbers_or_code(&amount))));
     // These are our own words and numbers.
     let traffic = format_traffic(&report.summary).into_iter();
     for line in traffic.chain(format_diverged(&report.summary)).chain(traffic_notes(&report.summary)) {
@@ -282,7 +284,7 @@ fn icon(gravity: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::fixtures::{finished, replayed};
+    use crate::formats::fixtures::{finished, replayed, retried};
     use crate::formats::pr_comment;
     use crate::results::Results;
 
@@ -301,6 +303,16 @@ mod tests {
         let comment = pr_comment(&Results::of(vec![finished]));
         assert!(comment.contains("- traffic: 1 item diverged from the recording\n"), "{comment}");
         assert!(!comment.contains("messages[1]"), "{comment}");
+    }
+
+    #[test]
+    fn a_run_says_what_was_retried_and_a_comment_says_it_without_errors() {
+        let finished = finished(retried());
+        let line = "- retried: 1 item, 2 transient failures; 1 item passed only after a retry\n";
+        let text = experiment(&finished, 10);
+        assert!(text.contains(line), "{text}");
+        let comment = pr_comment(&Results::of(vec![finished]));
+        assert!(comment.contains(line) && !comment.contains("busy"), "{comment}");
     }
 
     #[test]

@@ -200,7 +200,7 @@ fn shorten_names(comparison: &mut Comparison) {
 fn cut_lists(comparison: &mut Comparison, left_out: &mut Vec<String>) {
     // `regressedItems` has more detail.
     comparison.regressed.clear();
-    let Comparison { items, notes, evaluators, .. } = comparison;
+    let Comparison { items, notes, asked, evaluators, .. } = comparison;
     for (keys, what) in [
         (&mut items.changed, "items.changed"),
         (&mut items.added, "items.added"),
@@ -209,6 +209,16 @@ fn cut_lists(comparison: &mut Comparison, left_out: &mut Vec<String>) {
     ] {
         keys.iter_mut().take(KEYS).for_each(|key| *key = truncate::text(key, SENTENCE));
         keep_fitting(keys, KEYS, what, left_out);
+    }
+    if let Some(asked) = asked {
+        let all = asked.diverged_count();
+        asked.diverged.iter_mut().for_each(|item| item.key = truncate::text(&item.key, SENTENCE));
+        // The list may be incomplete already.
+        keep_fitting(&mut asked.diverged, KEYS, "", &mut Vec::new());
+        let missing = all.saturating_sub(asked.diverged.len());
+        if missing > 0 {
+            left_out.push(format!("asked.diverged: {missing} of {all}"));
+        }
     }
     if size(evaluators) > DIFFERENCES {
         evaluators.sort_by_key(|difference| verdict_rank(difference.verdict));
@@ -281,4 +291,38 @@ fn item(item: ItemView<'_>) -> String {
     let key = code(&truncate::text(item.key(), NAME_ROOM / 3));
     let why = item.reason().map_or(String::new(), |why| format!(": {}", code(&truncate::text(&why, REASON))));
     format!("- {key} {scores}{why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn diverged_items_are_cut_and_all_are_counted() {
+        let cut = |diverged: usize, same: usize, key: &str| {
+            let listed: Vec<_> = (0..diverged.min(1000))
+                .map(|index| json!({ "key": format!("{key}{index}"), "message": 1 }))
+                .collect();
+            let run = json!({ "id": "a", "name": "desk", "timestamp": "2026-11-21T00:00:00Z", "items": 0, "runs": 1 });
+            let mut comparison: Comparison = serde_json::from_value(json!({
+                "base": run, "other": run, "items": { "matched": 0, "changed": [], "added": [], "removed": [] }, "notes": [],
+                "asked": { "items": diverged + same, "same": same, "diverged": listed }, "evaluators": [], "amounts": [],
+            }))
+            .unwrap();
+            let mut left_out = Vec::new();
+            cut_lists(&mut comparison, &mut left_out);
+            let asked = comparison.asked.unwrap();
+            assert!(size(&asked) < KEYS + 100, "{}", size(&asked));
+            assert_eq!((asked.items, asked.same), (diverged + same, same));
+            (asked.diverged.len(), left_out)
+        };
+        assert_eq!(cut(2, 38, "item-"), (2, vec![]));
+        let (listed, left_out) = cut(1207, 3, "item-");
+        assert!(listed > 10, "{listed}");
+        assert_eq!(left_out, [format!("asked.diverged: {} of 1207", 1207 - listed)]);
+        let (listed, left_out) = cut(4, 0, &"long".repeat(1000));
+        assert_eq!((listed, left_out), (2, vec!["asked.diverged: 2 of 4".to_owned()]));
+    }
 }

@@ -57,6 +57,8 @@ pub enum ItemState {
     EvalError,
     /// The conversation with a model diverged from the recording in a trial.
     Diverged,
+    /// An attempt at a trial failed with a transient error and was retried.
+    Retried,
 }
 
 /// The requested items.
@@ -85,6 +87,8 @@ pub struct ItemRow {
     pub status: Status,
     /// The number of trials.
     pub runs: usize,
+    /// The attempts that failed with a transient error and were retried, over all trials.
+    pub retried: usize,
     /// The evaluators that scored it below their pass mark in a trial.
     pub low: Vec<String>,
     /// The evaluators that gave no score in a trial.
@@ -119,7 +123,7 @@ pub struct ItemRow {
 pub struct ItemTraffic {
     /// Requests answered from the recording.
     pub replayed: usize,
-    /// Requests sent to a vendor.
+    /// Requests sent to a provider.
     pub live: usize,
     /// When the oldest replayed part was recorded, ISO 8601 in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -264,6 +268,7 @@ fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         passed: item.passed,
         status: item.status,
         runs: item.runs,
+        retried: item.retried,
         low: run.below_pass_mark(item).map(str::to_owned).collect(),
         eval_errors: missing.map(|(_, name)| name.clone()).collect(),
         input: item.input.to_string(),
@@ -285,6 +290,7 @@ pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
         ItemState::Timeout => item.status == Status::Timeout,
         ItemState::EvalError => (0..run.head.config.evaluators.len()).any(|at| item.scores.is_missing(at)),
         ItemState::Diverged => item.traffic.as_ref().is_some_and(|traffic| traffic.has_diverged),
+        ItemState::Retried => item.retried > 0,
     }
 }
 

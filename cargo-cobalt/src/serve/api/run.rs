@@ -113,6 +113,7 @@ pub struct StateCounts {
     pub timeout: usize,
     pub eval_error: usize,
     pub diverged: usize,
+    pub retried: usize,
 }
 
 /// A whole run of the same experiment.
@@ -201,6 +202,7 @@ fn count_states(run: &LoadedRun) -> StateCounts {
         timeout: count(ItemState::Timeout),
         eval_error: count(ItemState::EvalError),
         diverged: count(ItemState::Diverged),
+        retried: count(ItemState::Retried),
     }
 }
 

@@ -78,6 +78,8 @@ pub struct LoadedItem {
     pub status: Status,
     /// The number of trials.
     pub runs: usize,
+    /// The retried attempts of all trials.
+    pub retried: usize,
     /// The start of the input, the output and the error.
     pub input: Box<str>,
     pub output: Option<Box<str>>,
@@ -110,6 +112,7 @@ impl LoadedItem {
             passed: config.passes(item),
             status: item.status(),
             runs: item.runs.len(),
+            retried: item.retried_attempts(),
             input: input_preview(&item.input),
             output: item.first_trial().output.as_ref().map(|output| preview(&output.text())),
             error: item.first_error().map(|error| preview(&error)),
@@ -143,6 +146,7 @@ impl LoadedItem {
             cost: self.cost,
             asked: self.traffic.as_ref().map_or_else(Vec::new, |traffic| traffic.asked()),
             replayed: self.traffic.as_ref().is_some_and(|traffic| traffic.replayed > 0),
+            retried: self.retried,
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
             trials: self.trials.to_vec(),
         }
@@ -167,7 +171,7 @@ impl LoadedItem {
 pub struct LoadedTraffic {
     /// Requests answered from the recording.
     pub replayed: usize,
-    /// Requests sent to a vendor.
+    /// Requests sent to a provider.
     pub live: usize,
     /// When the oldest replayed part was recorded.
     pub recorded_at: Option<Timestamp>,

@@ -268,6 +268,23 @@ fn what_was_replayed_is_marked_in_lists_runs_items_and_comparisons() {
 }
 
 #[test]
+fn what_was_retried_is_counted_in_runs_and_items_and_can_be_selected() {
+    let store = Store::new();
+    store.keep_retried(&Kept::default());
+    let server = Server::at(store.folder());
+    let overview = server.json(&format!("/api/runs/{A}/overview"));
+    let summary = &overview["run"]["summary"];
+    assert_eq!((&summary["retriedExecutions"], &summary["passedAfterRetry"]), (&json!(2), &json!(1)));
+    assert_eq!(overview["states"]["retried"], 1);
+    let items = server.json(&format!("/api/runs/{A}/items?limit=2"));
+    assert_eq!(all(&items, "items", "retried"), [2, 0]);
+    let retried = server.json(&format!("/api/runs/{A}/items?state=retried"));
+    assert_eq!(all(&retried, "items", "key"), ["item-0"]);
+    let item = server.json(&format!("/api/runs/{A}/items/item-0"));
+    assert_eq!(item["item"]["retried"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn files_of_the_original_are_answered_in_its_shape() {
     let folder = package();
     let results = folder.path().join(".cobalt/results");

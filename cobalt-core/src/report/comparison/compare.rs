@@ -2,10 +2,12 @@
 
 use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, sample_size};
 use super::item_changes::regressions;
-use super::notes::{notes, traffic_notes};
+use super::notes::{notes, replay_notes, retry_note};
 use super::paired::{ComparedMetric, Paired};
 use super::pairs::{Pair, match_items};
-use super::{Comparison, Difference, ItemMatching, Quantity, RunIdentity, SampleSize, Test, Verdict};
+use super::{
+    AskedComparison, Comparison, Difference, ItemMatching, Quantity, RunIdentity, SampleSize, Test, Verdict,
+};
 use crate::report::Measurements;
 use crate::report::stats::holm;
 
@@ -55,10 +57,16 @@ impl Draft {
             .filter_map(|(name, quantity)| open(name, ComparedMetric::amount(quantity)));
         let (evaluators, amounts) = (evaluators.collect(), amounts.collect());
         let common: Vec<_> = common_evaluators(base, other).collect();
+        let asked = AskedComparison::of(base, other, &pairs);
+        let mut notes = notes(base, other, &items, &pairs);
+        notes.extend(replay_notes(base, other));
+        notes.extend(retry_note(base, other));
+        notes.extend(asked.as_ref().map(ToString::to_string));
         let comparison = Comparison {
             base: RunIdentity::of(base),
             other: RunIdentity::of(other),
-            notes: [notes(base, other, &items, &pairs), traffic_notes(base, other, &pairs)].concat(),
+            notes,
+            asked,
             regressed: regressions(&pairs, &common),
             items,
             evaluators: Vec::new(),

@@ -83,10 +83,11 @@ impl<'a> ComparedRuns<'a> {
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
-            return Err(inconclusive(
-                threshold,
-                &format!("no items can be compared{left_out}; {UPDATE_HINT}"),
-            ));
+            let hint = match replayed.iter().any(|pair| pair.other.replayed) {
+                true => "to measure the latency, run with `COBALT_RECORD=off`",
+                false => UPDATE_HINT,
+            };
+            return Err(inconclusive(threshold, &format!("no items can be compared{left_out}; {hint}")));
         }
         match GateEvidence::of(threshold, figure.quantity, paired) {
             Some(excess) => Ok(Gate { threshold, excess, excluded: left_out }),

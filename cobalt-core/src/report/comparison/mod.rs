@@ -2,6 +2,7 @@
 //!
 //! The page `comparison` of `cobalt` documents the statistics and their calibration.
 
+mod asked;
 mod compare;
 mod estimate;
 mod gate;
@@ -17,7 +18,7 @@ pub use compare::compare;
 pub use gate::{GateResult, evaluate_against};
 pub use item_changes::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
 pub use model::{
-    Comparison, Difference, ItemMatching, Quantity, RegressedItem, RunIdentity, SampleSize, ScoreChange,
-    Test, TypicalRatio, Verdict,
+    AskedComparison, Comparison, Difference, DivergedItem, ItemMatching, Quantity, RegressedItem,
+    RunIdentity, SampleSize, ScoreChange, Test, TypicalRatio, Verdict,
 };
 pub use notes::{caveats, replay_note, stale_baseline_warning};

@@ -22,6 +22,10 @@ pub struct Comparison {
     pub items: ItemMatching,
     /// Caveats, each in a sentence: for example, a different dataset, or an evaluator with different settings.
     pub notes: Vec<String>,
+    /// What the items asked the model, which is also a note; absent unless an item's model traffic is known in both runs, and in
+    /// files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedComparison>,
     /// The evaluators of both runs, in the order of the other run.
     pub evaluators: Vec<Difference>,
     /// The agent's latency, tokens, cost and errors, if both runs have them.
@@ -64,6 +68,31 @@ pub struct ItemMatching {
     pub added: Vec<String>,
     /// The keys of items only in the base run.
     pub removed: Vec<String>,
+}
+
+/// What the items of two runs asked the model, in the first trial.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AskedComparison {
+    /// The number of common items whose model traffic is known in both runs.
+    pub items: usize,
+    /// How many of them asked the model exactly the same; the others diverged.
+    pub same: usize,
+    /// The diverged items, in the order of the base run; at most 1,000.
+    pub diverged: Vec<DivergedItem>,
+}
+
+/// An item that asked the model something else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DivergedItem {
+    /// The item's identity.
+    pub key: String,
+    /// The first message that differs, from 1; absent if the model, the tools or the settings differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<usize>,
 }
 
 /// A regressed item. Whether the regression exceeds noise is shown by the evaluators' differences.

@@ -6,10 +6,10 @@ use super::ItemMatching;
 use super::pairs::{Pair, match_items};
 use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
 use crate::timestamp::Timestamp;
-use crate::wording::{self, count};
+use crate::wording::{self, count, group_thousands};
 
 /// What makes two runs hard to compare, such as different data or evaluators: the notes of [`compare`](super::compare), except
-/// those on replays.
+/// those on replays, on retries and on what was asked.
 #[must_use]
 pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
     let pairs = match_items(base, other);
@@ -105,34 +105,27 @@ fn unscored_evaluators(base: &Measurements, other: &Measurements, pairs: &[Pair<
     })
 }
 
-/// The maximum number of items that are named because they asked something else.
-const MAX_NAMED: usize = 5;
-
-/// What was replayed, and how many items asked the model what they asked before.
-pub fn traffic_notes(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Vec<String> {
+/// What of the runs was replayed.
+pub fn replay_notes(base: &Measurements, other: &Measurements) -> Vec<String> {
     let runs = [base, other].into_iter().take(if base.id == other.id { 1 } else { 2 });
-    let mut notes: Vec<_> = runs.filter_map(replay_note).collect();
-    let known: Vec<_> =
-        pairs.iter().filter(|pair| !(pair.base.asked.is_empty() || pair.other.asked.is_empty())).collect();
-    if known.is_empty() || base.id == other.id {
-        return notes;
-    }
-    let diverged: Vec<_> = known.iter().filter(|pair| pair.base.asked != pair.other.asked).collect();
-    let same = known.len() - diverged.len();
-    let mut note =
-        format!("{same} of {} asked the model exactly what they asked before", count(known.len(), "item"));
-    if !diverged.is_empty() {
-        let place = |pair: &&&Pair<'_>| {
-            format!("`{}` at {}", pair.other.key, divergence(&pair.base.asked, &pair.other.asked))
+    runs.filter_map(replay_note).collect()
+}
+
+/// How many items needed a retry in each run; `None` if none did.
+pub fn retry_note(base: &Measurements, other: &Measurements) -> Option<String> {
+    let retried = |run: &Measurements| run.items.iter().filter(|item| item.retried > 0).count();
+    let (before, now) = (retried(base), retried(other));
+    (before + now > 0).then(|| {
+        let of = |run: &Measurements, retried| {
+            format!(
+                "{} of {} in run {}",
+                group_thousands(retried as u64),
+                count(run.items.len(), "item"),
+                run.id
+            )
         };
-        let mut places: Vec<_> = diverged.iter().take(MAX_NAMED).map(place).collect();
-        if diverged.len() > MAX_NAMED {
-            places.push(format!("and {} more", diverged.len() - MAX_NAMED));
-        }
-        note += &format!("; {} diverged: {}", diverged.len(), places.join(", "));
-    }
-    notes.push(note);
-    notes
+        format!("retried after a transient error: {}, {}", of(base, before), of(other, now))
+    })
 }
 
 /// A note for a replayed run: what of it was not measured. `None` if nothing was replayed.
@@ -141,7 +134,7 @@ pub fn replay_note(run: &Measurements) -> Option<String> {
     let Measurements { id, items, .. } = run;
     let replayed = items.iter().filter(|item| item.replayed).count();
     let note = match replayed {
-        all if all == items.len() => {
+        all if all == items.len() && !run.replayed_in_part => {
             format!("run {id} was replayed: its latency and cost are those of the recording")
         }
         // Only requests that could not be attributed to an item.
@@ -154,15 +147,6 @@ pub fn replay_note(run: &Measurements) -> Option<String> {
         }
     };
     run.replayed.then_some(note)
-}
-
-/// Where two conversations diverge. The first hash is that of everything but the messages.
-fn divergence(base: &[String], other: &[String]) -> String {
-    let same = base.iter().zip(other).take_while(|(one, other)| one == other).count();
-    match same {
-        0 => "the model, the tools or the settings".to_owned(),
-        number => format!("message {number}"),
-    }
 }
 
 fn settings<'a>(run: &'a Measurements, name: &str) -> Option<&'a EvaluatorSettings> {
@@ -203,35 +187,41 @@ mod tests {
     }
 
     #[test]
-    fn items_that_asked_something_else_are_named_with_the_message() {
-        let run = |id: &str, asked: [&[&str]; 4]| -> Measurements {
-            let replayed = id == "b";
-            let item = |(index, asked): (usize, &&[&str])| json!({ "key": format!("i{index}"), "content": "1", "latencyMs": 1.0, "scores": {}, "asked": asked, "replayed": replayed });
-            let items: Vec<_> = asked.iter().enumerate().map(item).collect();
+    fn retried_items_of_both_runs_are_counted() {
+        let run = |id: &str, retried: [usize; 3]| -> Measurements {
+            let item = |(index, retried)| json!({ "key": format!("i{index}"), "content": "1", "latencyMs": 1.0, "scores": {}, "retried": retried });
+            let items: Vec<_> = retried.into_iter().enumerate().map(item).collect();
+            serde_json::from_value(
+                json!({ "measurements": 1, "id": id, "name": "desk", "timestamp": "2026-11-21T00:00:00Z",
+                "runs": 1, "evaluators": [], "items": items }),
+            )
+            .unwrap()
+        };
+        let (sound, flaky) = (run("a", [0; 3]), run("b", [2, 0, 1]));
+        let expected = "retried after a transient error: 0 of 3 items in run a, 2 of 3 items in run b";
+        assert_eq!(retry_note(&sound, &flaky).unwrap(), expected);
+        assert_eq!(retry_note(&sound, &sound), None);
+        let notes = crate::report::comparison::compare(&sound, &[&flaky]).remove(0).notes;
+        assert_eq!(notes, [expected]);
+    }
+
+    #[test]
+    fn replayed_runs_are_named() {
+        let run = |id: &str, replayed: [bool; 4]| -> Measurements {
+            let item = |(index, replayed)| json!({ "key": format!("i{index}"), "content": "1", "latencyMs": 1.0, "scores": {}, "replayed": replayed });
+            let items: Vec<_> = replayed.into_iter().enumerate().map(item).collect();
             let run = json!({ "measurements": 1, "id": id, "name": "desk", "timestamp": "2026-11-21T00:00:00Z", "runs": 1,
-                "evaluators": [], "items": items, "replayed": replayed });
+                "evaluators": [], "items": items, "replayed": replayed.contains(&true) });
             serde_json::from_value(run).unwrap()
         };
-        let before = run("a", [&["m", "1", "2"], &["m", "1", "2"], &["m", "1"], &[]]);
-        let now = run("b", [&["m", "1", "2"], &["m", "1", "3"], &["n", "1"], &["m"]]);
+        let (before, now) = (run("a", [false; 4]), run("b", [true; 4]));
         let notes = |one: &Measurements, other: &Measurements| compare(one, &[other]).remove(0).notes;
-        assert_eq!(
-            notes(&before, &now),
-            [
-                "run b was replayed: its latency and cost are those of the recording",
-                "1 of 3 items asked the model exactly what they asked before; 2 diverged: `i1` at message 2, `i2` at the model, \
-                 the tools or the settings",
-            ]
-        );
+        let replayed = "run b was replayed: its latency and cost are those of the recording";
+        assert_eq!(notes(&before, &now), [replayed]);
         assert_eq!(notes(&before, &before), ["both sides are the same run"]);
+        assert_eq!(notes(&now, &now), ["both sides are the same run", replayed]);
         assert_eq!(
-            notes(&now, &now)[1..],
-            ["run b was replayed: its latency and cost are those of the recording"]
-        );
-        let mut in_part = now.clone();
-        in_part.items[3].replayed = false;
-        assert_eq!(
-            replay_note(&in_part).unwrap(),
+            replay_note(&run("b", [true, true, true, false])).unwrap(),
             "run b was replayed in part: the latency and cost of 3 of 4 items are those of the recording"
         );
         assert_eq!(replay_note(&before), None);

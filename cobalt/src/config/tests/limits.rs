@@ -7,7 +7,7 @@ use super::errors::refused;
 
 const FILE: &str = "\
 [[limits]]
-vendor = \"openai\"
+provider = \"openai\"
 model = \"gpt-4o*\"
 requests-per-minute = 500
 tokens-per-minute = 30_000
@@ -23,7 +23,7 @@ fn limits_are_listed_as_written() {
     let config = Project::with(FILE).load();
     let limits = config.settings().iter().find(|setting| setting.key == "limits").unwrap();
     let first = json!({
-        "vendor": "openai",
+        "provider": "openai",
         "model": "gpt-4o*",
         "requests-per-minute": 500,
         "tokens-per-minute": 30_000,
@@ -58,13 +58,13 @@ fn a_table_is_a_rule_for_the_requests_that_it_matches() {
 fn a_table_that_limits_nothing_or_is_misspelt_is_refused() {
     let refused = |keys: &str| refused(&format!("[[limits]]\n{keys}\n"));
     let at_least_one = "the table limits nothing: set `requests-per-minute`, `tokens-per-minute`, `concurrent-requests` or `retries`";
-    assert_eq!(refused("vendor = \"openai\""), format!("1:1: {at_least_one}"));
+    assert_eq!(refused("provider = \"openai\""), format!("1:1: {at_least_one}"));
     for (keys, expected) in [
         ("request-per-minute = 5", "unknown key `request-per-minute`; did you mean `requests-per-minute`?"),
         ("requests-per-minute = 0", "expected a whole number of at least 1"),
         ("retries = 21", "expected a whole number from 0 to 20"),
         ("model = \"gpt-[4\"\nretries = 1", "invalid pattern `gpt-[4`: "),
-        ("vendor = \"\"\nretries = 1", "the name is empty; remove the key to match all"),
+        ("provider = \"\"\nretries = 1", "the name is empty; remove the key to match all"),
         ("model = 4\nretries = 1", "expected a name in quotes, or a pattern such as \"gpt-4o*\""),
     ] {
         let error = refused(keys);

@@ -155,7 +155,7 @@ impl Autoeval {
     }
 
     /// Sets the environment variable with the API key. Default: the provider's own. The key is also used for embeddings if they
-    /// have the same [`base_url`](Self::base_url) or the judge's vendor, or if there is no judge.
+    /// have the same [`base_url`](Self::base_url) or the judge's provider, or if there is no judge.
     #[must_use]
     pub fn api_key_env(mut self, variable: impl Into<String>) -> Self {
         self.options.model.api_key_env = Some(variable.into());

@@ -48,7 +48,7 @@ impl Options {
     }
 
     /// The embedding model. If there is also a judge, its address is used for embeddings, too, unless theirs is set: a gateway
-    /// usually serves both. The exception is a vendor without embeddings.
+    /// usually serves both. The exception is a provider without embeddings.
     pub fn embedding(&self, asks_judge: bool) -> ModelChoice {
         let own = self.embedding.clone();
         let ModelChoice { base_url, api_key_env, .. } = self.model.clone();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::GEval;
 use crate::Provider;
-use crate::evaluators::tests::{all_asked_by, asked_by, without_models};
+use crate::evaluators::tests::{all_asked_by, asked_by, asked_with, asking, without_models};
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::llm::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 
@@ -76,13 +76,13 @@ fn the_output_is_rated_by_the_steps_that_a_model_wrote_from_the_criterion() {
 #[test]
 fn the_steps_are_asked_for_once_for_all_items_even_without_a_cache() {
     let server = server(&[5]);
-    let g_eval = g_eval(&server);
+    let (g_eval, asking) = (g_eval(&server), asking(""));
     for output in ["a", "b", "c"] {
-        asked_by(&g_eval, &context().with_output(Output::new(output)), "").0.unwrap();
+        asked_with(&asking, &g_eval, &context().with_output(Output::new(output))).unwrap();
     }
     let asked = server.requests();
     assert_eq!((asked.iter().filter(|asked| is_for_steps(asked)).count(), asked.len()), (1, 4));
-    asked_by(&g_eval.clone().model("other"), &context(), "").0.unwrap();
+    asked_with(&asking, &g_eval.clone().model("other"), &context()).unwrap();
     assert_eq!(
         server.requests().iter().filter(|asked| is_for_steps(asked)).count(),
         2,

@@ -359,9 +359,22 @@ pub async fn ask<T>(
     which: u32,
     read: impl Fn(&Map<String, Value>) -> Result<T, String>,
 ) -> Result<T, EvalError> {
-    let question =
-        Question { system: format!("{ROLE} {TAGS} {ANSWER_RULES}"), prompt, schema, repetition: which };
-    Ok(models.ask(model, &question, meter, read).await?)
+    Ok(models.ask(model, &question(prompt, schema, which), meter, read).await?)
+}
+
+/// The same for a prompt without texts of an item: all items share one answer.
+pub async fn ask_once<T>(
+    LlmHandle { models, meter }: &LlmHandle,
+    model: &ModelChoice,
+    prompt: String,
+    schema: Schema,
+    read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+) -> Result<T, EvalError> {
+    Ok(models.ask_once(model, &question(prompt, schema, 0), meter, read).await?)
+}
+
+fn question(prompt: String, schema: Schema, which: u32) -> Question {
+    Question { system: format!("{ROLE} {TAGS} {ANSWER_RULES}"), prompt, schema, repetition: which }
 }
 
 /// Builds a prompt: a task, followed by texts wrapped in tags with their names. If a text contains something like a tag, all

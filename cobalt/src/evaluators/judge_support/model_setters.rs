@@ -17,9 +17,9 @@ pub(crate) struct JudgeOptions {
     pub(in crate::evaluators) model: Option<NonEmptyString>,
     /// The provider. Default: derived from the model, else from `[judge]`.
     pub(in crate::evaluators) provider: Option<JudgeProvider>,
-    /// The base URL of the API. Default: that of `[judge]`, else the vendor's own.
+    /// The base URL of the API. Default: that of `[judge]`, else the provider's own.
     pub(in crate::evaluators) base_url: Option<BaseUrl>,
-    /// The environment variable with the API key. Default: the vendor's own.
+    /// The environment variable with the API key. Default: the provider's own.
     pub(in crate::evaluators) api_key_env: Option<SecretVariable>,
     /// The sampling temperature; sent only to models that support it.
     pub(in crate::evaluators) temperature: Option<Temperature>,

@@ -189,7 +189,7 @@ impl LlmJudge {
         let vendors = choices.iter().map(ModelChoice::vendor);
         if own.api_key_env.is_some() && own.base_url.is_none() && !all_same(vendors) {
             return Some(
-                "the panel's models are from several vendors, but `api_key_env` names a single key; remove it, or set the \
+                "the panel's models are from several providers, but `api_key_env` names a single key; remove it, or set the \
                  `base_url` of the gateway that accepts it"
                     .to_owned(),
             );

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use super::capabilities::KnownModes;
 use super::request::Request;
 use super::{ClientError, Target};
+use crate::budget;
 use crate::http::error_body::{display_url, error_message, one_line};
 use crate::http::{
     self, AttemptError, BodyLimit, Connections, Failure, HttpRequest, RedirectPolicy, Refusal, RetryPolicy,
@@ -68,22 +69,22 @@ impl Client {
         })
     }
 
-    /// Sends a request until there is a response, or retrying would not help. No slot is held while waiting.
+    /// Sends a request until there is a response, or retrying would not help. No slot is held while waiting for a limit or a retry.
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
         let failed = |problem: &str| SendError::Failed(permanent_error(target, request, problem));
         let call = build_call(request).map_err(|problem| failed(&problem))?;
         let mut tries = RetryPolicy::new(self.retries, self.back_off);
         loop {
-            if let Some(refusal) = crate::budget::refusal() {
-                return Err(failed(&refusal));
-            }
-            let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
+            budget::check().map_err(|refusal| failed(&refusal))?;
             #[cfg(feature = "record")]
             let permit = permit(target, request).await;
+            let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
+            // Others may have spent the rest while this request waited.
+            budget::check().map_err(|refusal| failed(&refusal))?;
             let (problem, wait) = match attempt(&self.connections, &call, self.timeout).await {
                 Ok(answer) => {
                     #[cfg(feature = "record")]
-                    permit.into_iter().for_each(|permit| permit.settle(None));
+                    permit.into_iter().for_each(|permit| permit.settle(crate::recording::tokens_of(&answer)));
                     return Ok(answer);
                 }
                 Err(AttemptError::Permanent(Failure::Refused(refusal))) => {

@@ -160,3 +160,37 @@ async fn requests_that_are_signed_for_their_host_are_refused() {
     assert!(signed.text().await.unwrap().contains("Amazon Bedrock signs the host"));
     assert!(end(&execution).await.1.is_some());
 }
+
+#[tokio::test]
+async fn a_request_that_continues_a_response_belongs_to_its_item() {
+    let next = AtomicUsize::new(0);
+    let mut scene = Scene::new(move |_| {
+        let id = format!("resp-{}", next.fetch_add(1, Ordering::SeqCst));
+        ScriptedResponse::json(200, &json!({ "id": id, "model": "gpt-4o-mini", "output": [] }))
+    });
+    let more = |text: &str| json!({ "previous_response_id": "resp-0", "input": text });
+    for mode in [RecordMode::Record, RecordMode::Replay] {
+        let process = scene.process(mode);
+        let item = json!({ "input": "the same for both" });
+        let (one, other) = (process.begin_with(&item, 1, 0), process.begin_with(&item, 2, 0));
+        assert_eq!(process.post(&process.base_url(Some(&one)), &json!({ "input": "start" })).await.0, 200);
+        assert_eq!(process.post(&process.base_url(None), &more("go on")).await.0, 200);
+        if mode == RecordMode::Replay {
+            assert_eq!(process.post(&process.base_url(None), &more("something else")).await.0, 400);
+        }
+        let (traffic, problem) = end(&one).await;
+        assert_eq!((traffic.live + traffic.replayed, problem.is_some()), (2, mode == RecordMode::Replay));
+        let mut summary = None;
+        process.traffic.finish(&mut summary);
+        assert_eq!(summary, None, "all are attributed");
+        // It has ended, so this is a request of another.
+        let third = process.begin_with(&item, 3, 0);
+        process.post(&process.base_url(None), &more("late")).await;
+        process.traffic.finish(&mut summary);
+        assert_eq!(summary.map(|summary| summary.unattributed), Some(1));
+        for execution in [other, third] {
+            assert_eq!(end(&execution).await.1, None);
+        }
+        scene.stop();
+    }
+}

@@ -1,11 +1,11 @@
-//! Vendors that are busy, broken or very talkative.
+//! Providers that are busy, broken or very talkative.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
 #[tokio::test]
-async fn a_busy_vendor_is_asked_again_and_the_wait_is_no_latency() {
+async fn a_busy_provider_is_asked_again_and_the_wait_is_no_latency() {
     let attempts = AtomicUsize::new(0);
     let scene = Scene::new(move |_| match attempts.fetch_add(1, Ordering::SeqCst) {
         0 => ScriptedResponse::json(429, &json!({ "error": "slow down" })).header("retry-after", "0.2"),
@@ -87,7 +87,7 @@ async fn an_answer_of_50_megabytes_is_recorded_once_by_its_hash() {
 }
 
 #[tokio::test]
-async fn a_vendor_that_cannot_be_reached_is_an_error_with_its_address() {
+async fn a_provider_that_cannot_be_reached_is_an_error_with_its_address() {
     let mut scene = Scene::numbered();
     scene.stop();
     let process = scene.process(RecordMode::Record);

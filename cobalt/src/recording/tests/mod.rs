@@ -1,10 +1,16 @@
-//! The gateway with a scripted vendor, and clients as agents use them.
+//! The gateway with a scripted provider, and clients as agents use them.
 
 mod attribution;
 mod broken;
+mod failed;
+#[cfg(feature = "judge")]
+mod judges;
+mod long_texts;
 mod modes;
 mod retries;
 mod secrets;
+mod stale;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,21 +20,23 @@ use std::time::Duration;
 use cobalt_core::item::Item;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::recordings::{Cassette, RecordingFolder};
-use cobalt_core::report::Traffic;
+use cobalt_core::report::{Execution, Status, Traffic};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
 use super::gateway::Gateway;
-use super::route::VendorRoute;
+use super::route::ProviderRoute;
 use super::run_traffic::RunTraffic;
 use super::settings::{RecordMode, ResolvedRecording};
 use super::start::GatewayStart;
 use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 use crate::limits::Limits;
 
-/// A folder of recordings, and a vendor that counts its answers.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A folder of recordings, and a provider that counts its answers.
 struct Scene {
     folder: TempDir,
     server: Option<TestServer>,
@@ -49,7 +57,7 @@ impl Scene {
         Self { folder: tempfile::tempdir().unwrap(), server: Some(server), upstream }
     }
 
-    /// With a vendor whose answers are numbered.
+    /// With a provider whose answers are numbered.
     fn numbered() -> Self {
         let next = std::sync::atomic::AtomicUsize::new(0);
         Self::new(move |request| {
@@ -63,6 +71,16 @@ impl Scene {
     }
 
     fn process_with(&self, mode: RecordMode, change: impl FnOnce(&mut ResolvedRecording)) -> Process {
+        self.process_of(3, mode, change)
+    }
+
+    /// A process with this number of trials per item.
+    fn process_of(
+        &self,
+        runs: usize,
+        mode: RecordMode,
+        change: impl FnOnce(&mut ResolvedRecording),
+    ) -> Process {
         let upstreams = BTreeMap::from([
             ("OPENAI_BASE_URL".to_owned(), self.upstream.clone()),
             ("GOOGLE_GEMINI_BASE_URL".to_owned(), self.upstream.clone()),
@@ -71,6 +89,7 @@ impl Scene {
         let gateway = Gateway::start(start, PriceTable::default(), Limits::new(Vec::new(), None)).unwrap();
         let mut settings = ResolvedRecording {
             mode,
+            records_missing: false,
             root: self.folder.path().to_owned(),
             folder: self.folder.path().join("desk"),
             ignore: Vec::new(),
@@ -78,18 +97,33 @@ impl Scene {
         };
         change(&mut settings);
         let keys = (0..1_000).map(|index| Arc::from(format!("item-{index}"))).collect();
-        let experiment = ExperimentTraffic::new("desk", settings, keys, 3);
+        let experiment = ExperimentTraffic::new("desk", settings, keys, runs);
         let traffic = Arc::new(RunTraffic::new(Arc::clone(&gateway), experiment));
         Process { gateway, traffic, client: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 
-    /// Stops the vendor.
+    /// Stops the provider.
     fn stop(&mut self) {
         self.server = None;
     }
 
+    fn recordings(&self) -> RecordingFolder {
+        RecordingFolder::new(self.folder.path().join("desk"))
+    }
+
     fn cassette(&self, name: &str) -> Cassette {
-        RecordingFolder::new(self.folder.path().join("desk")).read(name).unwrap().unwrap()
+        self.recordings().read(name).unwrap().unwrap()
+    }
+
+    /// Dates a trial of the first item and its judges' answers back by some days.
+    fn date_back(&self, run: usize, days: u32) {
+        let mut cassette = self.cassette("item-0");
+        let trial = &mut cassette.trials[run];
+        let dates = trial.judges.iter_mut().map(|answer| &mut answer.recorded_at);
+        for date in dates.chain([&mut trial.recorded_at]) {
+            *date = date.map(|at| (at.time() - DAY * days).into());
+        }
+        self.recordings().write("item-0", &cassette).unwrap();
     }
 }
 
@@ -105,7 +139,7 @@ impl Process {
 
     /// The base URL of OpenAI for an execution, or for the process.
     fn base_url(&self, execution: Option<&ExecutionTraffic>) -> String {
-        self.gateway.base_url(VendorRoute::named("openai").unwrap(), execution)
+        self.gateway.base_url(ProviderRoute::named("openai").unwrap(), execution)
     }
 
     /// Sends a conversation, and returns the status and the text of the response.
@@ -122,10 +156,16 @@ impl Process {
     }
 }
 
-/// Ends an execution, and returns its traffic, and the error of the item if there is one.
+/// Ends an execution whose agent gave an output, and returns its traffic, and the error of the item if there is one.
 async fn end(execution: &ExecutionTraffic) -> (Traffic, Option<String>) {
+    end_as(execution, Status::Ok).await
+}
+
+/// Ends an execution with a status.
+async fn end_as(execution: &ExecutionTraffic, status: Status) -> (Traffic, Option<String>) {
     let agent = execution.end_agent(Duration::from_millis(20)).await;
-    (execution.end().unwrap().unwrap_or_default(), agent.problem)
+    let outcome = Execution { status, ..Execution::default() };
+    (execution.end(&outcome).unwrap().unwrap_or_default(), agent.problem)
 }
 
 fn chat(messages: &[&str]) -> Value {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn what_was_recorded_is_replayed_when_the_vendor_is_gone() {
+async fn what_was_recorded_is_replayed_when_the_provider_is_gone() {
     let mut scene = Scene::numbered();
     let first = scene.process(RecordMode::Record);
     let execution = first.begin(0, 0);
@@ -22,7 +22,7 @@ async fn what_was_recorded_is_replayed_when_the_vendor_is_gone() {
     assert_eq!(content(&replayed.1), content(&second));
     let agent = execution.end_agent(Duration::from_millis(1)).await;
     assert_eq!(agent.recorded_latency, Some(20.0));
-    let replayed = execution.end().unwrap().unwrap();
+    let replayed = execution.end(&Execution::default()).unwrap().unwrap();
     assert_eq!((replayed.live, replayed.replayed, replayed.live_cost), (0, 2, 0.0));
     assert!(replayed.is_replayed() && replayed.recorded_at.is_some());
     assert_eq!(replayed.asked, traffic.asked);
@@ -113,15 +113,60 @@ async fn a_conversation_that_diverges_is_live_from_there_and_recorded_anew() {
 #[tokio::test]
 async fn ignored_fields_may_differ() {
     let scene = Scene::numbered();
-    let body = |trace: u64| json!({ "model": "m", "metadata": { "trace_id": trace }, "messages": [{ "content": "hi" }] });
+    let body = |trace: u64, text: &str| json!({ "model": "m", "metadata": { "trace_id": trace, "kind": 1 }, "messages": [{ "content": text }] });
     let ignore = |settings: &mut ResolvedRecording| settings.ignore = vec!["metadata.trace_id".to_owned()];
+    let mut asked = Vec::new();
     for (mode, trace) in [(RecordMode::Record, 1), (RecordMode::Replay, 2)] {
         let process = scene.process_with(mode, ignore);
         let execution = process.begin(0, 0);
-        let (status, text) = process.post(&process.base_url(Some(&execution)), &body(trace)).await;
+        let (status, text) = process.post(&process.base_url(Some(&execution)), &body(trace, "hi")).await;
         assert_eq!(status, 200, "{text}");
-        end(&execution).await;
+        asked.push(end(&execution).await.0.asked);
     }
+    assert_eq!(asked[0], asked[1], "both have asked the same");
+    let process = scene.process_with(RecordMode::Replay, ignore);
+    let execution = process.begin(0, 0);
+    process.post(&process.base_url(Some(&execution)), &body(3, "ho")).await;
+    let problem = end(&execution).await.1.unwrap();
+    assert!(
+        problem.contains("`messages[0].content`: recorded \"hi\"") && !problem.contains("trace_id"),
+        "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn what_has_no_recording_is_recorded_unless_a_mode_is_chosen() {
+    let scene = Scene::numbered();
+    let first = scene.process(RecordMode::Record);
+    let execution = first.begin(0, 0);
+    first.ask(&execution, &["hi"]).await;
+    end(&execution).await;
+
+    let chosen = scene.process(RecordMode::Replay);
+    let execution = chosen.begin(1, 0);
+    let (status, refused) = chosen.ask(&execution, &["hi"]).await;
+    assert!(status == 400 && refused.contains("the item has no recording"), "{refused}");
+    end(&execution).await;
+
+    let process = scene.process_with(RecordMode::Replay, |settings| settings.records_missing = true);
+    for (index, run, expected) in
+        [(1, 0, "answer 1 to hi"), (1, 1, "answer 2 to hi"), (0, 0, "answer 0 to hi")]
+    {
+        let execution = process.begin(index, run);
+        assert_eq!(content(&process.ask(&execution, &["hi"]).await.1), expected);
+        assert_eq!(end(&execution).await.1, None);
+    }
+    // The trial that was interrupted before it was recorded.
+    let execution = process.begin(0, 1);
+    assert_eq!(content(&process.ask(&execution, &["hi"]).await.1), "answer 3 to hi");
+    end(&execution).await;
+    let answers = |item| scene.cassette(item).trials.len();
+    assert_eq!((answers("item-0"), answers("item-1")), (2, 2));
+    // What is recorded is only replayed.
+    let execution = process.begin(1, 0);
+    let (status, refused) = process.ask(&execution, &["ho"]).await;
+    assert!(status == 400 && refused.contains("`messages[0].content`"), "{refused}");
+    end(&execution).await;
 }
 
 #[tokio::test]
@@ -172,4 +217,60 @@ async fn without_recordings_everything_is_passed_on_and_nothing_is_written() {
     assert_eq!(content(&process.post(&process.base_url(None), &chat(&["hi"])).await.1), "answer 1 to hi");
     assert_eq!(end(&execution).await.0.live, 2);
     assert_eq!(std::fs::read_dir(scene.folder.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_file_of_another_item_is_no_recording_of_this_one() {
+    let scene = Scene::numbered();
+    let record = async |text: &str| {
+        let process = scene.process(RecordMode::Record);
+        let execution = process.begin(0, 0);
+        process.ask(&execution, &[text]).await;
+        end(&execution).await;
+    };
+    record("hi").await;
+    let other = Cassette { item: "item-0?".to_owned(), ..scene.cassette("item-0") };
+    scene.recordings().write("item-0", &other).unwrap();
+    let process = scene.process(RecordMode::Replay);
+    let execution = process.begin(0, 0);
+    let (_, refused) = process.ask(&execution, &["hi"]).await;
+    assert!(refused.contains("the item has no recording"), "{refused}");
+    end(&execution).await;
+    record("hello").await;
+    let own = scene.cassette("item-0");
+    assert_eq!((own.item.as_str(), own.interactions().count()), ("item-0", 1));
+}
+
+#[tokio::test]
+async fn an_answer_is_replayed_with_its_fields_in_the_order_of_the_model() {
+    let text = r#"{"id":"m","content":[{"type":"tool_use","input":{"to":"York","from":"Rome","at":{"z":1,"a":2}}}]}"#;
+    let mut scene =
+        Scene::new(move |_| ScriptedResponse::text(200, text).header("content-type", "application/json"));
+    for mode in [RecordMode::Record, RecordMode::Replay] {
+        let process = scene.process(mode);
+        let execution = process.begin(0, 0);
+        assert_eq!(process.ask(&execution, &["hi"]).await, (200, text.to_owned()), "{mode}");
+        end(&execution).await;
+        scene.stop();
+    }
+}
+
+#[tokio::test]
+async fn a_complete_recording_replaces_all_unattributed_requests_of_its_experiment() {
+    let scene = Scene::numbered();
+    let item = json!({ "input": "the same for both" });
+    let record = async |texts: &[&str], ended: usize| {
+        let process = scene.process(RecordMode::Record);
+        let _twins = (process.begin_with(&item, 1, 0), process.begin_with(&item, 2, 0));
+        for text in texts {
+            process.post(&process.base_url(None), &chat(&["the same for both", text])).await;
+        }
+        (0..ended).for_each(|index| process.traffic.close(index));
+        process.traffic.finish(&mut None);
+        let file = RecordingFolder::new(scene.folder.path()).read("unattributed").unwrap().unwrap();
+        file.interactions().count()
+    };
+    assert_eq!(record(&["one", "two"], 0).await, 2);
+    assert_eq!(record(&["one", "three"], 999).await, 3, "the other may still be sent");
+    assert_eq!(record(&["four"], 1_000).await, 1);
 }

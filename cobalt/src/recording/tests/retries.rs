@@ -31,10 +31,10 @@ async fn run(process: &Process, retries: usize) -> ItemResult {
         }
     };
     let traffic = Some(Arc::clone(&process.traffic));
-    run_item(&Work { traffic, ..work(definition(retries), agent) }, 0, |_| {}).await
+    run_item(&Work { traffic, ..work(definition(retries), agent) }, 0, |_| {}).await.unwrap()
 }
 
-/// A vendor whose first answer is of no use.
+/// A provider whose first answer is of no use.
 fn poor_at_first() -> Scene {
     let next = AtomicUsize::new(0);
     Scene::new(move |_| completion(if next.fetch_add(1, Ordering::SeqCst) == 0 { "hm" } else { "Paris" }))
@@ -71,7 +71,7 @@ async fn a_request_that_is_not_recorded_is_not_retried() {
 }
 
 #[tokio::test]
-async fn waits_for_a_vendor_count_as_latency_of_no_attempt() {
+async fn waits_for_a_provider_count_as_latency_of_no_attempt() {
     let next = AtomicUsize::new(0);
     let scene = Scene::new(move |_| match next.fetch_add(1, Ordering::SeqCst) {
         0 => ScriptedResponse::json(429, &json!({ "error": "slow down" })).header("retry-after", "1"),
@@ -86,4 +86,20 @@ async fn waits_for_a_vendor_count_as_latency_of_no_attempt() {
     for latency in [trial.retried[0].latency_ms, trial.latency_ms] {
         assert!((own * 0.9..900.0).contains(&latency), "{trial:?}");
     }
+}
+
+#[tokio::test]
+async fn waits_after_the_end_of_the_agent_are_not_subtracted_from_its_latency() {
+    let scene = Scene::new(|_| {
+        ScriptedResponse::json(429, &json!({ "error": "slow down" })).header("retry-after", "1")
+    });
+    let process = scene.process(RecordMode::Off);
+    let execution = process.begin(0, 0);
+    // The agent does not wait for this one.
+    let (client, url) = (process.client.clone(), process.base_url(Some(&execution)));
+    let abandoned = tokio::spawn(client.post(format!("{url}/chat/completions")).body("{}").send());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let agent = execution.end_agent(Duration::from_millis(100)).await;
+    assert!(agent.waited < Duration::from_millis(500), "{agent:?}");
+    abandoned.abort();
 }

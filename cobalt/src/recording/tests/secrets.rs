@@ -1,6 +1,7 @@
 //! Keys are passed on, and written nowhere.
 
 use super::*;
+use crate::recording::NO_KEY;
 
 #[tokio::test]
 async fn no_key_is_in_any_file() {
@@ -14,7 +15,7 @@ async fn no_key_is_in_any_file() {
     });
     let process = scene.process(RecordMode::Record);
     let execution = process.begin(0, 0);
-    let url = process.gateway.base_url(VendorRoute::named("gemini").unwrap(), Some(&execution));
+    let url = process.gateway.base_url(ProviderRoute::named("gemini").unwrap(), Some(&execution));
     let request = process.client.post(format!(
         "{url}/v1beta/models/g:generateContent?key=AIzaSyD4v8Kq2Wm7Xt1Zb5Nc9Rj3Hf6Lp0Gu-Ye&alt=sse"
     ));
@@ -36,4 +37,45 @@ async fn no_key_is_in_any_file() {
     assert!(sent.path.contains("key=AIzaSy"), "{}", sent.path);
     assert_eq!(sent.headers["cookie"], "login=pa55w0rd");
     assert!(!sent.headers.contains_key("x-cobalt-execution"));
+}
+
+#[tokio::test]
+async fn the_password_in_an_address_is_sent_and_neither_written_nor_shown() {
+    let scene = Scene::numbered();
+    let address = scene.upstream.replace("http://", "http://ann:pa55w0rd@");
+    let address = format!("{address}/bot123456789:AAH8kq2Xw7Zt1Vb5Nc9Rj3Hf6Lp0Gu_YeQs");
+    for mode in [RecordMode::Record, RecordMode::Replay] {
+        let process = scene.process(mode);
+        let execution = process.begin(0, 0);
+        let url = process.gateway.base_url_for(&address, Some(&execution)).unwrap();
+        assert_eq!(process.post(&url, &chat(&["hi"])).await.0, 200);
+        if mode == RecordMode::Replay {
+            let (status, refused) = process.post(&url, &chat(&["hi", "and"])).await;
+            assert!(status == 400 && refused.contains("not recorded: POST 127.0.0.1:"), "{refused}");
+            assert!(!refused.contains("pa55w0rd") && !refused.contains("AAH8kq2"), "{refused}");
+        }
+        end(&execution).await;
+    }
+    let sent = &scene.server.as_ref().unwrap().requests()[0];
+    assert!(sent.path.contains(":AAH8kq2"), "{}", sent.path);
+    let written = all_files(scene.folder.path());
+    for secret in ["pa55w0rd", "AAH8kq2"] {
+        assert!(!written.contains(secret), "{secret} in {written}");
+    }
+}
+
+#[tokio::test]
+async fn the_placeholder_of_a_key_is_never_sent() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Auto);
+    let execution = process.begin(0, 0);
+    let url = format!("{}/chat/completions", process.base_url(Some(&execution)));
+    let request = process.client.post(url).header("authorization", format!("Bearer {NO_KEY}"));
+    let response = request.body(chat(&["hi"]).to_string()).send().await.unwrap();
+    assert_eq!(response.status(), 401);
+    let (_, problem) = end(&execution).await;
+    let expected = "`OPENAI_API_KEY` is not set, and POST openai/chat/completions is not recorded; set the key to send it";
+    assert_eq!(problem.unwrap(), expected);
+    assert!(scene.server.as_ref().unwrap().requests().is_empty());
+    assert!(!scene.recordings().cassette("item-0").exists());
 }

@@ -84,7 +84,7 @@ function execute({ subject, grade, random }: Attempt): Execution {
   const incident = incidents.get(subject.key);
   if (!incident) throw new Error(`no such item: ${subject.key}`);
   if (random.chance(0.003))
-    return failed('error', 'the vendor answered 429 Too Many Requests: rate limit reached', 610);
+    return failed('error', 'the provider answered 429 Too Many Requests: rate limit reached', 610);
   const { service, cause, fix, minutes, customers } = incident;
   const parts = [
     `${service[0]?.toUpperCase()}${service.slice(1)} was down for ${minutes} minutes.`,

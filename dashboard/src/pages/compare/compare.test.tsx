@@ -46,6 +46,24 @@ test('problems with the comparison are listed', async () => {
   expect(notes).toHaveTextContent('run A is partial');
 });
 
+test('diverged items are listed if the note does not name them all', async () => {
+  const diverged = Array.from({ length: 6 }, (_, index) => ({
+    key: `item-${index}`,
+    message: index || null,
+  }));
+  const asked = { items: 1_310, same: 3, diverged };
+  const few = { items: 12, same: 7, diverged: diverged.slice(0, 5) };
+  draw(compared({ comparisons: [comparison({ asked }), comparison({ asked: few })] }));
+  const list = await screen.findByRole('list', { name: 'Diverged items', hidden: true });
+  expect(screen.getByText('1,307 diverged items')).toBeVisible();
+  const lines = within(list).getAllByRole('listitem', { hidden: true });
+  expect(lines.map((line) => line.textContent)).toEqual([
+    'item-0 at the model, the tools or the settings',
+    ...[1, 2, 3, 4, 5].map((number) => `item-${number} at message ${number}`),
+    'and 1,301 more',
+  ]);
+});
+
 test('regressions come first, and the tabs query the server', async () => {
   const { requests, user, router } = draw(compared());
   await user.click(await screen.findByRole('button', { name: 'Regressed 8' }));

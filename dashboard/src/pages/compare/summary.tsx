@@ -6,6 +6,7 @@ import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatDate } from '../../lib/format';
 import { DifferenceTable } from './difference-table';
+import { DivergedItems } from './diverged-items';
 import { hasAdjustedPValues, matchedItems, noChangeText, notableVerdicts } from './explain';
 import { LETTERS, RunLetter } from './run-letter';
 
@@ -63,6 +64,7 @@ function ComparisonSummary({ comparison, letter }: { comparison: Comparison; let
           ))}
         </ul>
       )}
+      <DivergedItems asked={comparison.asked} />
     </div>
   );
 }

@@ -18,6 +18,7 @@ import type { ScoreRange } from './histogram';
 import { Items } from './items';
 import { parseFilter, rangeFilter, UNFILTERED } from './items/filter';
 import { Metrics } from './metrics';
+import { RunRetries } from './retries';
 import { RunHeader } from './run-header';
 import { Scores } from './scores';
 import { Thresholds } from './thresholds';
@@ -56,12 +57,17 @@ function Run({ overview }: { overview: Overview }) {
     set({ ...UNFILTERED, state: 'diverged' });
     items.current?.scrollIntoView();
   }, [set]);
+  const showRetried = useCallback(() => {
+    set({ ...UNFILTERED, state: 'retried' });
+    items.current?.scrollIntoView();
+  }, [set]);
   const { run } = overview;
   return (
     <div className="flex flex-col gap-4">
       <RunHeader overview={overview} />
       <Unfinished overview={overview} />
       <Metrics overview={overview} />
+      <RunRetries run={run} onRetried={showRetried} />
       <RunTraffic run={run} onDiverged={showDiverged} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
         <Scores overview={overview} onRange={showRange} />

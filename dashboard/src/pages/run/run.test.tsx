@@ -158,6 +158,26 @@ describe('a run', () => {
     expect(screen.queryByRole('button', { name: /^Diverged/ })).toBeNull();
   });
 
+  test('one with retried attempts counts them, and shows their items', async () => {
+    const counts = { retriedItems: 3, retriedExecutions: 5, passedAfterRetry: 2 };
+    const states = { ...overview().states, retried: 3 };
+    const { router, user } = open({ run: report({ summary: { ...report().summary, ...counts } }), states });
+    const section = await screen.findByRole('region', { name: 'Retries' });
+    expect(section).toHaveTextContent('Retried: 3 items, 5 transient failures');
+    expect(section).toHaveTextContent('2 items passed only after a retry');
+    await user.click(within(section).getByRole('button', { name: 'Show retried items' }));
+    expect(router.state.location.search).toBe('?state=retried');
+    expect(screen.getByRole('button', { name: 'Retried 3' })).toHaveAttribute('aria-pressed', 'true');
+  });
+
+  test('one without retries says nothing about them', async () => {
+    open();
+    await screen.findByRole('table', { name: 'Items' });
+    expect(screen.queryByRole('region', { name: 'Retries' })).toBeNull();
+    expect(screen.queryByRole('button', { name: /^Retried/ })).toBeNull();
+    expect(screen.queryByText(/retried/)).toBeNull();
+  });
+
   test('it links to its neighbours, comparison, trends and exports', async () => {
     const { user } = open({ previous: { id: 'before', timestamp: '2026-02-04T10:00:00Z' } });
     expect(await screen.findByRole('link', { name: 'Previous run' })).toHaveAttribute('href', '/runs/before');
@@ -227,6 +247,15 @@ describe('the items', () => {
     );
     expect(screen.getByRole('row', { name: /item 1/ })).toHaveTextContent('as recorded in part: 310 ms');
     expect(screen.getByRole('row', { name: /item 2/ })).not.toHaveTextContent('recorded');
+  });
+
+  test('an item with retried attempts is marked beside its status', async () => {
+    const rows = [itemRow(0, { retried: 2 }), itemRow(1)];
+    mockServer({ [`${RUN}/overview`]: overview(), [`${RUN}/items`]: { items: rows, matching: 2, total: 2 } });
+    renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
+    const retried = await screen.findByRole('row', { name: /item 0/ });
+    expect(within(retried).getByRole('cell', { name: 'Passed (2 attempts retried)' })).toBeVisible();
+    expect(screen.getByRole('row', { name: /item 1/ })).not.toHaveTextContent('retried');
   });
 
   test('filters are written to the URL and sent to the server', async () => {

@@ -4,7 +4,7 @@ import type { LatencyStats, MetricStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { ReplayMark } from '../../components/replay-mark';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
-import { summaryMark } from '../../lib/traffic';
+import { judgeMark, REPLAYED_JUDGES, summaryMark } from '../../lib/traffic';
 
 const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
 
@@ -42,6 +42,7 @@ export function Usage({ overview }: { overview: Overview }) {
         {summary.judgeCalls != null && (
           <TotalRow name="Judge total">
             {summary.judgeCost == null ? 'cost unknown' : formatCost(summary.judgeCost)}
+            <ReplayMark mark={judgeMark(summary)} explanation={REPLAYED_JUDGES} />
             <Note>{judgeNote(overview)}</Note>
           </TotalRow>
         )}
@@ -94,6 +95,7 @@ function judgeNote({ run: { summary } }: Overview): string {
   const parts = [
     pluralize(summary.judgeCalls ?? 0, 'call'),
     summary.judgeCached ? `${formatCount(summary.judgeCached)} cached` : undefined,
+    summary.judgeReplayed ? `${formatCount(summary.judgeReplayed)} replayed` : undefined,
     summary.judgeTokens ? pluralize(summary.judgeTokens, 'token') : undefined,
     summary.judgeModels?.join(', '),
   ];

@@ -1,6 +1,6 @@
 //! A scripted model server: it speaks the APIs of OpenAI and Anthropic, but its "model" is a set of rules.
 //!
-//! It stands in for a vendor, so that you can run the example agents, and record them again, without a key. The rules know these two
+//! It stands in for a provider, so that you can run the example agents, and record them again, without a key. The rules know these two
 //! agents and their judges, and nothing else. They are deterministic, and deliberately wrong for a few items.
 
 mod api;
@@ -39,7 +39,7 @@ impl ModelServer {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// The environment variables with which clients of both vendors find the server. The keys only have to be there.
+    /// The environment variables with which clients of both providers find the server. The keys only have to be there.
     #[must_use]
     pub fn environment(&self) -> [(&'static str, String); 4] {
         [

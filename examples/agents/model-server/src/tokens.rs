@@ -35,7 +35,7 @@ pub(crate) fn usage(conversation: &Conversation, answer: &Answer) -> Usage {
     let tools = conversation.tools.iter().map(|tool| PER_MESSAGE + call(&tool.name, &tool.parameters));
     let schema = conversation.schema.as_ref().map_or(0, |schema| count(&schema.to_string()));
     let input = count(&conversation.system) + turns.sum::<u64>() + tools.sum::<u64>() + schema;
-    // The vendor has seen the beginning of a prompt if there is an answer of the model in it.
+    // The provider has seen the beginning of a prompt if there is an answer of the model in it.
     let seen = conversation.turns.iter().any(|turn| !matches!(turn, Turn::User(_)));
     let cached = if seen && input >= CACHED_FROM { input * 3 / 4 / CACHE_STEP * CACHE_STEP } else { 0 };
     let output = match answer {

@@ -38,7 +38,7 @@ pub struct ResearchAgent {
 pub struct Research {
     /// The answer, with its sources.
     pub answer: String,
-    /// The model's name as the vendor reports it.
+    /// The model's name as the provider reports it.
     pub model: String,
     /// The whole conversation.
     pub messages: Vec<ChatCompletionRequestMessage>,
@@ -51,7 +51,7 @@ pub struct Research {
 pub struct Tokens {
     /// Includes the cached ones.
     pub input: u64,
-    /// Those read from the vendor's cache.
+    /// Those read from the provider's cache.
     pub cached: u64,
     /// Those of the answers.
     pub output: u64,

@@ -10,8 +10,9 @@ import { toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
 import { Evaluations } from './evaluations';
 import { Fact } from './fact';
-import { inputOf, metadataOf, omit, tokensOf, trialsOf } from './item';
+import { attemptsOf, inputOf, metadataOf, omit, tokensOf, trialsOf } from './item';
 import { Output } from './output';
+import { TrialRetries } from './retries';
 import { Section } from './section';
 import { ToolCalls } from './tool-call-list';
 import { toolCalls } from './tool-calls';
@@ -31,6 +32,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const executions = trialsOf(item);
   const place = shown < executions.length ? shown : 0;
   const execution = executions[place] ?? item;
+  const attempts = attemptsOf(execution);
   const expected = expectedField(item.input);
   const metadata = metadataOf(execution);
   const tools = toolCalls(metadata);
@@ -52,6 +54,11 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
       >
         <Output execution={execution} expected={expected === undefined ? undefined : item.input[expected]} />
       </Section>
+      {attempts > 1 && (
+        <Section title={executions.length > 1 ? `Retried after (trial ${place + 1})` : 'Retried after'}>
+          <TrialRetries execution={execution} />
+        </Section>
+      )}
       <Section title="Scores">
         <Evaluations run={run} evaluations={execution.evaluations} />
       </Section>
@@ -81,14 +88,16 @@ interface FactsProps {
   row: ItemRow;
 }
 
-/** Latency, model, tokens and cost of a trial. */
+/** Latency, attempts, model, tokens and cost of a trial. */
 function Facts({ execution, metadata, row: { cost, runs: trials, traffic } }: FactsProps) {
   const { input, output, total } = tokensOf(metadata);
+  const attempts = attemptsOf(execution);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 px-5 py-3">
       <Fact name="Latency">
         {formatDuration(execution.latencyMs)} <ReplayMark {...itemMark(execution.traffic)} />
       </Fact>
+      {attempts > 1 && <Fact name="Attempts">{formatCount(attempts)}</Fact>}
       {typeof metadata.model === 'string' && (
         <Fact name="Model">
           <Text>{metadata.model}</Text>

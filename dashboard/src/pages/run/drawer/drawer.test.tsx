@@ -122,6 +122,22 @@ describe('the drawer of an item', () => {
     expect(drawer.queryByText('as recorded')).toBeNull();
   });
 
+  test('shows how many attempts the selected trial took, and why', async () => {
+    const attempt = (error: string) => ({ error, latencyMs: 5 });
+    const retried = [attempt('<b>busy</b>'), attempt('gone'), attempt('<b>busy</b>')];
+    const runs = [{ ...execution(1, 'the red fox'), retried }, execution(1, 'the red fox')];
+    const { drawer, container, user } = await open({ runs });
+    expect(drawer.getByText('Attempts', { selector: 'dt' }).parentElement).toHaveTextContent('Attempts4');
+    const section = drawer.getByRole('region', { name: 'Retried after (trial 1)' });
+    const errors = within(section).getAllByRole('listitem');
+    expect(errors.map((error) => error.textContent)).toEqual(['<b>busy</b>2 times', 'gone']);
+    expect(container.querySelector('b')).toBeNull();
+    expect(drawer.getByRole('button', { name: /^retried Trial 1/ })).toBeVisible();
+    await user.click(drawer.getByRole('button', { name: /^Trial 2/ }));
+    expect(drawer.queryByRole('region', { name: /^Retried after/ })).toBeNull();
+    expect(drawer.queryByText('Attempts')).toBeNull();
+  });
+
   test('lists the tool calls with their arguments and results', async () => {
     const metadata = {
       model: 'small-1',

@@ -12,6 +12,9 @@ export function inputOf({ input }: Item): Record<string, unknown> {
 /** The trials of an item, at least one. */
 export const trialsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);
 
+/** How many attempts a trial took. */
+export const attemptsOf = ({ retried = [] }: Execution): number => retried.length + 1;
+
 /** The metadata of an output. */
 export function metadataOf({ output }: Execution): Record<string, unknown> {
   return output.metadata ?? {};

@@ -1,12 +1,13 @@
 // The trials of an item: their scores, and buttons to select one.
 import clsx from 'clsx';
-import { CircleAlert, Clock } from 'lucide-react';
+import { CircleAlert, Clock, RotateCcw } from 'lucide-react';
 import type { Execution, Item, Report, TrialStats } from '../../../api/types';
 import { Text } from '../../../components/text';
 import { formatDuration, formatScore } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { evaluatorsOf, passMarkOf } from '../verdict';
 import { DotPlot } from './dot-plot';
+import { attemptsOf } from './item';
 
 interface TrialsProps {
   run: Report;
@@ -98,14 +99,15 @@ function TrialButton({ number, execution, isShown, onPick }: TrialButtonProps) {
       aria-pressed={isShown}
       onClick={onPick}
       className={clsx(
-        'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-xs whitespace-nowrap [&_svg]:size-3.5 [&_svg]:text-bad',
+        'inline-flex h-8 items-center gap-1.5 rounded-md border px-2.5 text-xs whitespace-nowrap [&_svg]:size-3.5',
         isShown
           ? 'border-accent bg-accent-soft font-medium text-accent'
           : 'border-line bg-surface hover:bg-sunken',
       )}
     >
-      {execution.status === 'error' && <CircleAlert aria-label="failed" />}
-      {execution.status === 'timeout' && <Clock aria-label="timed out" />}
+      {execution.status === 'error' && <CircleAlert aria-label="failed" className="text-bad" />}
+      {execution.status === 'timeout' && <Clock aria-label="timed out" className="text-bad" />}
+      {attemptsOf(execution) > 1 && <RotateCcw aria-label="retried" className="text-warn" />}
       Trial {number}
       <span className="text-muted tabular-nums">{formatDuration(execution.latencyMs)}</span>
     </button>

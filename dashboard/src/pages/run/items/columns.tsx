@@ -3,6 +3,7 @@ import { createColumnHelper, tableFeatures } from '@tanstack/react-table';
 import { Link } from 'react-router';
 import type { ItemRow } from '../../../api/types';
 import { ReplayIcon } from '../../../components/replay-mark';
+import { RetryMark } from '../../../components/retry-mark';
 import { Score } from '../../../components/score';
 import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
@@ -51,7 +52,7 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
       id: 'status',
       header: 'Status',
       meta: { sort: 'status', width: 184 },
-      cell: ({ row: { original } }) => original.item && <ItemVerdict row={original.item} />,
+      cell: ({ row: { original } }) => original.item && <Status item={original.item} />,
     }),
     helper.display({
       id: 'input',
@@ -111,6 +112,15 @@ function ItemLink({ item, to }: { item: ItemRow; to: string }) {
         </span>
       )}
     </Link>
+  );
+}
+
+function Status({ item }: { item: ItemRow }) {
+  return (
+    <>
+      <ItemVerdict row={item} />
+      <RetryMark attempts={item.retried} />
+    </>
   );
 }
 

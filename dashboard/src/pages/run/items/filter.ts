@@ -12,6 +12,7 @@ export const STATE_LABELS: Record<State, string> = {
   timeout: 'Timeout',
   evalError: 'Scoring error',
   diverged: 'Diverged',
+  retried: 'Retried',
 };
 
 export const stateNames = Object.keys(STATE_LABELS) as State[];

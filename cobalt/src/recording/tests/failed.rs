@@ -1,0 +1,147 @@
+//! Trials that fail keep the recording that they cannot replace.
+
+use super::*;
+
+const HELLO: &[&str] = &["hello"];
+const MORE: &[&str] = &["hello", "more"];
+
+/// A scene with a recording of the first item: two requests.
+async fn recorded(answer: impl Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static) -> Scene {
+    let scene = Scene::new(answer);
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    for messages in [HELLO, MORE] {
+        assert_eq!(process.ask(&execution, messages).await.0, 200);
+    }
+    end(&execution).await;
+    scene
+}
+
+/// Checks that an execution leaves the recording unchanged and says why.
+async fn check_kept(scene: &Scene, execution: &ExecutionTraffic, status: Status, reason: &str) {
+    let before = scene.cassette("item-0");
+    end_as(execution, status).await;
+    assert_eq!(scene.cassette("item-0"), before);
+    let note = execution.experiment().take_note().unwrap();
+    let expected = format!(
+        "1 trial of `desk` could not be recorded:\n  `{}",
+        scene.recordings().cassette("item-0").display()
+    );
+    assert!(note.contains(&expected), "{note}");
+    assert!(note.ends_with(&format!("trial 1: {reason}; its recording is unchanged")), "{note}");
+    assert_eq!(execution.experiment().take_note(), None);
+}
+
+#[tokio::test]
+async fn an_agent_that_fails_before_it_sends_anything_keeps_its_recording() {
+    let scene = recorded(|_| completion("hi")).await;
+    let process = scene.process(RecordMode::Record);
+    check_kept(&scene, &process.begin(0, 0), Status::Error, "the agent failed before it sent anything").await;
+    // An item without a recording has none to keep.
+    let other = process.begin(1, 0);
+    end_as(&other, Status::Error).await;
+    assert_eq!(other.experiment().take_note(), None);
+    // An agent that works without a model has no recording any more.
+    end(&process.begin(0, 0)).await;
+    assert_eq!(scene.recordings().read("item-0").unwrap(), None);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_come_keeps_the_recording() {
+    let scene = recorded(|request| match &*last_message(&request.body) {
+        "lost" => ScriptedResponse::never(),
+        text => completion(text),
+    })
+    .await;
+    for mode in [RecordMode::Record, RecordMode::Auto] {
+        let process = scene.process(mode);
+        let execution = process.begin(0, 0);
+        process.ask(&execution, HELLO).await;
+        let lost = process.ask(&execution, &["hello", "lost"]);
+        assert!(tokio::time::timeout(Duration::from_millis(100), lost).await.is_err());
+        // Not every agent passes errors on.
+        check_kept(&scene, &execution, Status::Ok, "a request was not answered").await;
+    }
+    // Without a recording, none is written that would fail the next run.
+    let process = scene.process(RecordMode::Auto);
+    let execution = process.begin(1, 0);
+    process.ask(&execution, HELLO).await;
+    let lost = process.ask(&execution, &["hello", "lost"]);
+    assert!(tokio::time::timeout(Duration::from_millis(100), lost).await.is_err());
+    end_as(&execution, Status::Error).await;
+    assert_eq!(scene.recordings().read("item-1").unwrap(), None);
+    let note = execution.experiment().take_note().unwrap();
+    assert!(note.ends_with("trial 1: a request was not answered"), "{note}");
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_when_the_client_asks_again_is_recorded() {
+    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let scene = Scene::new(move |_| match attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+        0 => ScriptedResponse::never(),
+        _ => completion("at last"),
+    });
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    assert!(tokio::time::timeout(Duration::from_millis(100), process.ask(&execution, HELLO)).await.is_err());
+    assert_eq!(process.ask(&execution, HELLO).await.0, 200);
+    end(&execution).await;
+    assert_eq!(execution.experiment().take_note(), None);
+    assert_eq!(scene.cassette("item-0").interactions().count(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_that_times_out_keeps_its_recording() {
+    let scene = recorded(|request| completion(&last_message(&request.body))).await;
+    for (mode, messages) in [(RecordMode::Record, HELLO), (RecordMode::Auto, &["hello", "other"])] {
+        let process = scene.process(mode);
+        let execution = process.begin(0, 0);
+        process.ask(&execution, messages).await;
+        check_kept(&scene, &execution, Status::Timeout, "the agent timed out").await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_the_provider_does_not_accept_keeps_the_recording() {
+    let scene = recorded(|request| match &*last_message(&request.body) {
+        "wrong key" => ScriptedResponse::json(401, &json!({ "error": "who are you" })),
+        text => completion(text),
+    })
+    .await;
+    for mode in [RecordMode::Record, RecordMode::Auto] {
+        let process = scene.process(mode);
+        let execution = process.begin(0, 0);
+        assert_eq!(process.ask(&execution, &["hello", "wrong key"]).await.0, 401);
+        check_kept(&scene, &execution, Status::Error, "the provider does not accept the key (status 401)")
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_fails_after_its_last_answer_is_recorded() {
+    let scene = recorded(|request| completion(&last_message(&request.body))).await;
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    process.ask(&execution, HELLO).await;
+    end_as(&execution, Status::Error).await;
+    assert_eq!(scene.cassette("item-0").interactions().count(), 1, "the failure is replayed");
+}
+
+#[tokio::test]
+async fn many_trials_that_fail_are_one_note() {
+    let scene = Scene::new(|_| ScriptedResponse::json(403, &json!({ "error": "no" })));
+    let process = scene.process_of(1, RecordMode::Record, |_| {});
+    let mut last = None;
+    for index in 0..5 {
+        let execution = process.begin(index, 0);
+        process.ask(&execution, HELLO).await;
+        end_as(&execution, Status::Error).await;
+        last = Some(execution);
+    }
+    let note = last.unwrap().experiment().take_note().unwrap();
+    assert!(note.starts_with("note: 5 trials of `desk` could not be recorded:\n"), "{note}");
+    assert!(
+        note.ends_with("item-2.json`: the provider does not accept the key (status 403)\n  and 2 more"),
+        "{note}"
+    );
+}
