@@ -137,8 +137,10 @@ pub fn replay_note(run: &Measurements) -> Option<String> {
         all if all == items.len() && !run.replayed_in_part => {
             format!("run {id} was replayed: its latency and cost are those of the recording")
         }
-        // Only requests that could not be attributed to an item.
-        0 => format!("run {id} was replayed in part: some of its latency and cost is that of the recording"),
+        // Some items had live requests, too, or only requests that could not be attributed to an item were replayed.
+        some if some == 0 || some == items.len() => {
+            format!("run {id} was replayed in part: some of its latency and cost is that of the recording")
+        }
         some => {
             let all = count(items.len(), "item");
             format!(
