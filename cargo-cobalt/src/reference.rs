@@ -93,6 +93,9 @@ fn markdown() -> String {
     // Name the sections after the command as users type it.
     let command = command().display_name("cargo cobalt");
     let markdown = help_markdown_command_custom(&command, &options);
+    // clap-markdown also puts the parent's name before a usage that is overridden, and puts all of its lines in backticks together.
+    let markdown = markdown.replace("`cargo cobalt cargo cobalt ", "`cargo cobalt ");
+    let markdown = markdown.replace("\n       cargo cobalt ", "` or `cargo cobalt ");
     format!("{}\n", markdown.trim_end())
 }
 

@@ -4,15 +4,26 @@
 //! The cost of a response is known after it, so the last requests may exceed the limit by their own cost. A model without a known price
 //! counts as free.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use cobalt_core::reporters::format_cost_precise as format_cost;
+use cobalt_core::slug::slug;
+
+/// The beginning of the names of shared ledgers.
+const LEDGER_PREFIX: &str = "budget-";
+/// The age at which the ledgers of other runs are deleted.
+const MAX_LEDGER_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The budget of this process, if it has one.
 static BUDGET: OnceLock<Budget> = OnceLock::new();
+
+/// The number of requests that were refused.
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
 
 /// A budget.
 #[derive(Debug)]
@@ -36,7 +47,17 @@ struct State {
 
 /// Limits what this process spends, together with others that have the same ledger. The first limit of a process holds.
 pub fn limit(max: f64, ledger: Option<PathBuf>) {
+    if let Some(folder) = ledger.as_deref().filter(|ledger| is_shared(ledger)).and_then(Path::parent) {
+        // If it cannot be created, no sum can be written, which is an error later.
+        let _ = fs::create_dir_all(folder);
+        remove_old_ledgers(folder);
+    }
     BUDGET.get_or_init(|| Budget::new(max, ledger));
+}
+
+/// The ledger of a run of a test runner that starts many processes, by the runner's ID of the run.
+pub fn shared_ledger(folder: &Path, run: &str) -> PathBuf {
+    folder.join(format!("{LEDGER_PREFIX}{}", slug(run, 64)))
 }
 
 /// Adds what was spent, in USD.
@@ -70,7 +91,15 @@ pub fn refusal() -> Option<String> {
 /// An error if no further request may be sent.
 #[cfg(feature = "judge")]
 pub fn check() -> Result<(), String> {
-    refusal().map_or(Ok(()), Err)
+    refusal().map_or(Ok(()), |why| {
+        REFUSED.fetch_add(1, Ordering::SeqCst);
+        Err(why)
+    })
+}
+
+/// The number of requests that were refused.
+pub fn refused_requests() -> usize {
+    REFUSED.load(Ordering::SeqCst)
 }
 
 impl Budget {
@@ -144,6 +173,20 @@ impl State {
     }
 }
 
+fn is_shared(ledger: &Path) -> bool {
+    ledger.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LEDGER_PREFIX))
+}
+
+fn remove_old_ledgers(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let written = entry.metadata().and_then(|file| file.modified()).ok();
+        let is_old = written.and_then(|at| at.elapsed().ok()).is_some_and(|age| age > MAX_LEDGER_AGE);
+        if is_old && is_shared(&entry.path()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Adds to the sum in a file, and returns it.
 fn add_to_ledger(ledger: &Path, usd: f64) -> io::Result<f64> {
     let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(ledger)?;
@@ -204,6 +247,22 @@ mod tests {
         std::fs::write(ledger.as_ref().unwrap(), "much").unwrap();
         let refusal = Budget::new(1.0, ledger).refusal().unwrap();
         assert!(refusal.ends_with("`much` is no sum of money"), "{refusal}");
+    }
+
+    #[test]
+    fn ledgers_of_earlier_days_are_deleted_and_no_other_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (old, new) = (shared_ledger(dir.path(), "a/b"), shared_ledger(dir.path(), "c"));
+        let other = dir.path().join("openai");
+        for file in [&old, &new, &other] {
+            fs::write(file, "").unwrap();
+        }
+        let long_ago = std::time::SystemTime::now() - 2 * MAX_LEDGER_AGE;
+        for file in [&old, &other] {
+            File::options().write(true).open(file).unwrap().set_modified(long_ago).unwrap();
+        }
+        remove_old_ledgers(dir.path());
+        assert_eq!([old.exists(), new.exists(), other.exists()], [false, true, true]);
     }
 
     #[test]

@@ -144,8 +144,7 @@ fn send(events: &Sender<Event>, event: Event) {
 
 /// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
 ///
-/// `None` if the budget is used up before it is finished: then its errors may be those of requests that were refused, and a resumed
-/// run runs it again.
+/// `None` if the budget was used up before it was finished: a resumed run runs it again.
 pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
     let item = run_trials(work, index, executed).await;
     if let Some(traffic) = &work.traffic {
@@ -158,11 +157,14 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
     let key = &work.keys[index];
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
-        if run_index > 0 && budget::refusal().is_some() {
+        let refused = budget::refused_requests();
+        let mut execution = run_trial(work, index, run_index).await;
+        if execution.is_in_error() && budget::refused_requests() > refused {
             return None;
         }
-        let mut execution = run_trial(work, index, run_index).await;
-        if execution.is_in_error() && budget::refusal().is_some() {
+        // Further requests are refused one by one, except those that do not pass here.
+        let is_last = run_index + 1 == work.definition.runs;
+        if !is_last && spends_unseen(work, &execution) && budget::refusal().is_some() {
             return None;
         }
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
@@ -230,6 +232,12 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     }
     spend(work, &execution);
     execution
+}
+
+/// Whether the agent reports a cost although no request of it passed through the gateway.
+fn spends_unseen(work: &Work, execution: &Execution) -> bool {
+    let is_seen = execution.traffic.as_ref().is_some_and(|traffic| traffic.live + traffic.replayed > 0);
+    !is_seen && execution.cost(&work.prices).is_some_and(|cost| cost > 0.0)
 }
 
 /// Adds to what is spent the cost that the agent reports, as far as its requests were not counted one by one. If some were replayed,

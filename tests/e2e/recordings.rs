@@ -230,3 +230,16 @@ fn items_in_work_when_the_money_is_spent_are_run_again_if_a_request_was_refused(
     let report = sandbox.report();
     assert!(report.items.len() == 20 && report.items.iter().all(|item| item.status() == Status::Ok));
 }
+
+#[test]
+fn items_in_error_have_changed_for_a_run_that_records_them() {
+    let (sandbox, model) = (Sandbox::with_items(items(3)), Model::start());
+    let program = || with_model(&sandbox, &model).env("COBALT_SOURCES", "the same");
+    program().run().code(0);
+    program().env("E2E_SECOND", "Really?").run().code(101);
+    let changed = || program().env("E2E_SECOND", "Really?").env("COBALT_ONLY", "changed");
+    changed().run().stderr_has(&["nothing has changed"]);
+    let asked = model.asked();
+    changed().env("COBALT_RECORD", "auto").run().code(0).says(&["3 in error last time"]);
+    assert_eq!(model.asked(), asked + 3, "only the second turns are sent");
+}

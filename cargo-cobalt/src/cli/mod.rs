@@ -53,8 +53,8 @@ pub enum Command {
     /// Experiments live in test targets with `harness = false` that call `cobalt::main()`.
     ///
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the project could not be
-    /// built or configured, experiments could not run, or results could not be saved; 4 nothing matched; 130 interrupted by
-    /// Ctrl-C.
+    /// built or configured, experiments could not run, or results could not be saved; 4 nothing matched; 5 the budget
+    /// (--max-cost) is used up; 130 interrupted by Ctrl-C.
     Run(Run),
     /// Re-run affected experiments whenever sources or data change
     ///

@@ -91,6 +91,8 @@ pub fn run_once(
     let BuildOutput { binaries, skipped: foreign } = built?;
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
     let mut call = Invocation::new(Screen::of(&settings, arguments.quiet, folder), reporters);
+    let of_variable = || std::env::var("COBALT_RECORD").ok()?.parse().ok();
+    call.set_record_mode(flags.record.or_else(of_variable));
     if !foreign.is_empty() {
         call.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }
@@ -118,12 +120,12 @@ pub fn run_once(
     call.screen.into_result().map(|()| CompletedRun { code, dashboard })
 }
 
-/// The binaries with their environment variables, including a hash of each package's sources.
 /// A temporary file in which the processes of a call add up what they spend.
 pub fn create_ledger() -> Result<tempfile::NamedTempFile, Error> {
     tempfile::NamedTempFile::new().map_err(Error::Ledger)
 }
 
+/// The binaries with their environment variables, including a hash of each package's sources.
 fn with_variables<'a>(
     binaries: &'a [Binary],
     project: &Project,

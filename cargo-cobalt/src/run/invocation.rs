@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use cobalt::command::RequestKind;
 use cobalt::command::exit_code::{BUDGET_SPENT, FAILED, INTERRUPTED, SETUP_ERROR};
+use cobalt::recording::RecordMode;
 use cobalt_core::reporters::Event;
 use cobalt_core::wording::join_quoted;
 
@@ -27,11 +28,18 @@ pub struct Invocation {
     reporters: Reporters,
     /// The most severe exit code of a binary.
     worst: i32,
+    /// The flag of the mode of recordings, for the command that resumes; empty if none was set.
+    record_flag: String,
 }
 
 impl Invocation {
     pub fn new(screen: Screen, reporters: Reporters) -> Self {
-        Self { state: RunState::default(), screen, reporters, worst: 0 }
+        Self { state: RunState::default(), screen, reporters, worst: 0, record_flag: String::new() }
+    }
+
+    /// Sets the mode of recordings, so that a resumed run has it, too.
+    pub fn set_record_mode(&mut self, mode: Option<RecordMode>) {
+        self.record_flag = mode.map_or_else(String::new, |mode| format!(" --record {mode}"));
     }
 
     /// Handles an event, received as this line.
@@ -173,7 +181,8 @@ impl Invocation {
         let kept: Vec<_> = cut_off.iter().filter(|run| run.has_saved_items).map(|run| &*run.id).collect();
         if !kept.is_empty() {
             self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
-            self.screen.eprintln(&format!("  cargo cobalt run --resume {}", kept.join(",")));
+            let record = &self.record_flag;
+            self.screen.eprintln(&format!("  cargo cobalt run --resume {}{record}", kept.join(",")));
             let others = cut_off.iter().filter(|run| !run.has_saved_items).map(|run| &*run.name);
             let others = join_quoted(others);
             if !others.is_empty() {

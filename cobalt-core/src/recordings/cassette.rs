@@ -200,17 +200,21 @@ impl Cassette {
         self.trials.iter().filter_map(Trial::oldest).chain(of_judges).min()
     }
 
-    /// Moves the judges' answers for all trials into the trials, of which there are at least `trials` then.
+    /// Moves the judges' answers for all trials into the trials, of which there are at least `trials` then. If the agent has sent
+    /// requests, a trial without any has no recording, so it gets no answers.
     pub fn give_judges_to_trials(&mut self, trials: usize) {
         if self.judges.is_empty() {
             return;
         }
         let judges = std::mem::take(&mut self.judges);
-        if self.trials.len() < trials.max(1) {
+        let has_sent = self.interactions().next().is_some();
+        if !has_sent && self.trials.len() < trials.max(1) {
             self.trials.resize_with(trials.max(1), Trial::default);
         }
         for trial in self.trials.iter_mut().filter(|trial| trial.judges.is_empty()) {
-            trial.judges.clone_from(&judges);
+            if !has_sent || !trial.interactions.is_empty() {
+                trial.judges.clone_from(&judges);
+            }
         }
     }
 
@@ -288,6 +292,18 @@ mod tests {
         let mut empty = Cassette::new("desk", "one");
         empty.give_judges_to_trials(3);
         assert!(empty.trials.is_empty() && empty.is_empty());
+    }
+
+    #[test]
+    fn a_trial_without_requests_gets_no_answers_of_judges_if_others_have_requests() {
+        let interaction = json!({ "request": { "method": "POST", "path": "x" }, "response": { "status": 200 }, "latencyMs": 1.0 });
+        let old = json!({ "version": 1, "experiment": "desk", "item": "one", "judges": [answer(3)],
+            "trials": [{}, { "interactions": [interaction] }] });
+        let mut cassette: Cassette = serde_json::from_value(old).unwrap();
+        cassette.give_judges_to_trials(3);
+        let recorded: Vec<_> =
+            (0..3).map(|run| cassette.trial(run).map(|trial| trial.judges.len())).collect();
+        assert_eq!(recorded, [None, Some(1), None]);
     }
 
     #[test]

@@ -74,9 +74,10 @@ fn replayed_latency(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<T
     let message = format!(
         "`{threshold}` has nothing to measure: {} replayed, so the latency is that of the recording; to measure it, run with \
          `COBALT_RECORD=off`",
-        match figures.latency.len() {
-            1 => "the item was".to_owned(),
-            items => format!("all {} were", count(items, "item")),
+        match (figures.latency.len(), figures.replayed_items) {
+            (1, 1) => "the item was".to_owned(),
+            (items, replayed) if items == replayed => format!("all {} were", count(items, "item")),
+            _ => "each item was at least in part".to_owned(),
         }
     );
     let outcome = ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message);

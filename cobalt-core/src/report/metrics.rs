@@ -23,6 +23,8 @@ pub struct RunMetrics<'a> {
     pub(super) latency: Vec<f64>,
     /// The same without items whose latency is that of a recording.
     pub(super) live_latency: Vec<f64>,
+    /// Items whose model responses were all replayed.
+    pub(super) replayed_items: usize,
     /// Each item's tokens over its trials, if reported.
     pub(super) tokens: Vec<f64>,
     total_tokens: Option<u64>,
@@ -91,6 +93,7 @@ impl<'a> RunMetrics<'a> {
 
     fn add(&mut self, item: &ItemResult, cluster: usize, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
+        self.replayed_items += usize::from(item.is_replayed());
         self.live_latency.extend((!item.has_replayed_latency()).then(|| item.latency_ms()));
         self.successful += usize::from(item.status() == Status::Ok);
         let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);

@@ -137,17 +137,19 @@ impl TrafficSummary {
 }
 
 impl ItemResult {
-    /// Whether every request of every trial with traffic was answered from the recording.
+    /// Whether all responses of models came from the recording, and there were some.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
-        let mut traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref()).peekable();
-        traffic.peek().is_some() && traffic.all(Traffic::is_replayed)
+        let traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
+        let mut answered = traffic.filter(|traffic| traffic.replayed + traffic.live > 0).peekable();
+        answered.peek().is_some() && answered.all(Traffic::is_replayed)
     }
 
-    /// Whether its latency is that of a recording, at least in part: some trial was replayed.
+    /// Whether its latency is not that of an agent and its models: some trial was replayed, or refused because it was not recorded.
     #[must_use]
     pub fn has_replayed_latency(&self) -> bool {
-        self.runs.iter().any(|run| run.traffic.as_deref().is_some_and(|traffic| traffic.replayed > 0))
+        let mut traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
+        traffic.any(|traffic| traffic.replayed > 0 || traffic.live == 0 && !traffic.asked.is_empty())
     }
 }
 
@@ -182,6 +184,10 @@ mod tests {
         assert_eq!((summary.replayed_items, summary.live_items), (1, 2));
         assert_eq!((summary.replayed, summary.live, summary.live_cost), (8, 5, 5.0));
         assert!(items[2].has_replayed_latency() && !items[3].has_replayed_latency());
+        let refused = Some(Traffic { asked: vec!["s1".to_owned()], ..Traffic::default() });
+        let [refused, in_part] = [item(&[refused.clone()]), item(&[traffic(2, 0), refused])];
+        assert!(refused.has_replayed_latency(), "a request that was refused took no time");
+        assert!(!refused.is_replayed() && in_part.is_replayed());
         assert_eq!(TrafficSummary::of(&items[..1]), None);
     }
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use cobalt_core::paths::{package_root, workspace_root};
 use cobalt_core::redact::{register_env_file, register_environment, register_variables, set_forms};
 use cobalt_core::report::{Shard, Threshold};
-use cobalt_core::slug::slug;
 use cobalt_core::store::Layout;
 use serde::Serialize;
 
@@ -21,6 +20,7 @@ use super::resolve::{Resolver, first_set};
 use super::resolved::{Config, Overridable};
 use super::settings::{Origin, RerunMode, dotted_key, redacted_variable};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT};
+use crate::budget::shared_ledger;
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::settings::{
     Age, AgeOrOff, DEFAULT_TIMEOUT, DurationValue, PositiveInt, TargetPattern, ThresholdExpr, VariableName,
@@ -190,7 +190,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let ledger = self.variables.ledger().or_else(|| {
             // nextest starts a process per experiment.
             let run = self.variables.text("NEXTEST_RUN_ID").filter(|id| !id.is_empty())?;
-            Some(std::env::temp_dir().join(format!("cobalt-budget-{}", slug(&run, 64))))
+            Some(shared_ledger(&layout.limits(), &run))
         });
         let recordings = self.recordings(recordings.unwrap_or_default())?;
         self.note_written("limits", limits.as_ref());

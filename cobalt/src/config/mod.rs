@@ -36,6 +36,6 @@ pub use schema::schema;
 pub(crate) use settings::dotted_key;
 pub use settings::{OnInconclusive, Origin, RerunMode, Setting};
 pub use small_tables::DashboardSettings;
-pub(crate) use variables::{REQUEST, RESUME};
+pub(crate) use variables::{RECORD, REQUEST, RESUME};
 pub use variables::{SOURCES, unknown_variable_warning};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

@@ -16,6 +16,7 @@ use super::exit_code::{BUDGET_SPENT, FAILED, INTERRUPTED, SETUP_ERROR};
 use super::exit_guard::{self, SharedRuntime, exit};
 use super::warnings::{Explanation, ItemExplainer};
 use crate::budget;
+use crate::config::RECORD;
 use crate::evaluators::KillAllOnDrop;
 use crate::session::{InterruptedRun, Interrupter, Listener, RunEnd};
 use crate::thread_pool;
@@ -257,7 +258,12 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
     }
     match cut_off.join(",") {
         ids if ids.is_empty() => eprintln!("interrupted before any item was finished"),
-        ids => eprintln!("interrupted; finished items are saved. Resume with COBALT_RESUME={ids}"),
+        ids => {
+            // Without it, a resumed run may replay what this one would have recorded.
+            let mode = std::env::var(RECORD).ok().filter(|mode| !mode.is_empty());
+            let mode = mode.map_or_else(String::new, |mode| format!(" {RECORD}={mode}"));
+            eprintln!("interrupted; finished items are saved. Resume with COBALT_RESUME={ids}{mode}");
+        }
     }
     if matches!(whole, RunCompleteness::Complete) { RunCompleteness::Interrupted } else { whole }
 }

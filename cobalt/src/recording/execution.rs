@@ -1,6 +1,6 @@
 //! The model traffic of one trial: what is answered from its recording, and what is new.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,13 +18,21 @@ use tokio::sync::Notify;
 use super::asked::AskedMessages;
 use super::experiment::ExperimentTraffic;
 use super::settings::RecordMode;
+use crate::http::is_transient;
 
 /// How long the end of a trial waits for responses that the agent no longer reads.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of differences that an error lists.
 const MAX_DIFFERENCES: usize = 3;
-/// The statuses of a provider that does not accept the key.
-const KEY_REFUSED: [u16; 2] = [401, 403];
+/// Whether a status says that the provider does not accept the key.
+pub fn refuses_key(status: u16) -> bool {
+    matches!(status, 401 | 403)
+}
+
+/// Whether a status says that the provider has no answer now: it is busy or broken, or the quota is used up.
+pub fn could_not_answer(status: u16) -> bool {
+    is_transient(status) || matches!(status, 402 | 425)
+}
 
 /// What to do with a request.
 #[derive(Debug)]
@@ -259,7 +267,11 @@ impl ExecutionTraffic {
 
     /// Notes that a request which may belong to this trial was refused.
     pub fn refuse(&self, problem: &str) {
-        self.lock().problem.get_or_insert_with(|| problem.to_owned());
+        let mut state = self.lock();
+        // An agent that has ended did not send it.
+        if !state.is_closed {
+            state.problem.get_or_insert_with(|| problem.to_owned());
+        }
     }
 
     /// The error for a request that is not recorded.
@@ -367,8 +379,9 @@ impl ExecutionTraffic {
         if !has_new && !is_obsolete && state.new_judges.is_empty() {
             return Ok(());
         }
-        if let Some(reason) = state.incomplete(outcome, self.experiment.ignore()) {
-            self.experiment.keep_recording((self.index, self.run), has_new, &reason);
+        let is_recorded = self.experiment.is_recorded(self.index, self.run);
+        if let Some(reason) = state.incomplete(outcome, is_recorded, self.experiment.ignore()) {
+            self.experiment.keep_recording((self.index, self.run), is_recorded, has_new, &reason);
             return Ok(());
         }
         let recorded_at = state.recorded_at;
@@ -461,16 +474,15 @@ impl State {
         next.or_else(|| self.judges.iter().rposition(fits))
     }
 
-    /// Why the trial must not replace its recording; `None` if it is complete.
-    fn incomplete(&self, outcome: &Execution, ignore: &[String]) -> Option<String> {
-        let refused = self.entries.iter().find_map(|entry| match entry {
-            Entry::Answered(interaction) => {
-                Some(interaction.response.status).filter(|status| KEY_REFUSED.contains(status))
-            }
-            _ => None,
-        });
-        if let Some(status) = refused {
+    /// Why the trial must not be recorded; `None` if it is complete. `is_recorded`: whether it would replace a recording.
+    fn incomplete(&self, outcome: &Execution, is_recorded: bool, ignore: &[String]) -> Option<String> {
+        // An agent that succeeds in spite of them has seen all that it needs.
+        let failures = if outcome.status == Status::Ok { Vec::new() } else { self.failures(ignore) };
+        if let Some(status) = failures.iter().find(|status| refuses_key(**status)) {
             return Some(format!("the provider does not accept the key (status {status})"));
+        }
+        if let Some(status) = failures.first().filter(|_| is_recorded) {
+            return Some(format!("the provider could not answer (status {status})"));
         }
         if outcome.status == Status::Timeout {
             return Some("the agent timed out".to_owned());
@@ -494,6 +506,23 @@ impl State {
         }
         let is_unsent = self.entries.is_empty() && outcome.status != Status::Ok;
         is_unsent.then(|| "the agent failed before it sent anything".to_owned())
+    }
+
+    /// The statuses of new responses that are no answers, unless the client has sent the request again and got one.
+    fn failures(&self, ignore: &[String]) -> Vec<u16> {
+        let is_failure = |status| refuses_key(status) || could_not_answer(status);
+        let mut answered = HashSet::new();
+        let mut failures = Vec::new();
+        for entry in self.entries.iter().rev() {
+            let Some(interaction) = entry.interaction() else { continue };
+            let (status, key) = (interaction.response.status, interaction.request.key(ignore));
+            if !is_failure(status) {
+                answered.insert(key);
+            } else if matches!(entry, Entry::Answered(_)) && !answered.contains(&key) {
+                failures.push(status);
+            }
+        }
+        failures
     }
 
     /// Why a request is not recorded.

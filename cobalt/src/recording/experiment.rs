@@ -46,8 +46,10 @@ pub struct ExperimentTraffic {
     open: Mutex<HashMap<usize, OpenCassette>>,
     counts: Counts,
     started: Timestamp,
-    /// The items whose work has ended.
-    ended: Mutex<HashSet<usize>>,
+    /// The trials that were written.
+    written: Mutex<HashSet<(usize, usize)>>,
+    /// The number of requests without an item that have got no answer that could replace a recorded one.
+    unanswered: AtomicUsize,
     /// The trials that were not recorded, and why.
     unrecorded: Mutex<Vec<String>>,
 }
@@ -74,7 +76,8 @@ impl ExperimentTraffic {
             open: Mutex::default(),
             counts: Counts::default(),
             started: Timestamp::now(),
-            ended: Mutex::default(),
+            written: Mutex::default(),
+            unanswered: AtomicUsize::new(0),
             unrecorded: Mutex::default(),
         })
     }
@@ -157,7 +160,6 @@ impl ExperimentTraffic {
     /// Ends the work on an item.
     pub fn close(&self, index: usize) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).insert(index);
     }
 
     /// When it started.
@@ -165,10 +167,22 @@ impl ExperimentTraffic {
         self.started
     }
 
-    /// Whether all its items were recorded again.
+    /// Expects an answer to a request without an item.
+    pub fn expect_unattributed(&self) {
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that the answer has come.
+    pub fn receive_unattributed(&self) {
+        self.unanswered.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether everything was recorded again by this process: all trials of all items, and all requests without an item.
     pub fn is_renewed(&self) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).len();
-        self.mode() == RecordMode::Record && ended == self.keys.len()
+        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).len();
+        self.mode() == RecordMode::Record
+            && written == self.keys.len() * self.runs
+            && self.unanswered.load(Ordering::Relaxed) == 0
     }
 
     /// Writes what is new in a trial: its traffic, if that is new, and its judges' answers. `keeps_others`: whether recorded answers to
@@ -212,15 +226,26 @@ impl ExperimentTraffic {
         } else if self.folder.cassette(name).exists() {
             self.folder.remove(name)?;
         }
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert((index, run));
         Ok(())
     }
 
-    /// Keeps the recording of a trial that cannot replace it. `has_sent`: whether the trial has sent anything.
-    pub fn keep_recording(&self, (index, run): (usize, usize), has_sent: bool, reason: &str) {
-        let is_recorded = self.open(index).is_ok_and(|open| {
+    /// Whether a trial has a recording.
+    pub fn is_recorded(&self, index: usize, run: usize) -> bool {
+        self.open(index).is_ok_and(|open| {
             let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
             cassette.as_ref().is_some_and(|cassette| cassette.trial(run).is_some())
-        });
+        })
+    }
+
+    /// Notes that a trial is not recorded. `is_recorded`: whether it keeps a recording; `has_sent`: whether it has sent anything.
+    pub fn keep_recording(
+        &self,
+        (index, run): (usize, usize),
+        is_recorded: bool,
+        has_sent: bool,
+        reason: &str,
+    ) {
         let end = match (is_recorded, has_sent) {
             (true, _) => "; its recording is unchanged",
             (false, true) => "",

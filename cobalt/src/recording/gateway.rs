@@ -18,7 +18,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 
 use super::current::EXECUTION_HEADER;
-use super::execution::{Decision, ExecutionTraffic};
+use super::execution::{Decision, ExecutionTraffic, could_not_answer, refuses_key};
 use super::experiment::ExperimentTraffic;
 use super::forward::{Forwarder, Outgoing};
 use super::process::NO_KEY;
@@ -67,9 +67,19 @@ enum Owner {
 /// What a new response is recorded in.
 #[derive(Clone, Debug)]
 pub enum Sink {
-    Execution { execution: Arc<ExecutionTraffic>, entry: usize },
-    Unattributed { experiment: Arc<ExperimentTraffic>, is_only: bool },
-    Nothing,
+    Execution {
+        execution: Arc<ExecutionTraffic>,
+        entry: usize,
+    },
+    /// `candidates`: those that may have sent the request.
+    Unattributed {
+        experiment: Arc<ExperimentTraffic>,
+        is_only: bool,
+        candidates: Vec<Arc<ExecutionTraffic>>,
+    },
+    Nothing {
+        candidates: Vec<Arc<ExecutionTraffic>>,
+    },
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -341,7 +351,8 @@ impl Gateway {
             Owner::Exact(execution) => return self.decide_exact(execution, request, body),
             Owner::ByContent(execution) => {
                 execution.experiment().counts().by_content.fetch_add(1, Ordering::Relaxed);
-                if !execution.experiment().mode().replays() {
+                // A trial may be recorded again because it is old.
+                if !execution.mode().replays() {
                     return self.decide_exact(execution, request, body);
                 }
                 if let Some(interaction) = execution.answer_if_recorded(request) {
@@ -356,36 +367,34 @@ impl Gateway {
             }
             Owner::Unknown(candidates) => candidates,
         };
-        let experiments = match &candidates[..] {
-            [] => self.experiments(),
-            candidates => candidates.iter().map(|execution| Arc::clone(execution.experiment())).collect(),
+        // A trial may have another mode than its experiment.
+        let mut experiments: Vec<_> = match &candidates[..] {
+            [] => self.experiments().into_iter().map(|experiment| (experiment.mode(), experiment)).collect(),
+            candidates => candidates.iter().map(|one| (one.mode(), Arc::clone(one.experiment()))).collect(),
         };
-        let Some(first) = experiments.first() else { return Ok(Sink::Nothing) };
-        let is_only = experiments.iter().all(|other| Arc::ptr_eq(first, other));
-        if experiments.iter().all(|experiment| experiment.mode() == RecordMode::Off) {
-            return Ok(Sink::Nothing);
-        }
+        experiments.retain(|(mode, _)| *mode != RecordMode::Off);
+        let Some((_, first)) = experiments.first() else { return Ok(Sink::Nothing { candidates }) };
         first.counts().unattributed.fetch_add(1, Ordering::Relaxed);
-        if experiments.iter().any(|experiment| experiment.mode().replays()) {
+        let replaying: Vec<_> = experiments
+            .iter()
+            .filter(|(mode, _)| mode.replays())
+            .map(|(_, experiment)| Arc::clone(experiment))
+            .collect();
+        if !replaying.is_empty() {
             let recorded = candidates.iter().find_map(|execution| {
                 let interaction = execution.answer_if_recorded(request)?;
                 Some(self.replay(&interaction, execution, &candidates))
             });
             let recorded = match recorded {
                 Some(reply) => Some(reply),
-                None => self.answer_unattributed(&experiments, request, &candidates)?,
+                None => self.answer_unattributed(&replaying, request, &candidates)?,
             };
             if let Some(reply) = recorded {
                 first.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
                 return Err(Box::new(reply));
             }
         }
-        // Of an experiment that replays, items without a recording may be recorded.
-        let only_replays = match &candidates[..] {
-            [] => experiments.iter().any(|experiment| experiment.mode() == RecordMode::Replay),
-            candidates => candidates.iter().any(|execution| execution.mode() == RecordMode::Replay),
-        };
-        if only_replays {
+        if experiments.iter().any(|(mode, _)| *mode == RecordMode::Replay) {
             let RecordedRequest { method, path, .. } = request;
             let problem = format!(
                 "not recorded: {method} {path}, which could not be attributed to an item; to record it, run with \
@@ -393,7 +402,10 @@ impl Gateway {
             );
             return Err(Box::new(refuse(&candidates, &problem)));
         }
-        Ok(Sink::Unattributed { experiment: Arc::clone(first), is_only })
+        let is_only = experiments.iter().all(|(_, other)| Arc::ptr_eq(first, other));
+        let sink = Sink::Unattributed { experiment: Arc::clone(first), is_only, candidates };
+        sink.experiments().for_each(ExperimentTraffic::expect_unattributed);
+        Ok(sink)
     }
 
     /// Answers a request from the recordings of other running items, or from those without an item.
@@ -491,7 +503,7 @@ impl Gateway {
         let cost = self.cost(&interaction);
         match sink {
             Sink::Execution { .. } => budget::spend(cost),
-            Sink::Unattributed { .. } | Sink::Nothing => budget::spend_unattributed(cost, false),
+            Sink::Unattributed { .. } | Sink::Nothing { .. } => budget::spend_unattributed(cost, false),
         }
         match sink {
             Sink::Execution { execution, entry } => {
@@ -500,24 +512,30 @@ impl Gateway {
                 }
                 execution.complete(*entry, Some(interaction), &self.forwarder.prices);
             }
-            Sink::Unattributed { experiment, is_only } => {
+            Sink::Unattributed { experiment, is_only, .. } => {
+                let status = interaction.response.status;
+                if refuses_key(status) {
+                    return;
+                }
+                if !could_not_answer(status) {
+                    sink.experiments().for_each(ExperimentTraffic::receive_unattributed);
+                }
                 let experiment_name = is_only.then(|| experiment.name().to_owned());
                 let recorded_at = Some(cobalt_core::timestamp::Timestamp::now());
                 let interaction = Interaction { experiment: experiment_name, recorded_at, ..interaction };
-                let replaces = (experiment.mode() == RecordMode::Record).then(|| experiment.started());
-                self.unattributed.add(experiment.root(), interaction, experiment.ignore(), replaces);
+                self.unattributed.add(experiment.root(), interaction);
             }
-            Sink::Nothing => {}
+            Sink::Nothing { .. } => {}
         }
     }
 
     /// Refuses to send a request. It is an error of the item, whatever the agent makes of it.
     pub fn refuse(&self, sink: &Sink, status: u16, kind: &str, problem: &str) -> Reply {
         self.give_up(sink);
-        match sink.execution() {
-            Some(execution) => execution.refuse(problem),
+        match sink.candidates() {
             // It may be a request of any of them.
-            None => lock(&self.executions).values().for_each(|execution| execution.refuse(problem)),
+            [] => lock(&self.executions).values().for_each(|execution| execution.refuse(problem)),
+            candidates => candidates.iter().for_each(|execution| execution.refuse(problem)),
         }
         reply::error(status, kind, problem)
     }
@@ -544,8 +562,25 @@ impl Sink {
                 execution.records().then(|| execution.experiment().folder().clone())
             }
             Self::Unattributed { experiment, .. } => Some(RecordingFolder::new(experiment.root())),
-            Self::Nothing => None,
+            Self::Nothing { .. } => None,
         }
+    }
+
+    /// The trials that may have sent the request; none if that is unknown.
+    fn candidates(&self) -> &[Arc<ExecutionTraffic>] {
+        match self {
+            Self::Execution { execution, .. } => std::slice::from_ref(execution),
+            Self::Unattributed { candidates, .. } | Self::Nothing { candidates } => candidates,
+        }
+    }
+
+    /// The experiments that may have sent the request; one may be there more than once.
+    fn experiments(&self) -> impl Iterator<Item = &ExperimentTraffic> {
+        let first = match self {
+            Self::Unattributed { experiment, .. } => Some(&**experiment),
+            Self::Execution { .. } | Self::Nothing { .. } => None,
+        };
+        first.into_iter().chain(self.candidates().iter().map(|execution| &**execution.experiment()))
     }
 
     pub fn execution(&self) -> Option<&Arc<ExecutionTraffic>> {

@@ -18,7 +18,7 @@ struct File {
     /// What is recorded, once it is needed, or why it cannot be read.
     recorded: Option<Result<Recorded, String>>,
     /// New interactions that are not written yet.
-    new: Vec<New>,
+    new: Vec<Interaction>,
 }
 
 /// The recorded interactions that are not used yet.
@@ -31,15 +31,6 @@ struct Recorded {
 
 /// The positions of interactions, in order, by their requests and their experiments.
 type Index = HashMap<RequestKey, HashMap<Option<String>, VecDeque<usize>>>;
-
-#[derive(Debug)]
-struct New {
-    interaction: Interaction,
-    /// The fields that are not compared.
-    ignore: Vec<String>,
-    /// Recordings of the same request that are older are removed.
-    replaces: Option<Timestamp>,
-}
 
 /// An experiment that has sent all that it sends, so its older recordings are of no use.
 #[derive(Clone, Copy, Debug)]
@@ -118,10 +109,9 @@ impl Unattributed {
         }
     }
 
-    /// Adds a new interaction. `replaces`: older recordings of the same request are removed.
-    pub fn add(&self, root: &Path, interaction: Interaction, ignore: &[String], replaces: Option<Timestamp>) {
-        let new = New { interaction, ignore: ignore.to_vec(), replaces };
-        self.lock().entry(root.to_owned()).or_default().new.push(new);
+    /// Adds a new interaction.
+    pub fn add(&self, root: &Path, interaction: Interaction) {
+        self.lock().entry(root.to_owned()).or_default().new.push(interaction);
     }
 
     /// Writes what is new, and removes what an experiment no longer needs.
@@ -151,27 +141,17 @@ impl Unattributed {
     }
 }
 
-fn write(root: &Path, new: &[New], renewed: Option<Renewed<'_>>) -> Result<(), RecordingError> {
-    // The requests that are recorded again, by the fields that are not compared.
-    let mut replaced = HashMap::<&[String], HashMap<(Option<&str>, RequestKey), Timestamp>>::new();
-    for New { interaction, ignore, replaces } in new {
-        if let Some(since) = replaces {
-            let id = (interaction.experiment.as_deref(), interaction.request.key(ignore));
-            replaced.entry(ignore).or_default().insert(id, *since);
-        }
-    }
-    let is_before = |old: &Interaction, since: Timestamp| old.recorded_at.is_none_or(|at| at < since);
+/// Equal requests do not replace each other one by one: an interrupted run, or another process, may have recorded the others.
+fn write(root: &Path, new: &[Interaction], renewed: Option<Renewed<'_>>) -> Result<(), RecordingError> {
     let is_obsolete = |old: &Interaction| {
-        renewed.is_some_and(|it| old.experiment.as_deref() == Some(it.experiment) && is_before(old, it.since))
-            || replaced.iter().any(|(ignore, replaced)| {
-                let since = replaced.get(&(old.experiment.as_deref(), old.request.key(ignore)));
-                since.is_some_and(|since| is_before(old, *since))
-            })
+        renewed.is_some_and(|it| {
+            old.experiment.as_deref() == Some(it.experiment) && old.recorded_at.is_none_or(|at| at < it.since)
+        })
     };
     RecordingFolder::new(root).update(UNATTRIBUTED, |cassette| {
         let mut trial = cassette.trials.drain(..).next().unwrap_or_default();
         trial.interactions.retain(|old| !is_obsolete(old));
-        trial.interactions.extend(new.iter().map(|new| new.interaction.clone()));
+        trial.interactions.extend_from_slice(new);
         cassette.trials = vec![trial];
     })
 }
@@ -214,23 +194,23 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_is_given_once_and_a_new_recording_replaces_the_old_one() {
+    fn every_answer_is_given_once_and_those_of_another_process_stay() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        let (first, since) = (Unattributed::default(), Some(Timestamp::now()));
+        let first = Unattributed::default();
         for (status, experiment) in [(200, Some("a")), (201, Some("a")), (202, Some("b")), (203, None)] {
-            first.add(root, interaction("hi", status, experiment), &[], since);
+            first.add(root, interaction("hi", status, experiment));
         }
-        first.add(root, interaction("bye", 204, Some("a")), &[], since);
+        first.add(root, interaction("bye", 204, Some("a")));
         first.save(None).unwrap();
         assert_eq!(statuses(root, "hi", "a"), [200, 201, 203]);
-        let (second, since) = (Unattributed::default(), Some(later()));
-        second.add(root, interaction("hi", 300, Some("a")), &[], since);
+        let second = Unattributed::default();
+        second.add(root, interaction("hi", 300, Some("a")));
         second.save(None).unwrap();
-        second.add(root, interaction("hi", 301, Some("a")), &[], since);
+        second.add(root, interaction("hi", 301, None));
         second.save(None).unwrap();
-        assert_eq!(statuses(root, "hi", "a"), [203, 300, 301]);
-        assert_eq!(statuses(root, "hi", "b"), [202, 203]);
+        assert_eq!(statuses(root, "hi", "a"), [200, 201, 203, 300, 301]);
+        assert_eq!(statuses(root, "hi", "b"), [202, 203, 301]);
         assert_eq!(statuses(root, "bye", "a"), [204]);
     }
 
@@ -240,12 +220,12 @@ mod tests {
         let root = dir.path();
         let first = Unattributed::default();
         for (body, experiment) in [("hi", "a"), ("bye", "a"), ("hi", "b")] {
-            first.add(root, interaction(body, 200, Some(experiment)), &[], None);
+            first.add(root, interaction(body, 200, Some(experiment)));
         }
         first.save(None).unwrap();
         let second = Unattributed::default();
         let since = later();
-        second.add(root, interaction("hi", 300, Some("a")), &[], Some(since));
+        second.add(root, interaction("hi", 300, Some("a")));
         second.save(None).unwrap();
         assert_eq!(statuses(root, "bye", "a"), [200], "it may still be sent");
         second.save(Some(Renewed { root, experiment: "a", since })).unwrap();
@@ -263,9 +243,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         let started = SystemTime::now();
-        let (first, since) = (Unattributed::default(), Some(Timestamp::now()));
+        let first = Unattributed::default();
         for number in 0..5_000 {
-            first.add(root, interaction(&number.to_string(), 200, Some("a")), &[], since);
+            first.add(root, interaction(&number.to_string(), 200, Some("a")));
         }
         first.save(None).unwrap();
         let second = Unattributed::default();
@@ -282,7 +262,7 @@ mod tests {
         let file = dir.path().join("unattributed.json");
         std::fs::write(&file, "{").unwrap();
         let recordings = Unattributed::default();
-        recordings.add(dir.path(), interaction("hi", 200, None), &[], None);
+        recordings.add(dir.path(), interaction("hi", 200, None));
         assert!(recordings.answer(dir.path(), &request("hi"), &[], &[]).is_err());
         assert!(recordings.save(None).is_err());
         std::fs::remove_file(file).unwrap();

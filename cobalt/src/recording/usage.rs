@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use serde_json::{Map, Value};
 
 /// The fields of a response that say something about it. All others are skipped: they may be long.
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "id",
     "model",
     "modelVersion",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 10] = [
     "eval_count",
     "message",
     "response",
+    "delta",
 ];
 
 /// What a response reports.
@@ -70,8 +71,10 @@ impl ResponseUsage {
     }
 
     fn add(&mut self, value: &Value) {
-        // Anthropic wraps the start of a stream in `message`, OpenAI's Responses API each state in `response`.
-        for part in [Some(value), value.get("message"), value.get("response")].into_iter().flatten() {
+        // Anthropic wraps the start of a stream in `message`, OpenAI's Responses API each state in `response`, Cohere the end of a
+        // stream in `delta`.
+        let wrapped = ["message", "response", "delta"].map(|field| value.get(field));
+        for part in [Some(value)].into_iter().chain(wrapped).flatten() {
             let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
             self.model = text("model").or_else(|| text("modelVersion")).or(self.model.take());
             self.id = text("id").or(self.id.take());
@@ -99,10 +102,12 @@ impl ResponseUsage {
             "/total_tokens",
         ]);
         let output = first(&["/completion_tokens", "/output_tokens", "/candidatesTokenCount", "/eval_count"]);
+        // Gemini counts thoughts apart, also if they leave no room for an answer.
+        let thoughts = number("/thoughtsTokenCount").unwrap_or(0);
+        let output = output.or((thoughts > 0).then_some(0));
         if input.is_none() && output.is_none() {
             return;
         }
-        let thoughts = number("/thoughtsTokenCount").unwrap_or(0);
         let cached = first(&[
             "/prompt_tokens_details/cached_tokens",
             "/input_tokens_details/cached_tokens",
@@ -220,6 +225,16 @@ mod tests {
                     "thoughtsTokenCount": 3 } }),
                 Some("gemini"),
                 tokens(10, 5, 0),
+            ),
+            (
+                json!({ "usageMetadata": { "promptTokenCount": 10, "thoughtsTokenCount": 1000 } }),
+                None,
+                tokens(10, 1000, 0),
+            ),
+            (
+                json!({ "type": "message-end", "delta": { "usage": { "tokens": { "input_tokens": 7, "output_tokens": 1 } } } }),
+                None,
+                tokens(7, 1, 0),
             ),
             (json!({ "meta": { "billed_units": { "input_tokens": 7 } } }), None, tokens(7, 0, 0)),
             (

@@ -17,6 +17,7 @@ use super::Plan;
 use crate::config::{Config, RerunMode};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
+use crate::recording::RecordMode;
 
 /// The items to run, and why.
 pub struct Rerun {
@@ -39,6 +40,7 @@ enum Reason {
     RunsChanged,
     EvaluatorsChanged,
     ContentChanged,
+    InError,
 }
 
 /// Reads after a number of items.
@@ -53,6 +55,7 @@ impl fmt::Display for Reason {
             Self::RunsChanged => "last run with a different number of trials",
             Self::EvaluatorsChanged => "scored before an evaluator changed",
             Self::ContentChanged => "changed",
+            Self::InError => "in error last time",
         })
     }
 }
@@ -252,10 +255,14 @@ impl Plan {
                 latest.filter(|latest| latest.in_error || latest.below_pass_mark).map(|_| Reason::Failed)
             }
             (RerunMode::Changed, None) => Some(Reason::NoResult),
-            (RerunMode::Changed, Some(LatestResult { change, content, .. })) => change.or_else(|| {
-                let is_same = content_hash(&redacted_item(self.dataset.shared(index))) == *content;
-                (!is_same).then_some(Reason::ContentChanged)
-            }),
+            (RerunMode::Changed, Some(LatestResult { change, content, in_error, .. })) => {
+                let is_same = || content_hash(&redacted_item(self.dataset.shared(index))) == *content;
+                // An error may be that of a request that was not recorded, and is recorded now.
+                let mode = self.definition.recording.mode;
+                let records = matches!(mode, RecordMode::Record | RecordMode::Auto);
+                let changed = change.or_else(|| (!is_same()).then_some(Reason::ContentChanged));
+                changed.or_else(|| (*in_error && records).then_some(Reason::InError))
+            }
         }
     }
 }

@@ -118,6 +118,87 @@ async fn a_key_that_the_provider_does_not_accept_keeps_the_recording() {
 }
 
 #[tokio::test]
+async fn an_agent_that_succeeds_with_a_refused_key_is_recorded_with_everything() {
+    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let scene = recorded(move |request| match &*last_message(&request.body) {
+        // The client gets a new token.
+        "refresh" if attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 => {
+            ScriptedResponse::json(401, &json!({ "error": "expired" }))
+        }
+        "tool" => ScriptedResponse::json(403, &json!({ "error": "not for you" })),
+        text => completion(text),
+    })
+    .await;
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    for (text, status) in [("refresh", 401), ("refresh", 200), ("tool", 403)] {
+        assert_eq!(process.ask(&execution, &[text]).await.0, status);
+    }
+    end(&execution).await;
+    assert_eq!(execution.experiment().take_note(), None);
+    assert_eq!(statuses(&scene, "item-0"), [401, 200, 403]);
+}
+
+/// A provider that is busy for some time, or for good.
+fn busy(request: &ReceivedRequest) -> ScriptedResponse {
+    match &*last_message(&request.body) {
+        "quota" => ScriptedResponse::json(429, &json!({ "error": { "code": "insufficient_quota" } })),
+        // The gateway does not wait so long.
+        "busy" => ScriptedResponse::text(503, "busy").header("retry-after", "3600"),
+        "credit" => ScriptedResponse::text(402, "pay"),
+        text => completion(text),
+    }
+}
+
+fn statuses(scene: &Scene, item: &str) -> Vec<u16> {
+    scene.cassette(item).interactions().map(|interaction| interaction.response.status).collect()
+}
+
+#[tokio::test]
+async fn a_provider_that_could_not_answer_keeps_the_recording() {
+    let scene = recorded(busy).await;
+    for mode in [RecordMode::Record, RecordMode::Auto] {
+        for (text, status) in [("quota", 429), ("busy", 503), ("credit", 402)] {
+            let process = scene.process(mode);
+            let execution = process.begin(0, 0);
+            assert_eq!(process.ask(&execution, &["hello", text]).await.0, status);
+            let reason = format!("the provider could not answer (status {status})");
+            check_kept(&scene, &execution, Status::Error, &reason).await;
+        }
+    }
+    // Without a recording, the failure is recorded.
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(1, 0);
+    process.ask(&execution, &["busy"]).await;
+    end_as(&execution, Status::Error).await;
+    assert_eq!(statuses(&scene, "item-1"), [503]);
+    // An agent that has an answer for that is recorded.
+    let execution = process.begin(0, 0);
+    process.ask(&execution, &["busy"]).await;
+    end(&execution).await;
+    assert_eq!(statuses(&scene, "item-0"), [503]);
+}
+
+#[tokio::test]
+async fn a_provider_that_answers_when_it_is_asked_again_is_recorded_also_if_the_agent_fails() {
+    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let scene = recorded(move |request| match &*last_message(&request.body) {
+        "again" if attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 => {
+            ScriptedResponse::text(503, "busy").header("retry-after", "3600")
+        }
+        text => completion(text),
+    })
+    .await;
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    for status in [503, 200] {
+        assert_eq!(process.ask(&execution, &["again"]).await.0, status);
+    }
+    end_as(&execution, Status::Error).await;
+    assert_eq!(statuses(&scene, "item-0"), [503, 200]);
+}
+
+#[tokio::test]
 async fn an_agent_that_fails_after_its_last_answer_is_recorded() {
     let scene = recorded(|request| completion(&last_message(&request.body))).await;
     let process = scene.process(RecordMode::Record);

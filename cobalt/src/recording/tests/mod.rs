@@ -11,6 +11,7 @@ mod retries;
 mod secrets;
 mod stale;
 mod streams;
+mod unattributed;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -87,19 +88,31 @@ impl Scene {
         ]);
         let start = GatewayStart { listener: None, token: None, upstreams };
         let gateway = Gateway::start(start, PriceTable::default(), Limits::new(Vec::new(), None)).unwrap();
+        let traffic = self.traffic(&gateway, "desk", runs, mode, change);
+        Process { gateway, traffic, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+
+    /// An experiment of a process.
+    fn traffic(
+        &self,
+        gateway: &Arc<Gateway>,
+        name: &str,
+        runs: usize,
+        mode: RecordMode,
+        change: impl FnOnce(&mut ResolvedRecording),
+    ) -> Arc<RunTraffic> {
         let mut settings = ResolvedRecording {
             mode,
             records_missing: false,
             root: self.folder.path().to_owned(),
-            folder: self.folder.path().join("desk"),
+            folder: self.folder.path().join(name),
             ignore: Vec::new(),
             stale_after: None,
         };
         change(&mut settings);
         let keys = (0..1_000).map(|index| Arc::from(format!("item-{index}"))).collect();
-        let experiment = ExperimentTraffic::new("desk", settings, keys, runs);
-        let traffic = Arc::new(RunTraffic::new(Arc::clone(&gateway), experiment));
-        Process { gateway, traffic, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+        let experiment = ExperimentTraffic::new(name, settings, keys, runs);
+        Arc::new(RunTraffic::new(Arc::clone(gateway), experiment))
     }
 
     /// Stops the provider.
@@ -148,8 +161,15 @@ impl Process {
     }
 
     async fn post(&self, base_url: &str, body: &Value) -> (u16, String) {
-        let request =
-            self.client.post(format!("{base_url}/chat/completions")).header("authorization", "Bearer key");
+        self.post_with("key", base_url, body).await
+    }
+
+    /// Sends a request with a key.
+    async fn post_with(&self, key: &str, base_url: &str, body: &Value) -> (u16, String) {
+        let request = self
+            .client
+            .post(format!("{base_url}/chat/completions"))
+            .header("authorization", format!("Bearer {key}"));
         let response =
             request.header("content-type", "application/json").body(body.to_string()).send().await.unwrap();
         (response.status().as_u16(), response.text().await.unwrap())

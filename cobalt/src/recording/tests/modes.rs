@@ -170,6 +170,26 @@ async fn what_has_no_recording_is_recorded_unless_a_mode_is_chosen() {
 }
 
 #[tokio::test]
+async fn answers_of_judges_of_an_earlier_version_do_not_hide_that_a_trial_is_missing() {
+    let scene = Scene::numbered();
+    let first = scene.process(RecordMode::Record);
+    let execution = first.begin(0, 0);
+    first.ask(&execution, &["hi"]).await;
+    end(&execution).await;
+    let answer = json!({ "key": "k", "provider": "openai", "model": "m", "answer": 1 });
+    let old = Cassette { judges: vec![serde_json::from_value(answer).unwrap()], ..scene.cassette("item-0") };
+    scene.recordings().write("item-0", &old).unwrap();
+    let process = scene.process_of(2, RecordMode::Replay, |settings| settings.records_missing = true);
+    for (run, expected) in [(0, "answer 0 to hi"), (1, "answer 1 to hi")] {
+        let execution = process.begin(0, run);
+        let (status, answer) = process.ask(&execution, &["hi"]).await;
+        assert_eq!((status, content(&answer).as_str()), (200, expected), "{answer}");
+        end(&execution).await;
+    }
+    assert_eq!(scene.cassette("item-0").trials.len(), 2);
+}
+
+#[tokio::test]
 async fn old_recordings_are_renewed_and_others_are_not() {
     let scene = Scene::numbered();
     let first = scene.process(RecordMode::Record);
@@ -253,24 +273,4 @@ async fn an_answer_is_replayed_with_its_fields_in_the_order_of_the_model() {
         end(&execution).await;
         scene.stop();
     }
-}
-
-#[tokio::test]
-async fn a_complete_recording_replaces_all_unattributed_requests_of_its_experiment() {
-    let scene = Scene::numbered();
-    let item = json!({ "input": "the same for both" });
-    let record = async |texts: &[&str], ended: usize| {
-        let process = scene.process(RecordMode::Record);
-        let _twins = (process.begin_with(&item, 1, 0), process.begin_with(&item, 2, 0));
-        for text in texts {
-            process.post(&process.base_url(None), &chat(&["the same for both", text])).await;
-        }
-        (0..ended).for_each(|index| process.traffic.close(index));
-        process.traffic.finish(&mut None);
-        let file = RecordingFolder::new(scene.folder.path()).read("unattributed").unwrap().unwrap();
-        file.interactions().count()
-    };
-    assert_eq!(record(&["one", "two"], 0).await, 2);
-    assert_eq!(record(&["one", "three"], 999).await, 3, "the other may still be sent");
-    assert_eq!(record(&["four"], 1_000).await, 1);
 }
