@@ -185,7 +185,8 @@ mod tests {
         assert_eq!((summary.replayed, summary.live, summary.live_cost), (8, 5, 5.0));
         assert!(items[2].has_replayed_latency() && !items[3].has_replayed_latency());
         let refused = Some(Traffic { asked: vec!["s1".to_owned()], ..Traffic::default() });
-        let [refused, in_part] = [item(&[refused.clone()]), item(&[traffic(2, 0), refused])];
+        let [refused, in_part] =
+            [vec![refused.clone()], vec![traffic(2, 0), refused]].map(|trials| item(&trials));
         assert!(refused.has_replayed_latency(), "a request that was refused took no time");
         assert!(!refused.is_replayed() && in_part.is_replayed());
         assert_eq!(TrafficSummary::of(&items[..1]), None);

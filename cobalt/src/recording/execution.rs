@@ -24,6 +24,7 @@ use crate::http::is_transient;
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum number of differences that an error lists.
 const MAX_DIFFERENCES: usize = 3;
+
 /// Whether a status says that the provider does not accept the key.
 pub fn refuses_key(status: u16) -> bool {
     matches!(status, 401 | 403)
