@@ -77,7 +77,7 @@ fn example() -> PathBuf {
     path
 }
 
-/// By the variables alone, requests are told apart by what they say.
+/// With the variables alone, requests are attributed by content.
 fn by_content(experiment: &'static str) {
     let traffic = Package::new(experiment, |item| format!("item {item}: count")).record_and_replay();
     assert_eq!(traffic.unattributed, 0);

@@ -111,8 +111,8 @@ fn it_says_what_was_replayed_and_which_items_asked_the_model_something_else() {
     let said = store.compare(&["bbbb", "cccc", "--json"], 0).stdout;
     let json: Value = serde_json::from_str(&said).unwrap();
     let notes = &json["comparisons"][0]["notes"];
-    let expected = "38 of 40 items asked the model exactly what they asked before; 2 diverged: `item-3` at the model, the tools \
-                    or the settings, `item-39` at message 1";
+    let expected = "38 of 40 items asked the model exactly what they asked before; 2 diverged: `item-3` in the model, the tools \
+                    or the settings; `item-39` at message 1";
     assert_eq!(notes[2], expected, "{notes}");
     assert_eq!(
         json["comparisons"][0]["asked"],

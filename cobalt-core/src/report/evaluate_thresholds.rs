@@ -64,10 +64,10 @@ pub fn missing_measurement(threshold: &Threshold, figures: &RunMetrics<'_>) -> O
     measure(threshold, figures).err().map(|reason| nothing_to_measure(threshold, &reason))
 }
 
-/// The outcome of a threshold for the latency if every item was replayed: there is nothing to measure, which is nobody's fault, so it
-/// passes.
+/// The outcome of a threshold for the latency if items were replayed and no other has a latency: there is nothing to measure, which is
+/// nobody's fault, so it passes.
 fn replayed_latency(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<ThresholdOutcome> {
-    let is_replayed = !figures.latency.is_empty() && figures.live_latency.is_empty();
+    let is_replayed = figures.has_replays && figures.live_latency.is_empty();
     if *threshold.category() != Category::Latency || !is_replayed {
         return None;
     }
@@ -77,7 +77,7 @@ fn replayed_latency(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<T
         match (figures.latency.len(), figures.replayed_items) {
             (1, 1) => "the item was".to_owned(),
             (items, replayed) if items == replayed => format!("all {} were", count(items, "item")),
-            _ => "each item was at least in part".to_owned(),
+            _ => "no item ran live; some were".to_owned(),
         }
     );
     let outcome = ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message);
@@ -149,7 +149,10 @@ fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, Strin
                 })
                 .and_then(|evaluator| evaluator_metric(metric, evaluator))
         }
-        Category::Latency => amount_metric(metric, &figures.live_latency, || "no item was run".to_owned()),
+        Category::Latency => amount_metric(metric, &figures.live_latency, || {
+            let why = if figures.latency.is_empty() { "no item was run" } else { "every item failed" };
+            why.to_owned()
+        }),
         Category::Tokens if figures.without_tokens > 0 && !figures.tokens.is_empty() => {
             let how = "`Output::tokens(input, output)` or `Context::record`";
             Err(partially_reported(figures.without_tokens, figures, "tokens", how))

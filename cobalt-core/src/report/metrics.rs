@@ -25,6 +25,8 @@ pub struct RunMetrics<'a> {
     pub(super) live_latency: Vec<f64>,
     /// Items whose model responses were all replayed.
     pub(super) replayed_items: usize,
+    /// Whether any model response was replayed.
+    pub(super) has_replays: bool,
     /// Each item's tokens over its trials, if reported.
     pub(super) tokens: Vec<f64>,
     total_tokens: Option<u64>,
@@ -94,6 +96,8 @@ impl<'a> RunMetrics<'a> {
     fn add(&mut self, item: &ItemResult, cluster: usize, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
         self.replayed_items += usize::from(item.is_replayed());
+        let mut traffic = item.runs.iter().filter_map(|run| run.traffic.as_deref());
+        self.has_replays |= traffic.any(|traffic| traffic.replayed > 0);
         self.live_latency.extend((!item.has_replayed_latency()).then(|| item.latency_ms()));
         self.successful += usize::from(item.status() == Status::Ok);
         let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);

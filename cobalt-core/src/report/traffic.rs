@@ -57,6 +57,12 @@ impl Traffic {
     pub fn is_replayed(&self) -> bool {
         self.replayed > 0 && self.live == 0
     }
+
+    /// Whether all requests were refused, for example because they are not recorded.
+    #[must_use]
+    pub fn was_refused(&self) -> bool {
+        self.replayed + self.live == 0 && !self.asked.is_empty()
+    }
 }
 
 /// The model traffic of a run.
@@ -71,6 +77,9 @@ pub struct TrafficSummary {
     /// Items whose conversation diverged from the recording.
     #[serde(skip_serializing_if = "is_zero")]
     pub diverged_items: usize,
+    /// Items without a model response whose requests were refused, for example because they are not recorded.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub refused_items: usize,
     /// Requests answered from recordings.
     pub replayed: usize,
     /// Requests sent to providers.
@@ -113,11 +122,12 @@ impl TrafficSummary {
     }
 
     fn add(&mut self, item: &ItemResult) {
-        let (mut live, mut diverged) = (0, false);
+        let (mut live, mut diverged, mut refused) = (0, false, false);
         for trial in item.runs.iter().filter_map(|run| run.traffic.as_deref()) {
             self.replayed += trial.replayed;
             live += trial.live;
             diverged |= trial.diverged.is_some();
+            refused |= trial.was_refused();
             self.live_cost += trial.live_cost;
             self.retried += trial.retried;
             self.waited_ms += trial.waited_ms;
@@ -125,6 +135,7 @@ impl TrafficSummary {
         }
         self.live += live;
         self.replayed_items += usize::from(item.is_replayed());
+        self.refused_items += usize::from(refused && live == 0 && !item.is_replayed());
         self.live_items += usize::from(live > 0);
         self.diverged_items += usize::from(diverged);
     }
@@ -149,7 +160,7 @@ impl ItemResult {
     #[must_use]
     pub fn has_replayed_latency(&self) -> bool {
         let mut traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
-        traffic.any(|traffic| traffic.replayed > 0 || traffic.live == 0 && !traffic.asked.is_empty())
+        traffic.any(|traffic| traffic.replayed > 0 || traffic.was_refused())
     }
 }
 
@@ -189,6 +200,8 @@ mod tests {
             [vec![refused.clone()], vec![traffic(2, 0), refused]].map(|trials| item(&trials));
         assert!(refused.has_replayed_latency(), "a request that was refused took no time");
         assert!(!refused.is_replayed() && in_part.is_replayed());
+        let summary = TrafficSummary::of([&refused, &in_part]).unwrap();
+        assert_eq!((summary.refused_items, summary.replayed_items), (1, 1));
         assert_eq!(TrafficSummary::of(&items[..1]), None);
     }
 }

@@ -15,7 +15,16 @@ pub fn format_traffic(summary: &Summary) -> Option<String> {
 
 fn traffic_parts(summary: &Summary) -> Option<Vec<String>> {
     let traffic = summary.traffic.as_ref()?;
-    let TrafficSummary { replayed_items, live_items, replayed, live, recorded_at, live_cost, .. } = traffic;
+    let TrafficSummary {
+        replayed_items,
+        live_items,
+        refused_items,
+        replayed,
+        live,
+        recorded_at,
+        live_cost,
+        ..
+    } = traffic;
     let recorded = recorded_at.map(|at| format!("recorded {}", date(at)));
     let mut parts = Vec::new();
     if *replayed_items > 0 {
@@ -30,7 +39,10 @@ fn traffic_parts(summary: &Summary) -> Option<Vec<String>> {
         });
         parts.push(format!("{} live{}", group_thousands(*live_items as u64), in_part.unwrap_or_default()));
     }
-    let others = summary.total_items.saturating_sub(replayed_items + live_items);
+    if *refused_items > 0 {
+        parts.push(format!("{} refused", group_thousands(*refused_items as u64)));
+    }
+    let others = summary.total_items.saturating_sub(replayed_items + live_items + refused_items);
     match recorded.filter(|_| *replayed == 0) {
         Some(recorded) if parts.is_empty() => parts.push(format!("judges replayed ({recorded})")),
         _ if others > 0 => parts.push(format!("{} without model responses", group_thousands(others as u64))),
@@ -158,6 +170,8 @@ mod tests {
     fn a_line_says_what_was_replayed_and_what_was_sent() {
         let mixed = json!({ "replayedItems": 41, "liveItems": 4, "replayed": 120, "live": 9, "recordedAt": RECORDED, "liveCost": 0.03 });
         assert_eq!(line(&mixed), "45 items: 41 replayed (recorded 2026-11-21), 4 live, $0.03");
+        let refused = json!({ "replayedItems": 40, "replayed": 45, "refusedItems": 5 });
+        assert_eq!(line(&refused), "45 items: 40 replayed, 5 refused");
         let all = json!({ "replayedItems": 45, "replayed": 45, "recordedAt": RECORDED });
         assert_eq!(line(&all), "45 items: 45 replayed (recorded 2026-11-21)");
         let live = json!({ "liveItems": 40, "live": 80 });

@@ -12,6 +12,7 @@ use cobalt_core::recordings::{
 };
 use cobalt_core::report::{Execution, Status, Traffic};
 use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording::count;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -106,7 +107,7 @@ enum Entry {
     /// Sent, and not answered yet.
     Pending(RequestKey),
     Answered(Box<Interaction>),
-    /// Sent, and never answered.
+    /// Never answered, or not sent.
     Lost(RequestKey),
 }
 
@@ -238,7 +239,7 @@ impl ExecutionTraffic {
             }
             let difference = state.explain(request, body, self.run, &self.experiment);
             if state.mode == Mode::Replay {
-                let problem = self.not_recorded(request, &difference);
+                let problem = not_recorded(request, &difference);
                 state.problem.get_or_insert_with(|| problem.clone());
                 return Decision::Refuse(problem);
             }
@@ -275,26 +276,22 @@ impl ExecutionTraffic {
         }
     }
 
-    /// The error for a request that is not recorded.
-    fn not_recorded(&self, request: &RecordedRequest, difference: &str) -> String {
-        let RecordedRequest { method, path, .. } = request;
-        let cassette = self.experiment.cassette_for_display(self.index);
-        format!(
-            "not recorded: {method} {path} of `{cassette}`; {difference}. To record the new part, run with \
-             `COBALT_RECORD=auto`; to record everything again, with `COBALT_RECORD=record`"
-        )
+    /// Notes that a request was not sent after all.
+    pub fn withdraw(&self, entry: usize) {
+        let mut state = self.lock();
+        if let Some(key) = state.pending_key(entry) {
+            state.traffic.live -= 1;
+            state.end_request(entry, Entry::Lost(key));
+        }
+        drop(state);
+        self.settled.notify_waiters();
     }
 
     /// Completes an entry; `None` if there was no response.
     pub fn complete(&self, entry: usize, interaction: Option<Interaction>, prices: &PriceTable) {
         let mut state = self.lock();
-        let Some(Entry::Pending(key)) = state.entries.get(entry) else { return };
-        if state.is_closed {
-            return;
-        }
-        let key = key.clone();
-        state.pending -= 1;
-        state.entries[entry] = match interaction {
+        let Some(key) = state.pending_key(entry) else { return };
+        let completed = match interaction {
             Some(interaction) => {
                 if let (Some(model), Some(tokens)) = (&interaction.model, interaction.tokens) {
                     state.traffic.live_cost += prices.estimate(model, tokens).unwrap_or(0.0);
@@ -303,6 +300,7 @@ impl ExecutionTraffic {
             }
             None => Entry::Lost(key),
         };
+        state.end_request(entry, completed);
         drop(state);
         self.settled.notify_waiters();
     }
@@ -447,12 +445,8 @@ impl ExecutionTraffic {
 
     /// The error for a question that is not recorded, if questions must not be asked.
     pub fn refused_question(&self) -> Option<String> {
-        (self.mode == RecordMode::Replay).then(|| {
-            format!(
-                "the judge's answer is not recorded in `{}`; to record it, run with `COBALT_RECORD=auto`",
-                self.experiment.cassette_for_display(self.index)
-            )
-        })
+        let problem = "the judge's answer is not recorded; to record it, run with `COBALT_RECORD=auto`";
+        (self.mode == RecordMode::Replay).then(|| problem.to_owned())
     }
 }
 
@@ -464,6 +458,19 @@ impl State {
         self.traffic.replayed += 1;
         self.entries.push(Entry::Replayed(Arc::clone(&interaction)));
         Some(interaction)
+    }
+
+    /// The key of a request that is not answered yet; `None` if the trial has ended.
+    fn pending_key(&self, entry: usize) -> Option<RequestKey> {
+        match self.entries.get(entry) {
+            Some(Entry::Pending(key)) if !self.is_closed => Some(key.clone()),
+            _ => None,
+        }
+    }
+
+    fn end_request(&mut self, entry: usize, end: Entry) {
+        self.pending -= 1;
+        self.entries[entry] = end;
     }
 
     /// The place of the next answer to a question, or else of the last one; of one model or of any.
@@ -543,7 +550,7 @@ impl State {
         let left = || self.recorded.iter().filter(|recorded| !recorded.is_used);
         if left().next().is_none() {
             let number = self.recorded.len();
-            return format!("all {number} recorded requests are used, and this is one more");
+            return format!("the recording has {}, and this is one more", count(number, "request"));
         }
         let numbers: HashMap<_, _> = self
             .recorded
@@ -615,6 +622,13 @@ impl Drop for InFlight {
         self.set_waiting(false);
         self.traffic.lock().waits.update(|waits| waits.in_flight -= 1);
     }
+}
+
+/// The error for a request that is not recorded. Without the item's name, so the same difference is one error of many items.
+fn not_recorded(RecordedRequest { method, path, .. }: &RecordedRequest, difference: &str) -> String {
+    format!(
+        "not recorded: {method} {path}; {difference}; to record what is new, run with `COBALT_RECORD=auto`"
+    )
 }
 
 fn milliseconds(duration: Duration) -> f64 {

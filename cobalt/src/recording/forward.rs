@@ -405,6 +405,7 @@ impl Capture {
         };
         let asked = request.body.as_ref().and_then(Body::json).and_then(|value| value["model"].as_str());
         let model = usage.model.or_else(|| asked.map(str::to_owned));
+        gateway.spend(sink, model.as_deref(), usage.tokens);
         let (request, body) = match self.folder.take() {
             Some(folder) => match self.store(&folder, &compared, kind) {
                 Ok(body) => (request, body),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
-use cobalt_core::prices::PriceTable;
+use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordingFolder};
 use cobalt_core::redact::redacted_url;
 use http_body_util::BodyExt as _;
@@ -265,7 +265,7 @@ impl Gateway {
             let message = format!(
                 "{provider} has no address of its own; set {variables} to the base URL of your resource"
             );
-            self.give_up(&sink);
+            self.withdraw(&sink);
             return reply::error(400, "bad_request", &message);
         };
         if has_placeholder_key(&head.headers, &url) {
@@ -444,7 +444,8 @@ impl Gateway {
             let found = self.unattributed.answer(root, request, experiment.ignore(), &names);
             match found {
                 Ok(Some(interaction)) => {
-                    budget::spend_unattributed(self.cost(&interaction), true);
+                    let cost = self.cost(interaction.model.as_deref(), interaction.tokens);
+                    budget::spend_unattributed(cost, true);
                     return Ok(Some(replay_from(&interaction, &RecordingFolder::new(root), owners)));
                 }
                 Ok(None) => {}
@@ -492,19 +493,23 @@ impl Gateway {
         ids.insert(id, Arc::downgrade(execution));
     }
 
-    /// The cost in USD; 0 if it is unknown.
-    fn cost(&self, interaction: &Interaction) -> f64 {
-        let known = interaction.model.as_deref().zip(interaction.tokens);
+    /// The cost of a response in USD; 0 if it is unknown.
+    fn cost(&self, model: Option<&str>, tokens: Option<Tokens>) -> f64 {
+        let known = model.zip(tokens);
         known.and_then(|(model, tokens)| self.forwarder.prices.estimate(model, tokens)).unwrap_or(0.0)
     }
 
-    /// Keeps a new interaction, before the client has received the end of the response.
-    pub fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
-        let cost = self.cost(&interaction);
+    /// Adds the cost of a new response to what is spent.
+    pub fn spend(&self, sink: &Sink, model: Option<&str>, tokens: Option<Tokens>) {
+        let cost = self.cost(model, tokens);
         match sink {
             Sink::Execution { .. } => budget::spend(cost),
             Sink::Unattributed { .. } | Sink::Nothing { .. } => budget::spend_unattributed(cost, false),
         }
+    }
+
+    /// Keeps a new interaction, before the client has received the end of the response.
+    pub fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
         match sink {
             Sink::Execution { execution, entry } => {
                 if let Some(id) = id {
@@ -531,13 +536,20 @@ impl Gateway {
 
     /// Refuses to send a request. It is an error of the item, whatever the agent makes of it.
     pub fn refuse(&self, sink: &Sink, status: u16, kind: &str, problem: &str) -> Reply {
-        self.give_up(sink);
+        self.withdraw(sink);
         match sink.candidates() {
             // It may be a request of any of them.
             [] => lock(&self.executions).values().for_each(|execution| execution.refuse(problem)),
             candidates => candidates.iter().for_each(|execution| execution.refuse(problem)),
         }
         reply::error(status, kind, problem)
+    }
+
+    /// Notes that a request was not sent.
+    fn withdraw(&self, sink: &Sink) {
+        if let Sink::Execution { execution, entry } = sink {
+            execution.withdraw(*entry);
+        }
     }
 
     /// Notes that a request got no response.

@@ -218,7 +218,7 @@ fn what_makes_runs_hard_to_compare_is_said() {
 fn an_evaluator_that_scored_nothing_in_one_run_is_named() {
     let comparison = compared(&scored("a", &[1.0; 3]), &run("b", (0..3).map(|key| item(key, &[])).collect()));
     assert!(comparison.evaluators.is_empty());
-    let note = "no item has a score from `correct` in both runs, so it cannot be compared";
+    let note = "not scored in both runs: `correct`; it cannot be compared";
     assert_eq!(comparison.notes, [note]);
 }
 

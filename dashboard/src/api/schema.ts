@@ -787,6 +787,11 @@ export interface components {
             divergedItems?: number;
             /**
              * Format: uint
+             * @description Items without a model response whose requests were refused, for example because they are not recorded.
+             */
+            refusedItems?: number;
+            /**
+             * Format: uint
              * @description Requests answered from recordings.
              * @default 0
              */

@@ -8,7 +8,7 @@ type Summary = Report['summary'];
 export function trafficLine(summary: Summary): string | undefined {
   const { traffic } = summary;
   if (traffic == null) return undefined;
-  const { replayedItems, liveItems, replayed, live, liveCost = 0 } = traffic;
+  const { replayedItems, liveItems, refusedItems = 0, replayed, live, liveCost = 0 } = traffic;
   const recorded = traffic.recordedAt == null ? undefined : `recorded ${formatDate(traffic.recordedAt)}`;
   const parts: string[] = [];
   if (replayedItems > 0) parts.push(`${formatCount(replayedItems)} replayed${inBrackets(recorded)}`);
@@ -16,7 +16,8 @@ export function trafficLine(summary: Summary): string | undefined {
     const inPart = replayedItems === 0 && replayed > 0 && `${pluralize(replayed, 'request')} replayed`;
     parts.push(`${formatCount(liveItems)} live${inPart ? inBrackets(inPart, recorded) : ''}`);
   }
-  const others = summary.totalItems - replayedItems - liveItems;
+  if (refusedItems > 0) parts.push(`${formatCount(refusedItems)} refused`);
+  const others = summary.totalItems - replayedItems - liveItems - refusedItems;
   if (parts.length === 0 && replayed === 0 && recorded !== undefined)
     parts.push(`judges replayed${inBrackets(recorded)}`);
   else if (others > 0) parts.push(`${formatCount(others)} without model responses`);

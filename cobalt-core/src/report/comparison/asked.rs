@@ -48,11 +48,16 @@ impl fmt::Display for AskedComparison {
         if diverged == 0 {
             return Ok(());
         }
-        let mut named: Vec<_> = self.diverged.iter().take(MAX_NAMED).map(ToString::to_string).collect();
-        if diverged > named.len() {
-            named.push(format!("and {} more", grouped(diverged - named.len())));
+        let named = &self.diverged[..self.diverged.len().min(MAX_NAMED)];
+        let mut texts = Vec::new();
+        for of_one_place in named.chunk_by(|one, next| one.message == next.message) {
+            let keys: Vec<_> = of_one_place.iter().map(|item| format!("`{}`", item.key)).collect();
+            texts.push(format!("{} {}", keys.join(", "), of_one_place[0].place()));
         }
-        write!(f, "; {} diverged: {}", grouped(diverged), named.join(", "))
+        if diverged > named.len() {
+            texts.push(format!("and {} more", grouped(diverged - named.len())));
+        }
+        write!(f, "; {} diverged: {}", grouped(diverged), texts.join("; "))
     }
 }
 
@@ -79,14 +84,12 @@ impl DivergedItem {
             .unwrap_or(0);
         Self { key: pair.other.key.clone(), message: (same > start).then_some(same - start) }
     }
-}
 
-/// `` `refund` at message 3 ``
-impl fmt::Display for DivergedItem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Where it diverged: `at message 3`.
+    fn place(&self) -> String {
         match self.message {
-            Some(message) => write!(f, "`{}` at message {message}", self.key),
-            None => write!(f, "`{}` at the model, the tools or the settings", self.key),
+            Some(message) => format!("at message {message}"),
+            None => "in the model, the tools or the settings".to_owned(),
         }
     }
 }
@@ -122,8 +125,8 @@ mod tests {
                 { "key": "i1", "message": 2 }, { "key": "i2" }, { "key": "i3", "message": 2 },
             ] })
         );
-        let sentence = "1 of 4 items asked the model exactly what they asked before; 3 diverged: `i1` at message 2, `i2` at the \
-                        model, the tools or the settings, `i3` at message 2";
+        let sentence = "1 of 4 items asked the model exactly what they asked before; 3 diverged: `i1` at message 2; `i2` in the \
+                        model, the tools or the settings; `i3` at message 2";
         assert_eq!(notes, [sentence]);
         let read: AskedComparison = serde_json::from_value(json!(asked)).unwrap();
         assert_eq!(Some(read), asked);
@@ -159,8 +162,8 @@ mod tests {
         assert_eq!((asked.diverged.len(), &*asked.diverged[999].key), (1000, "i2099"));
         assert_eq!(
             asked.to_string(),
-            "1,100 of 2,307 items asked the model exactly what they asked before; 1,207 diverged: `i1100` at message 1, \
-             `i1101` at message 1, `i1102` at message 1, `i1103` at message 1, `i1104` at message 1, and 1,202 more"
+            "1,100 of 2,307 items asked the model exactly what they asked before; 1,207 diverged: `i1100`, \
+             `i1101`, `i1102`, `i1103`, `i1104` at message 1; and 1,202 more"
         );
     }
 

@@ -46,9 +46,12 @@ impl Draft {
     fn of(base: &Measurements, other: &Measurements) -> Self {
         let pairs = match_items(base, other);
         let items = ItemMatching::of(base, other, &pairs);
+        // The latency of a recording says nothing of this agent, and a request that was refused took no time.
+        let live: Vec<_> = pairs.iter().filter(|pair| !pair.has_replayed_latency()).copied().collect();
         let open = |name: &str, figure: ComparedMetric<'_>| {
-            let log_ratio = LogRatio::of(figure.quantity, &pairs, base, other);
-            PendingDifference::of(name, figure.quantity, Paired::of(&figure, &pairs, base, other), log_ratio)
+            let pairs = if figure.quantity == Quantity::Latency { &live } else { &pairs };
+            let log_ratio = LogRatio::of(figure.quantity, pairs, base, other);
+            PendingDifference::of(name, figure.quantity, Paired::of(&figure, pairs, base, other), log_ratio)
         };
         let evaluators =
             common_evaluators(base, other).filter_map(|name| open(name, ComparedMetric::score(vec![name])));

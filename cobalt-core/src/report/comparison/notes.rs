@@ -97,11 +97,10 @@ fn unscored_evaluators(base: &Measurements, other: &Measurements, pairs: &[Pair<
     let is_in_both = |name: &str| pairs.iter().any(|pair| has(pair.base, name) && has(pair.other, name));
     let common = other.evaluators.iter().map(|one| &*one.name).filter(|name| settings(base, name).is_some());
     let names: Vec<_> = common.filter(|name| is_in_either(name) && !is_in_both(name)).collect();
+    let they = if names.len() == 1 { "it" } else { "they" };
     (!names.is_empty()).then(|| {
-        format!(
-            "no item has a score from {} in both runs, so it cannot be compared",
-            wording::join_quoted(names)
-        )
+        let names = wording::join_quoted(names);
+        format!("not scored in both runs: {names}; {they} cannot be compared")
     })
 }
 

@@ -121,7 +121,7 @@ async fn equal_questions_have_an_answer_each_in_each_trial() {
     }
     assert_eq!(tokens, [40, 40, 0]);
     let refused = ask(&models, &execution, "short?").await.0.unwrap_err();
-    assert!(refused.contains("the judge's answer is not recorded in"), "{refused}");
+    assert!(refused.contains("the judge's answer is not recorded; to record it"), "{refused}");
     assert_eq!(server.requests().len(), 6);
 }
 

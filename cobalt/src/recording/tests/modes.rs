@@ -49,7 +49,10 @@ async fn equal_requests_and_trials_have_an_answer_each() {
             assert_eq!(content(&other.ask(&execution, &["again"]).await.1), expected);
         }
         let (status, refused) = other.ask(&execution, &["again"]).await;
-        assert!(status == 400 && refused.contains("all 2 recorded requests are used"), "{refused}");
+        assert!(
+            status == 400 && refused.contains("the recording has 2 requests, and this is one more"),
+            "{refused}"
+        );
         assert!(end(&execution).await.1.is_some());
     }
     let execution = other.begin(0, 2);
@@ -72,7 +75,7 @@ async fn an_edited_prompt_is_an_error_that_says_where_it_differs() {
     let expected = "the nearest recorded request, number 1, differs in `messages[1].content`: recorded \\\"…t is the weather in York?\\\", now \
                     \\\"…t is the weather in Leeds?\\\"";
     assert!(status == 400 && refused.contains(expected), "{refused}");
-    assert!(refused.contains("desk/item-7.json") && refused.contains("COBALT_RECORD=auto"), "{refused}");
+    assert!(refused.contains("run with `COBALT_RECORD=auto`"), "{refused}");
     let (traffic, problem) = end(&execution).await;
     assert!(problem.unwrap().contains("messages[1].content"));
     assert_eq!(traffic.live, 0);

@@ -73,7 +73,8 @@ async fn the_placeholder_of_a_key_is_never_sent() {
     let request = process.client.post(url).header("authorization", format!("Bearer {NO_KEY}"));
     let response = request.body(chat(&["hi"]).to_string()).send().await.unwrap();
     assert_eq!(response.status(), 401);
-    let (_, problem) = end(&execution).await;
+    let (traffic, problem) = end(&execution).await;
+    assert_eq!(traffic.live, 0);
     let expected = "`OPENAI_API_KEY` is not set, and POST openai/chat/completions is not recorded; set the key to send it";
     assert_eq!(problem.unwrap(), expected);
     assert!(scene.server.as_ref().unwrap().requests().is_empty());
