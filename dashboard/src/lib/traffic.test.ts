@@ -21,7 +21,9 @@ describe('the traffic of a run', () => {
       '45 items: 45 replayed (recorded 2026-11-21)',
     );
     expect(line({ liveItems: 40, live: 80 })).toBe('45 items: 40 live, 5 without model responses');
-    expect(line({ replayedItems: 40, replayed: 80, refusedItems: 5 })).toBe('45 items: 40 replayed, 5 refused');
+    expect(line({ replayedItems: 40, replayed: 80, refusedItems: 5 })).toBe(
+      '45 items: 40 replayed, 5 refused',
+    );
     expect(line({ liveItems: 45, live: 9, replayed: 1, recordedAt })).toBe(
       '45 items: 45 live (1 request replayed, recorded 2026-11-21)',
     );
