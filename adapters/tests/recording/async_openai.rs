@@ -7,9 +7,8 @@ use ::async_openai::types::chat::{
     ChatCompletionRequestSystemMessage, ChatCompletionRequestToolMessage, ChatCompletionRequestUserMessage,
     ChatCompletionTool, ChatCompletionTools, CreateChatCompletionRequest, FunctionObject,
 };
-use futures_util::StreamExt;
 
-use crate::matrix::{Agent, Ask, SYSTEM};
+use crate::matrix::{Agent, SYSTEM, Task, events};
 use crate::reply::TURNS;
 
 matrix!(AsyncOpenAi);
@@ -17,24 +16,24 @@ matrix!(AsyncOpenAi);
 #[derive(Clone, Copy)]
 struct AsyncOpenAi;
 
-fn client(ask: &Ask) -> Client<OpenAIConfig> {
-    Client::with_config(OpenAIConfig::new().with_api_base(&ask.base_url).with_api_key(ask.key))
+fn client(task: &Task) -> Client<OpenAIConfig> {
+    Client::with_config(OpenAIConfig::new().with_api_base(&task.base_url).with_api_key(task.key))
 }
 
 fn request(messages: &[ChatCompletionRequestMessage]) -> CreateChatCompletionRequest {
     CreateChatCompletionRequest { model: "m".to_owned(), messages: messages.to_vec(), ..Default::default() }
 }
 
-fn messages(ask: &Ask) -> Vec<ChatCompletionRequestMessage> {
+fn messages(task: &Task) -> Vec<ChatCompletionRequestMessage> {
     vec![
         ChatCompletionRequestSystemMessage::from(SYSTEM).into(),
-        ChatCompletionRequestUserMessage::from(ask.question.as_str()).into(),
+        ChatCompletionRequestUserMessage::from(task.question.as_str()).into(),
     ]
 }
 
 impl Agent for AsyncOpenAi {
-    async fn converse(self, ask: Ask) -> Result<String, String> {
-        let (client, mut messages) = (client(&ask), messages(&ask));
+    async fn converse(self, task: Task) -> Result<String, String> {
+        let (client, mut messages) = (client(&task), messages(&task));
         let function = FunctionObject { name: "count".to_owned(), ..Default::default() };
         let tools = vec![ChatCompletionTools::Function(ChatCompletionTool { function })];
         for _ in 0..TURNS {
@@ -49,7 +48,7 @@ impl Agent for AsyncOpenAi {
                 .map(|call| {
                     let ChatCompletionMessageToolCalls::Function(call) = call else { panic!("{call:?}") };
                     ChatCompletionRequestToolMessage {
-                        content: ask.count.into(),
+                        content: task.count.into(),
                         tool_call_id: call.id.clone(),
                     }
                 })
@@ -62,13 +61,8 @@ impl Agent for AsyncOpenAi {
         Err("no answer".to_owned())
     }
 
-    async fn stream(self, ask: Ask) -> Result<Vec<String>, String> {
-        let stream = client(&ask).chat().create_stream(request(&messages(&ask))).await;
-        let mut chunks = stream.map_err(|error| error.to_string())?;
-        let mut texts = Vec::new();
-        while let Some(chunk) = chunks.next().await {
-            texts.push(format!("{:?}", chunk.map_err(|error| error.to_string())?));
-        }
-        Ok(texts)
+    async fn stream(self, task: Task) -> Result<Vec<String>, String> {
+        let stream = client(&task).chat().create_stream(request(&messages(&task))).await;
+        events(stream.map_err(|error| error.to_string())?).await
     }
 }

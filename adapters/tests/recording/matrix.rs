@@ -1,10 +1,12 @@
 //! What holds for an agent on any crate: the same tests for each.
 
+use std::fmt::Debug;
 use std::path::Path;
 
 use cobalt::recording::{RecordMode, Recordings};
 use cobalt::report::{Execution, ItemResult, Status, TrafficSummary};
 use cobalt::{Context, Dataset, ExactMatch, Experiment, Record, Report, item};
+use futures_util::{Stream, StreamExt, TryStreamExt};
 use tempfile::TempDir;
 
 use crate::model::{KEY, Model};
@@ -15,10 +17,10 @@ pub const SYSTEM: &str = "You count.";
 /// An agent on one of the crates, built for each item.
 pub trait Agent: Copy + Send + Sync + 'static {
     /// Answers with the help of the tool `count`, in several turns.
-    fn converse(self, ask: Ask) -> impl Future<Output = Result<String, String>> + Send;
+    fn converse(self, task: Task) -> impl Future<Output = Result<String, String>> + Send;
 
     /// Answers without tools, as a stream: the crate's events.
-    fn stream(self, ask: Ask) -> impl Future<Output = Result<Vec<String>, String>> + Send;
+    fn stream(self, task: Task) -> impl Future<Output = Result<Vec<String>, String>> + Send;
 }
 
 /// Which of OpenAI's APIs an agent uses.
@@ -29,12 +31,21 @@ pub enum Api {
 }
 
 /// What an agent is to do.
-pub struct Ask {
+pub struct Task {
     pub base_url: String,
     pub key: &'static str,
     pub question: String,
     /// The result of the tool.
     pub count: &'static str,
+}
+
+/// The events of a stream as texts, or its error.
+pub async fn events<T: Debug, E: ToString>(
+    stream: impl Stream<Item = Result<T, E>>,
+) -> Result<Vec<String>, String> {
+    let texts =
+        stream.map(|event| event.map(|event| format!("{event:?}")).map_err(|error| error.to_string()));
+    texts.try_collect().await
 }
 
 /// What a developer has changed since the recording, for one of the items.
@@ -58,24 +69,24 @@ struct Scene {
     model: Model,
 }
 
-/// One run.
+/// How an experiment is run.
 #[derive(Clone, Copy)]
-struct Process {
+struct RunSetup {
     mode: RecordMode,
     key: &'static str,
     edit: Edit,
     trials: usize,
 }
 
-const RECORD: Process = Process { mode: RecordMode::Record, key: KEY, edit: Edit::Nothing, trials: 1 };
-const REPLAY: Process = Process { mode: RecordMode::Replay, key: NO_KEY, edit: Edit::Nothing, trials: 1 };
+const RECORD: RunSetup = RunSetup { mode: RecordMode::Record, key: KEY, edit: Edit::Nothing, trials: 1 };
+const REPLAY: RunSetup = RunSetup { mode: RecordMode::Replay, key: NO_KEY, edit: Edit::Nothing, trials: 1 };
 
-impl Process {
+impl RunSetup {
     async fn run<Fut>(
         self,
         folder: &Path,
         url: &str,
-        answer: impl Fn(Ask) -> Fut + Send + Sync + 'static,
+        answer: impl Fn(Task) -> Fut + Send + Sync + 'static,
     ) -> Report
     where
         Fut: Future<Output = Result<String, String>> + Send + 'static,
@@ -90,7 +101,8 @@ impl Process {
                 question += " twice";
             }
             let count = if is_edited && matches!(self.edit, Edit::Tool) { "2" } else { "1" };
-            let answer = answer(Ask { base_url: context.base_url_for(&url), key: self.key, question, count });
+            let answer =
+                answer(Task { base_url: context.base_url_for(&url), key: self.key, question, count });
             async move { answer.await.inspect_err(|error| context.record(Record::note("error", error.as_str()))) }
         };
         Experiment::new("counting", Dataset::from_items(items))
@@ -110,13 +122,13 @@ impl Scene {
         Self { folder: tempfile::tempdir().unwrap(), model: Model::start() }
     }
 
-    async fn converse(&self, process: Process, agent: impl Agent) -> Report {
-        process.run(self.folder.path(), &self.model.url, move |ask| agent.converse(ask)).await
+    async fn converse(&self, setup: RunSetup, agent: impl Agent) -> Report {
+        setup.run(self.folder.path(), &self.model.url, move |task| agent.converse(task)).await
     }
 
-    async fn stream(&self, process: Process, agent: impl Agent) -> Report {
-        let answer = move |ask| async move { agent.stream(ask).await.map(|events| events.join("\n")) };
-        process.run(self.folder.path(), &self.model.url, answer).await
+    async fn stream(&self, setup: RunSetup, agent: impl Agent) -> Report {
+        let answer = move |task| async move { agent.stream(task).await.map(|events| events.join("\n")) };
+        setup.run(self.folder.path(), &self.model.url, answer).await
     }
 }
 
@@ -130,11 +142,6 @@ fn outputs(report: &Report) -> Vec<Vec<String>> {
         item.runs.iter().map(text).collect()
     };
     report.items.iter().map(of_item).collect()
-}
-
-/// The answers of items whose agents say these.
-fn expected(answer: impl Fn(usize) -> Vec<String>) -> Vec<Vec<String>> {
-    (0..ITEMS).map(answer).collect()
 }
 
 fn traffic(report: &Report) -> &TrafficSummary {
@@ -156,15 +163,16 @@ fn assert_replayed(replayed: &Report, recorded: &Report) {
 pub async fn conversation(agent: impl Agent) {
     let scene = Scene::new();
     let recorded = scene.converse(RECORD, agent).await;
-    assert_eq!(outputs(&recorded), expected(|item| vec![format!("done {item}, take 1")]));
+    let answers: Vec<_> = (0..ITEMS).map(|item| vec![format!("done {item}, take 1")]).collect();
+    assert_eq!(outputs(&recorded), answers);
     assert_eq!(scene.model.take_requests(), ITEMS * TURNS);
     assert_eq!(traffic(&recorded).attributed_by_content, 0);
     assert_no_key(scene.folder.path());
-    // The server has the address that it had, and is gone.
+    // Replay against the same address, with the server stopped.
     let Scene { folder, model } = scene;
     let url = model.url.clone();
     drop(model);
-    let replayed = REPLAY.run(folder.path(), &url, move |ask| agent.converse(ask)).await;
+    let replayed = REPLAY.run(folder.path(), &url, move |task| agent.converse(task)).await;
     assert_replayed(&replayed, &recorded);
 }
 
@@ -195,7 +203,7 @@ async fn edited(agent: impl Agent, edit: Edit, differs: &str, new_requests: usiz
     let recorded = scene.converse(RECORD, agent).await;
     scene.model.take_requests();
 
-    let replayed = scene.converse(Process { edit, ..REPLAY }, agent).await;
+    let replayed = scene.converse(RunSetup { edit, ..REPLAY }, agent).await;
     assert_eq!(scene.model.take_requests(), 0, "a request has left");
     for (index, (now, then)) in replayed.items.iter().zip(&recorded.items).enumerate() {
         if index == EDITED {
@@ -209,7 +217,7 @@ async fn edited(agent: impl Agent, edit: Edit, differs: &str, new_requests: usiz
         }
     }
 
-    let renewed = scene.converse(Process { mode: RecordMode::Auto, edit, ..RECORD }, agent).await;
+    let renewed = scene.converse(RunSetup { mode: RecordMode::Auto, edit, ..RECORD }, agent).await;
     assert_eq!(scene.model.take_requests(), new_requests);
     assert_eq!(outputs(&renewed), outputs(&recorded), "each conversation is sent for the first time");
     let TrafficSummary { replayed_items, live_items, diverged_items, .. } = traffic(&renewed);
@@ -217,7 +225,7 @@ async fn edited(agent: impl Agent, edit: Edit, differs: &str, new_requests: usiz
     let diverged = renewed.items[EDITED].runs[0].traffic.as_ref().unwrap().diverged.as_ref().unwrap();
     assert!(diverged.contains(differs), "{diverged}");
 
-    let replayed = scene.converse(Process { edit, ..REPLAY }, agent).await;
+    let replayed = scene.converse(RunSetup { edit, ..REPLAY }, agent).await;
     assert_replayed(&replayed, &renewed);
     assert_eq!(scene.model.take_requests(), 0, "a request has left");
 }
@@ -237,17 +245,18 @@ pub async fn stream(agent: impl Agent) {
     assert_eq!(scene.model.take_requests(), 0, "a request has left");
 
     // The gateway adds nothing and leaves nothing out.
-    let direct = Process { mode: RecordMode::Off, ..RECORD };
+    let direct = RunSetup { mode: RecordMode::Off, ..RECORD };
     assert_eq!(outputs(&Scene::new().stream(direct, agent).await), outputs(&recorded));
 }
 
 pub async fn trials(agent: impl Agent) {
     let scene = Scene::new();
-    let recorded = scene.converse(Process { trials: TRIALS, ..RECORD }, agent).await;
-    let answers = expected(|item| (1..=TRIALS).map(|take| format!("done {item}, take {take}")).collect());
+    let recorded = scene.converse(RunSetup { trials: TRIALS, ..RECORD }, agent).await;
+    let of_item = |item| (1..=TRIALS).map(|take| format!("done {item}, take {take}")).collect();
+    let answers: Vec<Vec<_>> = (0..ITEMS).map(of_item).collect();
     assert_eq!(outputs(&recorded), answers);
     assert_eq!(scene.model.take_requests(), ITEMS * TURNS * TRIALS);
-    let replayed = scene.converse(Process { trials: TRIALS, ..REPLAY }, agent).await;
+    let replayed = scene.converse(RunSetup { trials: TRIALS, ..REPLAY }, agent).await;
     assert_replayed(&replayed, &recorded);
     assert_eq!(scene.model.take_requests(), 0, "a request has left");
 }

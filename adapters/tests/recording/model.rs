@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::reply;
 
@@ -32,6 +32,9 @@ struct Script {
     requests: AtomicUsize,
     /// How often each conversation was sent.
     takes: Mutex<HashMap<String, usize>>,
+    /// The requests since the server started.
+    arrivals: AtomicUsize,
+    second_arrived: Notify,
 }
 
 impl Model {
@@ -79,6 +82,12 @@ async fn answer(State(script): State<Arc<Script>>, headers: HeaderMap, body: Str
     if !authorized || headers.contains_key("x-cobalt-execution") {
         return (StatusCode::UNAUTHORIZED, "a request without the key, or with a header of Cobalt")
             .into_response();
+    }
+    // Two items are in progress when the second request arrives, so only its content or an exact way can tell whose it is.
+    match script.arrivals.fetch_add(1, Ordering::SeqCst) {
+        0 => script.second_arrived.notified().await,
+        1 => script.second_arrived.notify_one(),
+        _ => {}
     }
     let take = {
         let mut takes = script.takes.lock().unwrap();

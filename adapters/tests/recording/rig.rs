@@ -4,18 +4,12 @@ use ::rig::AgentBuilder;
 use ::rig::http_client::ReqwestClient;
 use ::rig::providers::openai::OpenAIConfig;
 use ::rig::tool::{PortableTool, ToolExecutionError};
-use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-use crate::matrix::{Agent, Api, Ask, SYSTEM};
+use crate::matrix::{Agent, Api, SYSTEM, Task, events};
 use crate::reply::TURNS;
 
-matrix!(Rig(Api::Chat));
-
-#[tokio::test]
-async fn a_conversation_over_the_responses_api_replays() {
-    crate::matrix::conversation(Rig(Api::Responses)).await;
-}
+matrix!(Rig(Api::Chat), responses: Rig(Api::Responses));
 
 #[derive(Clone, Copy)]
 struct Rig(Api);
@@ -42,8 +36,8 @@ impl PortableTool for Count {
 }
 
 impl Rig {
-    fn builder(self, ask: &Ask) -> AgentBuilder {
-        let config = OpenAIConfig::new(ask.key).with_base_url(&ask.base_url);
+    fn builder(self, task: &Task) -> AgentBuilder {
+        let config = OpenAIConfig::new(task.key).with_base_url(&task.base_url);
         // rig's default is one client for the process, but each test has a runtime of its own.
         let openai = config.connect(ReqwestClient::from(reqwest::Client::new()));
         let builder = match self.0 {
@@ -55,18 +49,13 @@ impl Rig {
 }
 
 impl Agent for Rig {
-    async fn converse(self, ask: Ask) -> Result<String, String> {
-        let agent = self.builder(&ask).tool(Count(ask.count)).default_max_turns(TURNS).build();
-        let response = agent.prompt(ask.question).await.map_err(|error| error.to_string())?;
+    async fn converse(self, task: Task) -> Result<String, String> {
+        let agent = self.builder(&task).tool(Count(task.count)).default_max_turns(TURNS).build();
+        let response = agent.prompt(task.question).await.map_err(|error| error.to_string())?;
         Ok(response.output().to_owned())
     }
 
-    async fn stream(self, ask: Ask) -> Result<Vec<String>, String> {
-        let mut events = self.builder(&ask).build().prompt(ask.question).stream();
-        let mut texts = Vec::new();
-        while let Some(event) = events.next().await {
-            texts.push(format!("{:?}", event.map_err(|error| error.to_string())?));
-        }
-        Ok(texts)
+    async fn stream(self, task: Task) -> Result<Vec<String>, String> {
+        events(self.builder(&task).build().prompt(task.question).stream()).await
     }
 }

@@ -1,4 +1,4 @@
-//! Each way in which clients of real crates reach the gateway, as an experiment of its own. `tests/recording/ways_in.rs` runs them.
+//! Each way in which clients of real crates reach the gateway, as an experiment of its own. `tests/recording/attribution.rs` runs them.
 
 use std::error::Error;
 use std::sync::LazyLock;

@@ -67,11 +67,11 @@ impl Package {
 /// The program. `cargo test` builds it, unless only some targets are selected.
 fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let path = test.parent().and_then(Path::parent).unwrap().join("examples/ways_in");
+    let path = test.parent().and_then(Path::parent).unwrap().join("examples/attributed_clients");
     let path = path.with_extension(std::env::consts::EXE_EXTENSION);
     assert!(
         path.exists(),
-        "run `cargo build --all-features --examples` first: {} is missing",
+        "run `cargo build --all-features --examples`: {} is missing; `cargo test --test` does not build it",
         path.display()
     );
     path
