@@ -18,9 +18,16 @@ use genai::{ModelIden, ServiceTarget};
 use rig::http_client::ReqwestClient;
 use rig::providers::openai::OpenAI;
 use rig::{Agent, AgentBuilder};
+use tokio::sync::Barrier;
 use tower::ServiceBuilder;
 
 type Answer = Result<String, Box<dyn Error + Send + Sync>>;
+
+/// Waits for another item, so that a request's item is never known just because no other one is running.
+async fn beside_another_item() {
+    static PAIR: LazyLock<Barrier> = LazyLock::new(|| Barrier::new(2));
+    PAIR.wait().await;
+}
 
 fn question(context: &Context) -> String {
     context.item()["input"].as_str().unwrap_or_default().to_owned()
@@ -55,7 +62,10 @@ static RIG_WITH_ADAPTER: LazyLock<Agent> = LazyLock::new(|| {
     agent_builder(openai.chat("m")).build()
 });
 
-experiment!(rig_by_variable, |context| ask_rig(&RIG, context));
+experiment!(rig_by_variable, async |context| {
+    beside_another_item().await;
+    ask_rig(&RIG, context).await
+});
 experiment!(rig_by_adapter, |context| ask_rig(&RIG_WITH_ADAPTER, context));
 
 // async-openai: one client for all items.
@@ -82,7 +92,10 @@ static ASYNC_OPENAI_WITH_ADAPTER: LazyLock<AsyncOpenAi> = LazyLock::new(|| {
     AsyncOpenAi::new().with_http_service(service)
 });
 
-experiment!(async_openai_by_variable, |context| ask_async_openai(ASYNC_OPENAI.chat(), context));
+experiment!(async_openai_by_variable, async |context| {
+    beside_another_item().await;
+    ask_async_openai(ASYNC_OPENAI.chat(), context).await
+});
 experiment!(async_openai_by_adapter, |context| ask_async_openai(ASYNC_OPENAI_WITH_ADAPTER.chat(), context));
 experiment!(async_openai_by_header, async |context: Context| {
     let chat = match context.request_header() {
@@ -119,7 +132,10 @@ experiment!(genai_by_base_url, async |context: Context| {
     let client = genai::Client::builder().append_provider_config(AdapterKind::OpenAI, config).build()?;
     ask_genai(&client, ChatOptions::default(), context).await
 });
-experiment!(genai_by_variable, |context| ask_genai(&GENAI, ChatOptions::default(), context));
+experiment!(genai_by_variable, async |context| {
+    beside_another_item().await;
+    ask_genai(&GENAI, ChatOptions::default(), context).await
+});
 experiment!(genai_by_header, |context: Context| {
     let header: Vec<_> = context.request_header().into_iter().collect();
     ask_genai(&GENAI, ChatOptions::default().with_extra_headers(header), context)

@@ -17,6 +17,7 @@ pub mod recordings;
 pub mod redact;
 pub mod report;
 pub mod reporters;
+pub mod serde_skip;
 pub mod slug;
 pub mod store;
 pub mod timestamp;

@@ -1,6 +1,6 @@
 //! The money that may be spent on models in one call: by agents and judges together.
 //!
-//! When it is spent, no further request is sent and no further item is started; items in work go on as long as they need no request.
+//! When it is spent, no further request is sent and no further item is started; items in progress go on as long as they need no request.
 //! The cost of a response is known after it, so the last requests may exceed the limit by their own cost. A model without a known price
 //! counts as free.
 
@@ -136,9 +136,11 @@ impl Budget {
 
     fn add(&self, state: &mut State, usd: f64) {
         if usd > 0.0 {
-            match self.ledger.as_deref().map(|ledger| add_to_ledger(ledger, usd)) {
-                Some(Ok(total)) => state.spent = total,
-                Some(Err(error)) => state.fail(&error, usd),
+            match &self.ledger {
+                Some(ledger) => match add_to_ledger(ledger, usd) {
+                    Ok(total) => state.spent = total,
+                    Err(error) => state.fail(ledger, &error, usd),
+                },
                 None => state.spent += usd,
             }
         }
@@ -147,16 +149,17 @@ impl Budget {
     /// Another process may have spent the rest.
     fn refusal(&self) -> Option<String> {
         let mut state = self.lock();
-        if state.spent < self.max && state.problem.is_none() {
-            match self.ledger.as_deref().map(read_ledger) {
-                Some(Ok(total)) => state.spent = total,
-                Some(Err(error)) => state.fail(&error, 0.0),
-                None => {}
+        if let Some(ledger) =
+            self.ledger.as_deref().filter(|_| state.spent < self.max && state.problem.is_none())
+        {
+            match read_ledger(ledger) {
+                Ok(total) => state.spent = total,
+                Err(error) => state.fail(ledger, &error, 0.0),
             }
         }
         let max = format_cost(self.max);
         match &state.problem {
-            Some(problem) => Some(format!("the budget of {max} cannot be kept: {problem}")),
+            Some(problem) => Some(format!("the budget of {max} cannot be enforced: {problem}")),
             None if state.spent < self.max => None,
             None => Some(format!(
                 "the budget of {max} is used up, so no further request is sent; resume the run with a new budget"
@@ -167,9 +170,14 @@ impl Budget {
 
 impl State {
     /// Without the ledger, it is unknown what the other processes spend: nothing more is.
-    fn fail(&mut self, error: &io::Error, usd: f64) {
+    fn fail(&mut self, ledger: &Path, error: &io::Error, usd: f64) {
         self.spent += usd;
-        self.problem.get_or_insert_with(|| format!("cannot add up the spending of all processes: {error}"));
+        self.problem.get_or_insert_with(|| {
+            format!(
+                "cannot add up the spending of all processes in `{}`: {error}; make the file writable or delete it, and resume the run",
+                ledger.display()
+            )
+        });
     }
 }
 
@@ -215,7 +223,7 @@ fn read_sum(file: &mut File) -> io::Result<f64> {
     file.read_to_string(&mut text)?;
     match text.trim() {
         "" => Ok(0.0),
-        sum => sum.parse().map_err(|_| io::Error::other(format!("`{sum}` is no sum of money"))),
+        sum => sum.parse().map_err(|_| io::Error::other(format!("`{sum}` is not an amount in USD"))),
     }
 }
 
@@ -246,7 +254,7 @@ mod tests {
         assert!(Budget::new(1.0, ledger.clone()).refusal().is_some());
         std::fs::write(ledger.as_ref().unwrap(), "much").unwrap();
         let refusal = Budget::new(1.0, ledger).refusal().unwrap();
-        assert!(refusal.ends_with("`much` is no sum of money"), "{refusal}");
+        assert!(refusal.contains("spent`: `much` is not an amount in USD; "), "{refusal}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use cobalt_core::item::{Item, Output};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{Evaluations, Execution, ItemResult, RetriedExecution, ScoredEvaluation, Status};
+use cobalt_core::timestamp::milliseconds;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -335,11 +336,6 @@ fn validate_output(mut output: Output, recorded: &mut Records) -> Result<Output,
         None => Ok(output),
         Some(error) => Err(AgentFailure { reported: output.into_metadata(), ..AgentFailure::error(error) }),
     }
-}
-
-/// Rounded down to microseconds: more digits would only make files larger.
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_micros() as f64 / 1000.0
 }
 
 /// Calls the agent in its own task, so that a panic or a blocking call stays isolated.

@@ -34,7 +34,7 @@ fn a_run_killed_at_any_moment_loses_nothing_and_repeats_only_what_was_in_flight(
         total.kills += tally.kills;
         total.repeated += tally.repeated;
         total.kept += tally.kept;
-        total.anew += tally.anew;
+        total.restarted += tally.restarted;
     }
     println!("{rounds} rounds: {total:?}");
     assert!(total.kept > 0, "at least one kill happened after an item had finished: {total:?}");
@@ -49,7 +49,7 @@ struct Tally {
     /// Items that were started again.
     repeated: usize,
     /// Runs that were killed before their journal had a header.
-    anew: usize,
+    restarted: usize,
 }
 
 /// An experiment and its undisturbed results.
@@ -107,7 +107,7 @@ impl Setup {
                     assert!(done.is_empty(), "a journal disappeared");
                     sandbox.journals().iter().for_each(|path| std::fs::remove_file(path).unwrap());
                     sandbox.forget_calls();
-                    tally.anew += 1;
+                    tally.restarted += 1;
                 }
             }
         };

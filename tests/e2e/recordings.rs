@@ -199,7 +199,7 @@ fn what_is_recorded_before_ctrl_c_stays_valid() {
 }
 
 #[test]
-fn a_busy_vendor_is_asked_again_for_every_item() {
+fn a_busy_provider_is_asked_again_for_every_item() {
     let (sandbox, model) = (Sandbox::with_items(items(60)), Model::failing_one_in_five());
     with_model(&sandbox, &model).env("E2E_CONCURRENCY", 32).run().code(0);
     let traffic = sandbox.report().summary.traffic.unwrap();
@@ -222,7 +222,7 @@ fn a_run_stops_when_its_money_is_spent_and_can_be_resumed() {
 }
 
 #[test]
-fn items_in_work_when_the_money_is_spent_are_run_again_if_a_request_was_refused() {
+fn items_in_progress_when_the_money_is_spent_are_run_again_if_a_request_was_refused() {
     let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
     let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 8);
     program().env("COBALT_MAX_COST", "0.08").run().code(5);

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::model::{KEY, Model};
 
+/// An even number, as items of [`by_content`] run in pairs.
 const ITEMS: usize = 6;
 
 /// A package with one experiment.

@@ -20,9 +20,11 @@ mod table;
 mod usage;
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::serde_skip::is_zero;
 pub use table::PRICES_AS_OF;
 use table::{Listed, TABLE};
 pub use usage::{JudgeMeter, JudgeUsage};
@@ -69,15 +71,25 @@ pub struct Tokens {
     pub cached_input: u64,
 }
 
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 impl Tokens {
     /// Tokens without cached input.
     #[must_use]
     pub const fn new(input: u64, output: u64) -> Self {
         Self { input, output, cached_input: 0 }
+    }
+
+    /// Input and output together.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.input + self.output
+    }
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, Self { input, output, cached_input }: Self) {
+        self.input += input;
+        self.output += output;
+        self.cached_input += cached_input;
     }
 }
 

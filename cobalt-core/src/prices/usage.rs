@@ -5,14 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::Tokens;
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-fn is_free(cost: &f64) -> bool {
-    *cost == 0.0
-}
+use crate::serde_skip::is_zero;
 
 /// The judge calls of an evaluation, and their cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +27,7 @@ pub struct JudgeUsage {
     /// The judge cost in USD, as far as prices are known, including that of replayed responses.
     pub cost: f64,
     /// The part of the cost that replayed responses had when they were recorded; it was not paid again.
-    #[serde(skip_serializing_if = "is_free")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub replayed_cost: f64,
     /// Models that used tokens but have no known price.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -7,7 +7,6 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::request_key::sort_keys;
 use super::stream::{StreamEvent, StreamKind, redact_across, redact_events, split_events};
 use crate::hash::sha256;
 use crate::redact::{redact, redact_texts};
@@ -55,7 +54,7 @@ impl Body {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(mut value) => {
                 redact_texts(&mut value);
-                sort_keys(&mut value);
+                value.sort_all_objects();
                 Some(Self::Json(value))
             }
             Err(_) => Self::of_request(bytes),
@@ -68,9 +67,9 @@ impl Body {
     ///
     /// A long text cannot be stored.
     pub fn of(bytes: &[u8], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
-        let mut body = Self::in_any_order(bytes, store)?;
+        let mut body = Self::of_response(bytes, store)?;
         if let Some(Self::Json(value)) = &mut body {
-            sort_keys(value);
+            value.sort_all_objects();
         }
         Ok(body)
     }
@@ -81,10 +80,6 @@ impl Body {
     ///
     /// A long text cannot be stored.
     pub fn of_response(bytes: &[u8], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
-        Self::in_any_order(bytes, store)
-    }
-
-    fn in_any_order(bytes: &[u8], store: StoreBlob<'_>) -> io::Result<Option<Self>> {
         if bytes.is_empty() {
             return Ok(None);
         }

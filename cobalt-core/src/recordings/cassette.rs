@@ -114,6 +114,12 @@ impl RecordedRequest {
         RequestKey::new(&self.method, &self.path, self.body.as_ref(), ignore)
     }
 
+    /// The model that it asks.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.body.as_ref()?.json()?["model"].as_str()
+    }
+
     /// The request without fields that are not compared.
     #[must_use]
     pub fn without(&self, ignore: &[String]) -> Cow<'_, Self> {

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::body::is_hash;
 use super::cassette::{CASSETTE_VERSION, Cassette};
@@ -32,7 +32,7 @@ pub enum RecordingError {
     /// A file or folder cannot be read or written.
     #[error("cannot {action} the recording `{path}`: {source}")]
     Io {
-        /// `read` or `write`.
+        /// `read`, `write`, `remove` or `lock`.
         action: &'static str,
         /// The file.
         path: PathBuf,
@@ -82,8 +82,7 @@ pub fn cassette_name(key: &str) -> String {
 }
 
 /// Whether this is the name of a cassette.
-#[must_use]
-pub fn is_cassette(path: &Path) -> bool {
+fn is_cassette(path: &Path) -> bool {
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     is_json && path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
 }
@@ -207,6 +206,21 @@ impl RecordingFolder {
         written.map_err(|source| RecordingError::Io { action: "write", path, source })
     }
 
+    /// Writes a cassette, or removes its file if there is nothing in it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written or removed.
+    pub fn write_or_remove(&self, name: &str, cassette: &Cassette) -> Result<(), RecordingError> {
+        if !cassette.is_empty() {
+            self.write(name, cassette)
+        } else if self.cassette(name).exists() {
+            self.remove(name)
+        } else {
+            Ok(())
+        }
+    }
+
     /// Removes a cassette.
     ///
     /// # Errors
@@ -224,23 +238,16 @@ impl RecordingFolder {
     /// The file cannot be read or written.
     pub fn update(&self, name: &str, change: impl FnOnce(&mut Cassette)) -> Result<(), RecordingError> {
         // Outside the folder, which is committed.
-        let id = sha256_hex(&[std::path::absolute(self.cassette(name))
-            .unwrap_or_default()
-            .as_os_str()
-            .as_encoded_bytes()]);
-        let path = std::env::temp_dir().join(format!("cobalt-{}.lock", &id[..16]));
+        let path = self.cassette(name);
+        let id = sha256_hex(&[std::path::absolute(&path).unwrap_or_default().as_os_str().as_encoded_bytes()]);
+        let lock_file = std::env::temp_dir().join(format!("cobalt-{}.lock", &id[..16]));
         let failed = |source| RecordingError::Io { action: "lock", path: path.clone(), source };
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        let lock =
+            OpenOptions::new().create(true).truncate(false).write(true).open(lock_file).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut cassette = self.read(name)?.unwrap_or_else(|| Cassette::new("", ""));
         change(&mut cassette);
-        if !cassette.is_empty() {
-            self.write(name, &cassette)
-        } else if self.cassette(name).exists() {
-            self.remove(name)
-        } else {
-            Ok(())
-        }
+        self.write_or_remove(name, &cassette)
     }
 
     /// Stores a long text by its hash, and returns the hash.
@@ -303,9 +310,7 @@ fn sort_file(value: &mut Value) {
                 .iter_mut()
                 .filter(|(name, _)| *name != "json" && *name != "answer")
                 .for_each(|(_, value)| sort_file(value));
-            let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
-            sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-            *fields = Map::from_iter(sorted);
+            fields.sort_keys();
         }
         _ => {}
     }

@@ -16,6 +16,6 @@ pub use cassette::{
     CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse, Trial,
 };
 pub use differences::{Difference, differences, differences_in_full, nearest};
-pub use folder::{RecordingError, RecordingFolder, UNATTRIBUTED, cassette_name, is_cassette};
-pub use request_key::{RequestKey, ignore_fields, sort_keys};
+pub use folder::{RecordingError, RecordingFolder, UNATTRIBUTED, cassette_name};
+pub use request_key::RequestKey;
 pub use stream::{StreamEvent, StreamKind, StreamSplitter, event_data};

@@ -1,6 +1,6 @@
 //! What makes two requests the same: method, path and canonical body, without ignored fields.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::body::Body;
 use crate::hash::sha256_hex;
@@ -24,22 +24,6 @@ impl RequestKey {
             None => String::new(),
         };
         Self(sha256_hex(&[method, path, &body]))
-    }
-}
-
-/// Sorts the keys of all objects.
-pub fn sort_keys(value: &mut Value) {
-    match value {
-        Value::Array(list) => list.iter_mut().for_each(sort_keys),
-        Value::Object(fields) => {
-            fields.values_mut().for_each(sort_keys);
-            if !fields.keys().is_sorted() {
-                let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
-                sorted.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-                *fields = Map::from_iter(sorted);
-            }
-        }
-        _ => {}
     }
 }
 

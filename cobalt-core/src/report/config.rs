@@ -8,14 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::item::ItemResult;
 use super::threshold::{Threshold, ThresholdError};
 use crate::paths::normalize;
+use crate::serde_skip::is_zero;
 use crate::timestamp::Timestamp;
 
 /// The pass mark of evaluators that do not set their own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
 
 /// The settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -13,6 +13,7 @@ use super::outcome::RunVerdict;
 use super::traffic::TrafficSummary;
 use crate::item::{ExecutionUsage, content_hash};
 use crate::prices::PriceTable;
+use crate::serde_skip::is_zero;
 use crate::timestamp::Timestamp;
 
 /// The version of this format.
@@ -110,10 +111,6 @@ pub struct MeasuredItem {
     /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialMeasurements>,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// The latency and usage of one trial.

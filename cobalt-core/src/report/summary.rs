@@ -10,6 +10,7 @@ use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
 use super::traffic::TrafficSummary;
 use crate::prices::JudgeUsage;
+use crate::serde_skip::is_zero;
 
 /// The summary of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -88,10 +89,6 @@ pub struct Summary {
     /// The model traffic that passed through the gateway; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficSummary>,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.

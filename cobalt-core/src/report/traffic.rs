@@ -3,15 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::item::ItemResult;
+use crate::serde_skip::is_zero;
 use crate::timestamp::Timestamp;
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
-
-fn is_zero_number(number: &f64) -> bool {
-    *number == 0.0
-}
 
 /// The model traffic of one trial.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,13 +24,13 @@ pub struct Traffic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Timestamp>,
     /// The cost of the requests sent to a provider in USD, as far as prices are known.
-    #[serde(skip_serializing_if = "is_zero_number")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub live_cost: f64,
     /// Requests that were sent again after the provider was busy or failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub retried: usize,
     /// Milliseconds in which all requests waited for a limit or for a retry. They are not part of the latency.
-    #[serde(skip_serializing_if = "is_zero_number")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub waited_ms: f64,
     /// Where the conversation diverged from the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,13 +81,13 @@ pub struct TrafficSummary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Timestamp>,
     /// The cost of the requests sent to providers in USD, as far as prices are known.
-    #[serde(skip_serializing_if = "is_zero_number")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub live_cost: f64,
     /// Requests that were sent again after a provider was busy or failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub retried: usize,
     /// Milliseconds in which agents waited for limits and retries; not part of any latency.
-    #[serde(skip_serializing_if = "is_zero_number")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub waited_ms: f64,
     /// Requests attributed to an item only by their content.
     #[serde(skip_serializing_if = "is_zero")]

@@ -14,6 +14,7 @@ use crate::report::{
     Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, SourceLocation, Status,
     Threshold,
 };
+use crate::serde_skip::is_zero;
 use crate::wording::{count, truncate};
 
 /// The version of the protocol, sent first. `cargo cobalt` also looks for this text in a binary to find out whether it calls
@@ -394,11 +395,6 @@ pub struct FailedItem {
     /// The names of the first of these items.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 impl ItemFinished {

@@ -27,7 +27,7 @@ pub const MAX_COST: &str = "COBALT_MAX_COST";
 /// The file in which the processes of a call add up what they spend.
 pub const LEDGER: &str = "COBALT_LEDGER";
 /// How recordings of model traffic are used.
-pub const RECORD: &str = "COBALT_RECORD";
+pub const RECORD: &str = crate::recording::RECORD_VARIABLE;
 /// Recordings older than this are renewed.
 pub const RECORD_STALE: &str = "COBALT_RECORD_STALE";
 /// The gateway that a process is for itself.

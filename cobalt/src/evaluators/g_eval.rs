@@ -21,7 +21,7 @@ use super::judge_support::response;
 use super::judge_support::response_schema::{list_of, object, string};
 use super::options::{Options, fingerprint, pass_mark_or_default};
 use super::{CheckError, EvalContext, EvalError, Evaluator, Score, Setup};
-use crate::llm::{LlmHandle, ModelChoice, Schema};
+use crate::llm::{LlmHandle, ModelChoice, Question, Schema};
 use crate::settings::{self, NonEmptyString, PositiveInt, non_empty_list};
 use crate::thread_pool::join_all;
 
@@ -245,7 +245,8 @@ pub async fn request_ratings(
     samples: u32,
 ) -> Result<Vec<Rating>, EvalError> {
     let asked = (0..samples).map(|which| -> Pin<Box<dyn Future<Output = _> + Send>> {
-        Box::pin(inputs::ask(asking, model, prompt.to_owned(), schema(), which, read_rating))
+        let question = Question { repetition: which, ..inputs::question(prompt.to_owned(), schema()) };
+        Box::pin(async move { inputs::ask(asking, model, &question, read_rating).await })
     });
     join_all(asked.collect()).await.into_iter().collect()
 }
@@ -324,7 +325,9 @@ async fn generate_steps(
     let prompt = format!("{STEPS_TASK}\n\nThe texts: {names}.\n\nThe criterion: {criterion}");
     let steps = list_of(&string("a step"), "the steps, in their order");
     let schema = Schema { name: "evaluation_steps", schema: object(&[("steps", steps)]) };
-    let steps = inputs::ask_once(asking, model, prompt, schema, read_steps).await;
+    // It has no texts of an item.
+    let question = Question { is_shared: true, ..inputs::question(prompt, schema) };
+    let steps = inputs::ask(asking, model, &question, read_steps).await;
     steps.map_err(|error| EvalError::new(format!("failed to get evaluation steps: {error}")))
 }
 

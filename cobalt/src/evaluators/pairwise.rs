@@ -231,7 +231,7 @@ impl Comparison<'_> {
             texts.chain([(first, answers[0].as_str()), (second, answers[1].as_str())]).collect();
         let prompt = inputs::prompt(&format!("{TASK}\n\nThe criterion: {}", self.criterion), &texts);
         let read = |answer: &Map<String, Value>| read_verdict(answer, output_first);
-        inputs::ask(asking, model, prompt, schema(), 0, read).await.map_err(|error| {
+        inputs::ask(asking, model, &inputs::question(prompt, schema()), read).await.map_err(|error| {
             let order = if output_first { first } else { second };
             EvalError::new(format!("no verdict with the output shown {order}: {error}"))
         })

@@ -13,7 +13,7 @@ use super::agent::{Agent, AgentFn};
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
-use crate::recording::{RecordMode, Recordings, ResolvedRecording};
+use crate::recording::{RECORD_VARIABLE, RecordMode, Recordings, ResolvedRecording};
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
 /// The maximum number of retries per trial.
@@ -101,9 +101,10 @@ impl ResolvedDefinition {
             return Err(format!("`timeout` is {hours}h, but the maximum is {most}h"));
         }
         if self.recording.mode != RecordMode::Off && cfg!(not(feature = "record")) {
-            return Err("its model traffic is recorded or replayed, which needs the feature `record` of `cobalt`; enable it in Cargo.toml, or \
-                        set COBALT_RECORD=off"
-                .to_owned());
+            return Err(format!(
+                "its model traffic is recorded or replayed, which needs the feature `record` of `cobalt`; enable it in Cargo.toml, or \
+                 set {RECORD_VARIABLE}=off"
+            ));
         }
         if self.evaluators.is_empty() {
             return Err("it has no evaluator, so nothing would be measured; add one, or set `evaluators` for all experiments \

@@ -195,7 +195,7 @@ pub fn lead_clients_to_gateway(
 ) -> Result<(), String> {
     let uses: Vec<_> = definitions.iter().map(|definition| resolve_recording(definition, config)).collect();
     // Clients that are built with a placeholder for a key can only replay: the gateway sends nothing for them.
-    let replayed = uses.iter().filter(|used| matches!(used.mode, RecordMode::Replay | RecordMode::Auto));
+    let replayed = uses.iter().filter(|used| used.mode.replays());
     let folders: Vec<_> = replayed.map(|used| RecordingFolder::new(&used.folder)).collect();
     let variables = crate::recording::missing_variables(&folders)?;
     if variables.is_empty() {

@@ -87,7 +87,7 @@ impl ScriptedResponse {
         Self { chunked: true, ..self }
     }
 
-    /// In chunks of this size, with a pause before each.
+    /// In chunks of this size, with a pause between them.
     pub(crate) fn every(self, pause: Duration, piece: usize) -> Self {
         Self { pause, piece, ..self.in_pieces() }
     }
@@ -226,8 +226,10 @@ async fn write(stream: &mut BufReader<TcpStream>, answer: &ScriptedResponse) -> 
     stream.write_all(head.as_bytes()).await?;
     let body = &answer.body[..answer.cut.unwrap_or(usize::MAX).min(answer.body.len())];
     if answer.chunked {
-        for piece in body.chunks(answer.piece) {
-            tokio::time::sleep(answer.pause).await;
+        for (index, piece) in body.chunks(answer.piece).enumerate() {
+            if index > 0 {
+                tokio::time::sleep(answer.pause).await;
+            }
             stream.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).await?;
             stream.write_all(piece).await?;
             stream.write_all(b"\r\n").await?;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
@@ -50,15 +49,14 @@ impl Limits {
     ///
     /// Requests that wait for the same limit are served in the order of their arrival.
     pub async fn acquire(&self, provider: &str, model: Option<&str>, estimated_tokens: u64) -> Permit {
-        let began = Instant::now();
         let wake = Arc::new(Notify::new());
-        let ticket = self.line.lock().enter(provider, model, estimated_tokens, Arc::clone(&wake), began);
+        let ticket =
+            self.line.lock().enter(provider, model, estimated_tokens, Arc::clone(&wake), Instant::now());
         let place = Place { line: &self.line, ticket };
-        let mut waited = Duration::ZERO;
         loop {
             let turn = place.line.lock().turn(ticket);
             match turn {
-                Turn::Now(grant) => return Permit::new(self.line.clone(), grant, waited),
+                Turn::Now(grant) => return Permit::new(self.line.clone(), grant),
                 Turn::Later(None) => wake.notified().await,
                 Turn::Later(Some(at)) => {
                     if timeout_at(at, wake.notified()).await.is_err() {
@@ -66,7 +64,6 @@ impl Limits {
                     }
                 }
             }
-            waited = began.elapsed();
         }
     }
 

@@ -5,7 +5,6 @@
 
 mod bucket;
 mod clock;
-mod gate;
 mod limiter;
 mod permit;
 mod rule;
@@ -13,6 +12,7 @@ mod rule_state;
 mod shared;
 #[cfg(test)]
 mod tests;
+mod throttle;
 mod waiting_line;
 
 pub use limiter::Limits;

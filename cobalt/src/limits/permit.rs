@@ -29,22 +29,11 @@ pub struct Permit {
     line: SharedLine,
     /// Set until the end.
     grant: Option<Grant>,
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "the sender measures the time in which all of its requests wait")
-    )]
-    waited: Duration,
 }
 
 impl Permit {
-    pub fn new(line: SharedLine, grant: Grant, waited: Duration) -> Self {
-        Self { line, grant: Some(grant), waited }
-    }
-
-    #[cfg(test)]
-    /// How long the request waited for its permit; zero if it did not have to.
-    pub fn waited(&self) -> Duration {
-        self.waited
+    pub fn new(line: SharedLine, grant: Grant) -> Self {
+        Self { line, grant: Some(grant) }
     }
 
     /// Ends a request that was answered. The response reports its tokens, input and output together; if it does not, the estimate

@@ -15,17 +15,17 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::bucket::Cost;
-use super::gate::{Gate, Round};
 use super::rule_state::{Hold, RuleState};
 use super::shared::SharingError;
+use super::throttle::{Round, Throttle};
 
 /// Requests that wait or are in flight.
 #[derive(Debug)]
 pub struct WaitingLine {
     rules: Vec<RuleState>,
-    gates: Vec<Gate>,
-    /// The gate of each provider and model.
-    gate_indices: HashMap<(String, Option<String>), usize>,
+    throttles: Vec<Throttle>,
+    /// The throttle of each provider and model.
+    throttle_indices: HashMap<(String, Option<String>), usize>,
     waiters: BTreeMap<Ticket, Waiter>,
     next: Ticket,
     /// Why limits are no longer shared.
@@ -47,7 +47,7 @@ struct Waiter {
 /// What a request needs.
 #[derive(Clone, Debug)]
 struct Need {
-    gate: usize,
+    throttle: usize,
     /// The rules that match, by index.
     rules: Vec<usize>,
     tokens: u64,
@@ -65,7 +65,7 @@ pub enum Turn {
 /// What a request in flight holds.
 #[derive(Debug)]
 pub struct Grant {
-    gate: usize,
+    throttle: usize,
     round: Round,
     tokens: u64,
     holds: Vec<(usize, Hold)>,
@@ -88,8 +88,8 @@ impl WaitingLine {
     pub fn new(rules: Vec<RuleState>, problem: Option<SharingError>) -> Self {
         Self {
             rules,
-            gates: Vec::new(),
-            gate_indices: HashMap::new(),
+            throttles: Vec::new(),
+            throttle_indices: HashMap::new(),
             waiters: BTreeMap::new(),
             next: Ticket(0),
             problem,
@@ -105,13 +105,15 @@ impl WaitingLine {
         wake: Arc<Notify>,
         now: Instant,
     ) -> Ticket {
-        let gate =
-            *self.gate_indices.entry((provider.to_owned(), model.map(str::to_owned))).or_insert_with(|| {
-                self.gates.push(Gate::default());
-                self.gates.len() - 1
+        let throttle = *self
+            .throttle_indices
+            .entry((provider.to_owned(), model.map(str::to_owned)))
+            .or_insert_with(|| {
+                self.throttles.push(Throttle::default());
+                self.throttles.len() - 1
             });
         let matches = |index: &usize| self.rules[*index].rule().matches(provider, model);
-        let need = Need { gate, rules: (0..self.rules.len()).filter(matches).collect(), tokens };
+        let need = Need { throttle, rules: (0..self.rules.len()).filter(matches).collect(), tokens };
         let ticket = self.next;
         self.next = Ticket(ticket.0 + 1);
         self.waiters.insert(ticket, Waiter { need, wake, turn: Turn::Later(None) });
@@ -141,13 +143,13 @@ impl WaitingLine {
 
     /// Ends a request.
     pub fn end(&mut self, grant: Grant, end: End, now: Instant) {
-        let gate = &mut self.gates[grant.gate];
+        let throttle = &mut self.throttles[grant.throttle];
         match end {
-            End::Answered(_) => gate.succeeded(grant.round),
-            End::Throttled(retry_after) => gate.throttled(grant.round, retry_after, now),
+            End::Answered(_) => throttle.succeeded(grant.round),
+            End::Throttled(retry_after) => throttle.throttled(grant.round, retry_after, now),
             End::Unknown | End::Unsent => {}
         }
-        gate.end();
+        throttle.end();
         let estimate = Cost::request(grant.tokens);
         let unused = match end {
             End::Answered(Some(tokens)) => Cost { requests: 0.0, tokens: estimate.tokens - tokens as f64 },
@@ -165,7 +167,7 @@ impl WaitingLine {
     /// Gives a turn to all requests that may be sent now, and wakes their tasks.
     pub fn advance(&mut self, now: Instant) {
         let mut blocked =
-            Blocked { gates: vec![false; self.gates.len()], rules: vec![false; self.rules.len()] };
+            Blocked { throttles: vec![false; self.throttles.len()], rules: vec![false; self.rules.len()] };
         let mut waiters = mem::take(&mut self.waiters);
         for waiter in waiters.values_mut() {
             let Turn::Later(before) = waiter.turn else { continue };
@@ -183,12 +185,12 @@ impl WaitingLine {
 
     /// Lets a request start if nothing that it needs is blocked, and otherwise blocks what it waits for.
     fn examine(&mut self, need: &Need, blocked: &mut Blocked, now: Instant) -> Turn {
-        if blocked.gates[need.gate] || need.rules.iter().any(|rule| blocked.rules[*rule]) {
+        if blocked.throttles[need.throttle] || need.rules.iter().any(|rule| blocked.rules[*rule]) {
             return Turn::Later(None);
         }
-        if let Err(closed) = self.gates[need.gate].check(now) {
-            blocked.gates[need.gate] = true;
-            return Turn::Later(closed.until);
+        if let Err(throttled) = self.throttles[need.throttle].check(now) {
+            blocked.throttles[need.throttle] = true;
+            return Turn::Later(throttled.until);
         }
         let cost = Cost::request(need.tokens);
         let mut ready = Vec::with_capacity(need.rules.len());
@@ -211,14 +213,14 @@ impl WaitingLine {
             (rule, state.take(part, cost, &mut self.problem))
         };
         let holds = ready.into_iter().map(take).collect();
-        let round = self.gates[need.gate].start();
-        Turn::Now(Grant { gate: need.gate, round, tokens: need.tokens, holds })
+        let round = self.throttles[need.throttle].start();
+        Turn::Now(Grant { throttle: need.throttle, round, tokens: need.tokens, holds })
     }
 }
 
 /// What an earlier request waits for.
 #[derive(Debug)]
 struct Blocked {
-    gates: Vec<bool>,
+    throttles: Vec<bool>,
     rules: Vec<bool>,
 }

@@ -21,6 +21,8 @@ pub(crate) struct Question {
     pub(crate) schema: Schema,
     /// The number of the repetition, from 0: an intended repetition is a separate request with its own cache entry.
     pub(crate) repetition: u32,
+    /// Whether all items share one answer.
+    pub(crate) is_shared: bool,
 }
 
 /// The schema of an answer, enforced by APIs that can.

@@ -171,7 +171,7 @@ const VERSION: &str = "1";
 
 /// The cache key of a question to a model.
 pub fn question_key(target: &Target, question: &Question) -> String {
-    let Question { system, prompt, schema, repetition: which } = question;
+    let Question { system, prompt, schema, repetition: which, is_shared: _ } = question;
     // Independent of the order of its keys.
     let mut written = schema.schema.clone();
     written.sort_all_objects();
@@ -182,7 +182,7 @@ pub fn question_key(target: &Target, question: &Question) -> String {
 
 /// The key of a question in recordings: without the model, which may not be known when it is replayed.
 pub fn recorded_question_key(question: &Question, temperature: Option<f64>) -> String {
-    let Question { system, prompt, schema, repetition: which } = question;
+    let Question { system, prompt, schema, repetition: which, is_shared: _ } = question;
     let mut written = schema.schema.clone();
     written.sort_all_objects();
     let temperature = temperature.map(|temperature| temperature.to_string()).unwrap_or_default();

@@ -211,9 +211,7 @@ fn distribute(
     spent.calls += calls;
     let shares = shares(&batch, tokens);
     for ((waiting, vector), tokens) in batch.into_iter().zip(vectors).zip(shares) {
-        spent.tokens.input += tokens.input;
-        spent.tokens.output += tokens.output;
-        spent.tokens.cached_input += tokens.cached_input;
+        spent.tokens += tokens;
         if waiting.answer.send(EmbeddedText { vector, spent, tokens }).is_ok() {
             spent = CallUsage::default();
         }

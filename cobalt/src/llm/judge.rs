@@ -67,8 +67,13 @@ impl Judge {
         schema: Value,
     ) -> Result<T, BoxError> {
         let schema = Schema { name, schema };
-        let question =
-            Question { system: system.to_owned(), prompt: prompt.to_owned(), schema, repetition: 0 };
+        let question = Question {
+            system: system.to_owned(),
+            prompt: prompt.to_owned(),
+            schema,
+            repetition: 0,
+            is_shared: false,
+        };
         let key = self.choice.api_key.as_ref();
         let read = |object: &Map<String, Value>| {
             let object = redact_keys(Value::Object(object.clone()), key);

@@ -4,6 +4,7 @@ use std::sync::PoisonError;
 
 use cobalt_core::prices::Tokens;
 use cobalt_core::redact::redacted;
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::answer::{AcceptedAnswer, AskError, Moderation, Question, parse_answer};
@@ -20,35 +21,15 @@ const ATTEMPTS: usize = 2;
 impl Models {
     /// Asks a judge. `read` parses an object from the answer, or returns what is wrong with it; then the question is asked once
     /// more, with a stricter instruction that includes the problem.
+    ///
+    /// After the first answer to a shared question, everyone gets that one, with or without a cache. A recorded answer takes precedence,
+    /// and each trial records the answer that it got.
     pub(crate) async fn ask<T>(
         &self,
         choice: &ModelChoice,
         question: &Question,
         meter: &CallMeter,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
-    ) -> Result<T, AskError> {
-        self.ask_with(choice, question, meter, read, false).await
-    }
-
-    /// The same for a question that is the same for all items: after the first answer, everyone gets that one, with or without a cache.
-    /// A recorded answer takes precedence, and each trial records the answer that it got.
-    pub(crate) async fn ask_once<T>(
-        &self,
-        choice: &ModelChoice,
-        question: &Question,
-        meter: &CallMeter,
-        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
-    ) -> Result<T, AskError> {
-        self.ask_with(choice, question, meter, read, true).await
-    }
-
-    async fn ask_with<T>(
-        &self,
-        choice: &ModelChoice,
-        question: &Question,
-        meter: &CallMeter,
-        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
-        is_once: bool,
     ) -> Result<T, AskError> {
         let recorded_key = |temperature| cache::recorded_question_key(question, temperature);
         if let Some(answer) = self.recorded_answer(Role::Judge, choice, recorded_key, meter)? {
@@ -73,12 +54,12 @@ impl Models {
             self.cache_response(&key, redacted(&text).as_bytes(), tokens);
             Ok(AcceptedAnswer::new(&text, tokens))
         };
-        let known = if is_once { self.answered_once(&request_key) } else { None };
+        let known = if question.is_shared { self.shared_answer(&request_key) } else { None };
         let given = match known {
             Some(known) => known,
             None => {
                 let given = self.share_request(&target, &request_key, meter, ask).await?;
-                if is_once { self.keep_once(&request_key, given) } else { given }
+                if question.is_shared { self.keep_shared(&request_key, given) } else { given }
             }
         };
         let AcceptedAnswer { text, tokens, at, .. } = given;
@@ -87,16 +68,16 @@ impl Models {
         parse_answer(&text, &question.prompt, &read).map_err(|problem| unusable_answer(&target, &problem))
     }
 
-    /// The answer to a question that is asked once. Only the first who asked has used tokens.
-    fn answered_once(&self, request_key: &str) -> Option<AcceptedAnswer> {
-        let once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
-        once.get(request_key).map(|answer| AcceptedAnswer { tokens: Tokens::default(), ..answer.clone() })
+    /// The answer to a shared question. Only the first who asked has used tokens.
+    fn shared_answer(&self, request_key: &str) -> Option<AcceptedAnswer> {
+        let shared = self.shared_answers.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.get(request_key).map(|answer| AcceptedAnswer { tokens: Tokens::default(), ..answer.clone() })
     }
 
     /// Keeps an answer for all who ask later, unless there is one.
-    fn keep_once(&self, request_key: &str, given: AcceptedAnswer) -> AcceptedAnswer {
-        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = once.entry(request_key.to_owned()).or_insert_with(|| given.clone());
+    fn keep_shared(&self, request_key: &str, given: AcceptedAnswer) -> AcceptedAnswer {
+        let mut shared = self.shared_answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = shared.entry(request_key.to_owned()).or_insert_with(|| given.clone());
         AcceptedAnswer { tokens: given.tokens, ..kept.clone() }
     }
 
@@ -128,9 +109,9 @@ impl Models {
         };
         let AcceptedAnswer { text: given, tokens, at, .. } =
             self.share_request(&target, &usable.request_key(&key), meter, ask).await?;
-        let found =
-            serde_json::from_str(&given).map_err(|error| unusable_answer(&target, &error.to_string()))?;
-        let answer = serde_json::from_str(&given).unwrap_or_default();
+        let unusable = |error: serde_json::Error| unusable_answer(&target, &error.to_string());
+        let answer: Value = serde_json::from_str(&given).map_err(unusable)?;
+        let found = Moderation::deserialize(&answer).map_err(unusable)?;
         self.record_answer(&target, recorded_key, json!({ "text": text }), (answer, tokens, at), meter);
         Ok(found)
     }
@@ -163,17 +144,11 @@ impl Models {
         let mut prompt = prompt.clone();
         let mut problem = String::new();
         let mut used = Tokens::default();
-        let mut add = |tokens: Tokens| {
-            used.input += tokens.input;
-            used.output += tokens.output;
-            used.cached_input += tokens.cached_input;
-            used
-        };
         for _ in 0..ATTEMPTS {
             match self.client.chat(target, system, &prompt, schema).await {
                 Ok(reply) => {
                     self.record_usage(meter, target, CallUsage::one_call(reply.tokens));
-                    let used = add(reply.tokens);
+                    used += reply.tokens;
                     match accepts(&reply.text) {
                         Ok(()) => return Ok((reply.text, used)),
                         Err(wrong) => {
@@ -184,7 +159,7 @@ impl Models {
                 }
                 Err(ClientError::Malformed { problem: wrong, tokens }) => {
                     self.record_usage(meter, target, CallUsage::one_call(tokens));
-                    add(tokens);
+                    used += tokens;
                     prompt = retry_prompt(question, "it was empty, cut off, or in another form");
                     problem = wrong;
                 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use cobalt_core::prices::{PriceTable, Tokens};
+use cobalt_core::prices::{JudgeUsage, PriceTable, Tokens};
 use cobalt_core::recordings::JudgeAnswer;
 use cobalt_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -34,8 +34,8 @@ pub(crate) struct Models {
     pub(super) answers: SingleFlight<Result<AcceptedAnswer, AskError>>,
     /// Embeddings in flight.
     pub(super) vectors: SingleFlight<EmbeddingResult>,
-    /// The answers to questions that are asked once for all items, by the key of the request.
-    pub(super) once: Mutex<HashMap<String, AcceptedAnswer>>,
+    /// The answers to questions that all items share, by the key of the request.
+    pub(super) shared_answers: Mutex<HashMap<String, AcceptedAnswer>>,
     pub(super) batches: Arc<EmbeddingBatcher>,
 }
 
@@ -95,8 +95,8 @@ impl Models {
         let client = Arc::new(Client::new(&settings));
         let cache = settings.cache.clone().map(|settings| Arc::new(Cache::new(settings)));
         let batches = Arc::new(EmbeddingBatcher::new(Arc::clone(&client), cache.clone()));
-        let (answers, vectors, once) = Default::default();
-        Self { settings, prices, variable, client, cache, answers, vectors, once, batches }
+        let (answers, vectors, shared_answers) = Default::default();
+        Self { settings, prices, variable, client, cache, answers, vectors, shared_answers, batches }
     }
 
     /// Checks that a judge can be called: the key is set, and the provider supports chat.
@@ -156,20 +156,21 @@ impl Models {
             return;
         }
         meter.add(|usage| {
-            push_unique(&mut usage.models, model);
             usage.calls += calls;
-            usage.tokens.input += tokens.input;
-            usage.tokens.output += tokens.output;
-            usage.tokens.cached_input += tokens.cached_input;
-            match self.prices.estimate(model, tokens) {
-                Some(cost) => {
-                    usage.cost += cost;
-                    budget::spend(cost);
-                }
-                None if tokens.input + tokens.output > 0 => push_unique(&mut usage.unpriced, model),
-                None => {}
-            }
+            budget::spend(self.add_response(usage, model, tokens));
         });
+    }
+
+    /// Adds the tokens of a response, and its cost if its price is known. Returns this cost in USD, or 0.
+    fn add_response(&self, usage: &mut JudgeUsage, model: &str, tokens: Tokens) -> f64 {
+        push_unique(&mut usage.models, model);
+        usage.tokens += tokens;
+        let cost = self.prices.estimate(model, tokens);
+        if cost.is_none() && tokens.total() > 0 {
+            push_unique(&mut usage.unpriced, model);
+        }
+        usage.cost += cost.unwrap_or(0.0);
+        cost.unwrap_or(0.0)
     }
 
     /// The recorded answer to a question, of which `key` makes the key with the temperature.
@@ -203,21 +204,8 @@ impl Models {
         };
         for answer in &answers {
             meter.add(|usage| {
-                push_unique(&mut usage.models, &answer.model);
                 usage.replayed += 1;
-                usage.tokens.input += answer.tokens.input;
-                usage.tokens.output += answer.tokens.output;
-                usage.tokens.cached_input += answer.tokens.cached_input;
-                match self.prices.estimate(&answer.model, answer.tokens) {
-                    Some(cost) => {
-                        usage.cost += cost;
-                        usage.replayed_cost += cost;
-                    }
-                    None if answer.tokens.input + answer.tokens.output > 0 => {
-                        push_unique(&mut usage.unpriced, &answer.model);
-                    }
-                    None => {}
-                }
+                usage.replayed_cost += self.add_response(usage, &answer.model, answer.tokens);
             });
         }
         Ok(Some(answers))

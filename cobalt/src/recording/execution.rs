@@ -1,40 +1,22 @@
 //! The model traffic of one trial: what is answered from its recording, and what is new.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use cobalt_core::item::Item;
-use cobalt_core::prices::{PriceTable, Tokens};
-use cobalt_core::recordings::{
-    Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial, differences_in_full,
-    nearest,
-};
-use cobalt_core::report::{Execution, Status, Traffic};
-use cobalt_core::timestamp::Timestamp;
-use cobalt_core::wording::count;
+use cobalt_core::prices::Tokens;
+use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial};
+use cobalt_core::report::{Execution, Traffic};
+use cobalt_core::timestamp::{Timestamp, milliseconds};
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::asked::AskedMessages;
 use super::experiment::ExperimentTraffic;
-use super::settings::RecordMode;
-use crate::http::is_transient;
+use super::settings::{RECORD_VARIABLE, RecordMode};
+use super::trial_requests::TrialRequests;
 
 /// How long the end of a trial waits for responses that the agent no longer reads.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of differences that an error lists.
-const MAX_DIFFERENCES: usize = 3;
-
-/// Whether a status says that the provider does not accept the key.
-pub fn refuses_key(status: u16) -> bool {
-    matches!(status, 401 | 403)
-}
-
-/// Whether a status says that the provider has no answer now: it is busy or broken, or the quota is used up.
-pub fn could_not_answer(status: u16) -> bool {
-    is_transient(status) || matches!(status, 402 | 425)
-}
 
 /// What to do with a request.
 #[derive(Debug)]
@@ -56,8 +38,6 @@ pub struct ExecutionTraffic {
     run: usize,
     /// How this trial uses its recording.
     mode: RecordMode,
-    /// The texts of the item, by which a request without a token is attributed.
-    texts: Vec<String>,
     state: Mutex<State>,
     settled: Notify,
 }
@@ -65,15 +45,10 @@ pub struct ExecutionTraffic {
 #[derive(Debug, Default)]
 struct State {
     mode: Mode,
-    recorded: Vec<Recorded>,
-    /// When the trial was recorded.
-    recorded_at: Option<Timestamp>,
+    requests: TrialRequests,
     recorded_latency: Option<f64>,
     /// The judges' recorded answers of the trial, and whether each was used.
     judges: Vec<(JudgeAnswer, bool)>,
-    /// Requests in order.
-    entries: Vec<Entry>,
-    pending: usize,
     asked: AskedMessages,
     traffic: Traffic,
     /// Why a request was refused.
@@ -92,23 +67,6 @@ enum Mode {
     Replay,
     /// Until the first request that is not recorded.
     ReplayUntilDiverged,
-}
-
-#[derive(Debug)]
-struct Recorded {
-    key: RequestKey,
-    interaction: Arc<Interaction>,
-    is_used: bool,
-}
-
-#[derive(Debug)]
-enum Entry {
-    Replayed(Arc<Interaction>),
-    /// Sent, and not answered yet.
-    Pending(RequestKey),
-    Answered(Box<Interaction>),
-    /// Never answered, or not sent.
-    Lost(RequestKey),
 }
 
 /// Measures the time in which all requests wait at once.
@@ -149,7 +107,6 @@ impl ExecutionTraffic {
     pub fn new(
         experiment: Arc<ExperimentTraffic>,
         token: Arc<str>,
-        item: &Item,
         (index, run): (usize, usize),
         (record_mode, cassette): (RecordMode, Option<&Cassette>),
     ) -> Self {
@@ -161,25 +118,16 @@ impl ExecutionTraffic {
         let mut state = State { mode, ..State::default() };
         let recorded = cassette.and_then(|cassette| cassette.trial(run));
         if let Some(trial) = recorded.filter(|_| mode != Mode::Live) {
-            state.recorded_at = trial.recorded_at;
+            state.requests = TrialRequests::of(trial, experiment.ignore());
             state.recorded_latency = trial.latency_ms;
-            let recorded = |interaction: &Interaction| Recorded {
-                key: interaction.request.key(experiment.ignore()),
-                interaction: Arc::new(interaction.clone()),
-                is_used: false,
-            };
-            state.recorded = trial.interactions.iter().map(recorded).collect();
             state.judges = trial.judges.iter().map(|answer| (answer.clone(), false)).collect();
         }
-        let mut texts = Vec::new();
-        item.values().for_each(|value| collect_texts(value, &mut texts));
         Self {
             token,
             experiment,
             index,
             run,
             mode: record_mode,
-            texts,
             state: Mutex::new(state),
             settled: Notify::new(),
         }
@@ -218,26 +166,16 @@ impl ExecutionTraffic {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How well a conversation fits the item: the length of the longest text of the item that is in it. A whole message counts more
-    /// than a part of one, which may be there by chance.
-    pub fn overlap(&self, sent: &[&str]) -> (usize, usize) {
-        let is_message = |text: &&String| sent.iter().any(|sent| sent.trim() == text.trim());
-        let is_part =
-            |text: &&String| text.len() >= MIN_PART && sent.iter().any(|sent| sent.contains(text.as_str()));
-        let longest = |texts: &mut dyn Iterator<Item = &String>| texts.map(String::len).max().unwrap_or(0);
-        (longest(&mut self.texts.iter().filter(is_message)), longest(&mut self.texts.iter().filter(is_part)))
-    }
-
     /// Decides about a request of this trial. `body` is that of the request with its long texts.
     pub fn decide(&self, request: &RecordedRequest, body: &[u8]) -> Decision {
         let key = request.key(self.experiment.ignore());
         let mut state = self.lock();
         state.asked.add(request, self.experiment.ignore());
         if state.mode != Mode::Live {
-            if let Some(found) = state.take_recorded(&key) {
+            if let Some(found) = state.replay(&key) {
                 return Decision::Replay(found);
             }
-            let difference = state.explain(request, body, self.run, &self.experiment);
+            let difference = state.requests.explain(request, body, self.run, &self.experiment);
             if state.mode == Mode::Replay {
                 let problem = not_recorded(request, &difference);
                 state.problem.get_or_insert_with(|| problem.clone());
@@ -245,14 +183,12 @@ impl ExecutionTraffic {
             }
             // What follows belongs to another conversation than the recorded one.
             state.mode = Mode::Live;
-            if !state.recorded.is_empty() {
+            if state.requests.has_recording() {
                 state.traffic.diverged.get_or_insert(difference);
             }
         }
         state.traffic.live += 1;
-        state.pending += 1;
-        state.entries.push(Entry::Pending(key));
-        Decision::Send(state.entries.len() - 1)
+        Decision::Send(state.requests.send(key))
     }
 
     /// Answers a request from this trial's recording, if it is there; for a request that may belong to it.
@@ -262,7 +198,7 @@ impl ExecutionTraffic {
         if state.mode == Mode::Live {
             return None;
         }
-        let found = state.take_recorded(&key)?;
+        let found = state.replay(&key)?;
         state.asked.add(request, self.experiment.ignore());
         Some(found)
     }
@@ -278,29 +214,25 @@ impl ExecutionTraffic {
 
     /// Notes that a request was not sent after all.
     pub fn withdraw(&self, entry: usize) {
-        let mut state = self.lock();
-        if let Some(key) = state.pending_key(entry) {
-            state.traffic.live -= 1;
-            state.end_request(entry, Entry::Lost(key));
-        }
-        drop(state);
-        self.settled.notify_waiters();
+        self.end_request(entry, None, |traffic| traffic.live -= 1);
     }
 
-    /// Completes an entry; `None` if there was no response.
-    pub fn complete(&self, entry: usize, interaction: Option<Interaction>, prices: &PriceTable) {
+    /// Notes that a request got no response.
+    pub fn give_up(&self, entry: usize) {
+        self.end_request(entry, None, |_| {});
+    }
+
+    /// Completes an entry with its response, whose cost is in USD.
+    pub fn complete(&self, entry: usize, interaction: Interaction, cost: f64) {
+        self.end_request(entry, Some(interaction), |traffic| traffic.live_cost += cost);
+    }
+
+    fn end_request(&self, entry: usize, interaction: Option<Interaction>, count: impl FnOnce(&mut Traffic)) {
         let mut state = self.lock();
-        let Some(key) = state.pending_key(entry) else { return };
-        let completed = match interaction {
-            Some(interaction) => {
-                if let (Some(model), Some(tokens)) = (&interaction.model, interaction.tokens) {
-                    state.traffic.live_cost += prices.estimate(model, tokens).unwrap_or(0.0);
-                }
-                Entry::Answered(Box::new(interaction))
-            }
-            None => Entry::Lost(key),
-        };
-        state.end_request(entry, completed);
+        if state.requests.is_pending(entry) && !state.is_closed {
+            count(&mut state.traffic);
+            state.requests.end(entry, interaction);
+        }
         drop(state);
         self.settled.notify_waiters();
     }
@@ -333,7 +265,9 @@ impl ExecutionTraffic {
         let deadline = tokio::time::Instant::now() + SETTLE_TIMEOUT;
         loop {
             let settled = self.settled.notified();
-            if self.lock().pending == 0 || tokio::time::timeout_at(deadline, settled).await.is_err() {
+            if !self.lock().requests.has_pending()
+                || tokio::time::timeout_at(deadline, settled).await.is_err()
+            {
                 break;
             }
         }
@@ -345,11 +279,7 @@ impl ExecutionTraffic {
         let recorded_latency = state.recorded_latency.filter(|_| is_replayed);
         if state.traffic.live > 0 {
             // What was replayed took no time.
-            let replayed = state.entries.iter().map(|entry| match entry {
-                Entry::Replayed(interaction) => interaction.latency_ms,
-                _ => 0.0,
-            });
-            state.recorded_latency = Some(own + replayed.sum::<f64>());
+            state.recorded_latency = Some(own + state.requests.replayed_latency());
         }
         AgentTraffic { recorded_latency, waited, problem: state.problem.clone() }
     }
@@ -358,11 +288,7 @@ impl ExecutionTraffic {
     pub fn end(&self, outcome: &Execution) -> Result<Option<Traffic>, String> {
         let mut state = self.lock();
         state.is_closed = true;
-        let replayed = state.entries.iter().filter_map(|entry| match entry {
-            Entry::Replayed(interaction) => interaction.recorded_at.or(state.recorded_at),
-            _ => None,
-        });
-        let replayed = replayed.min();
+        let replayed = state.requests.replayed_since();
         let written = if self.mode.records() { self.write(&mut state, outcome) } else { Ok(()) };
         let mut traffic = std::mem::take(&mut state.traffic);
         traffic.asked = std::mem::take(&mut state.asked).into_hashes();
@@ -372,26 +298,22 @@ impl ExecutionTraffic {
     }
 
     fn write(&self, state: &mut State, outcome: &Execution) -> Result<(), String> {
-        let has_new = state.entries.iter().any(|entry| !matches!(entry, Entry::Replayed(_)));
+        let has_new = state.requests.has_new();
         // An agent that sends nothing any more has no recording any more.
-        let is_obsolete = self.mode == RecordMode::Record && state.entries.is_empty();
+        let is_obsolete = self.mode == RecordMode::Record && state.requests.is_empty();
         if !has_new && !is_obsolete && state.new_judges.is_empty() {
             return Ok(());
         }
         let is_recorded = self.experiment.is_recorded(self.index, self.run);
-        if let Some(reason) = state.incomplete(outcome, is_recorded, self.experiment.ignore()) {
-            self.experiment.keep_recording((self.index, self.run), is_recorded, has_new, &reason);
+        let (was_refused, ignore) = (state.problem.is_some(), self.experiment.ignore());
+        if let Some(reason) = state.requests.incomplete(outcome, was_refused, is_recorded, ignore) {
+            self.experiment.note_unrecorded((self.index, self.run), is_recorded, has_new, &reason);
             return Ok(());
         }
-        let recorded_at = state.recorded_at;
         let trial = (has_new || is_obsolete).then(|| Trial {
             recorded_at: has_new.then(Timestamp::now),
             latency_ms: state.recorded_latency.filter(|_| has_new),
-            interactions: state
-                .entries
-                .drain(..)
-                .filter_map(|entry| entry.into_interaction(recorded_at))
-                .collect(),
+            interactions: state.requests.take_interactions(),
             judges: Vec::new(),
         });
         let used = state.judges.drain(..).filter(|(_, is_used)| *is_used).map(|(answer, _)| answer);
@@ -445,32 +367,18 @@ impl ExecutionTraffic {
 
     /// The error for a question that is not recorded, if questions must not be asked.
     pub fn refused_question(&self) -> Option<String> {
-        let problem = "the judge's answer is not recorded; to record it, run with `COBALT_RECORD=auto`";
-        (self.mode == RecordMode::Replay).then(|| problem.to_owned())
+        (self.mode == RecordMode::Replay).then(|| {
+            format!("the judge's answer is not recorded; to record it, run with `{RECORD_VARIABLE}=auto`")
+        })
     }
 }
 
 impl State {
-    fn take_recorded(&mut self, key: &RequestKey) -> Option<Arc<Interaction>> {
-        let recorded = self.recorded.iter_mut().find(|recorded| !recorded.is_used && recorded.key == *key)?;
-        recorded.is_used = true;
-        let interaction = Arc::clone(&recorded.interaction);
+    /// Answers a request from the recording, if it is there.
+    fn replay(&mut self, key: &RequestKey) -> Option<Arc<Interaction>> {
+        let found = self.requests.replay(key)?;
         self.traffic.replayed += 1;
-        self.entries.push(Entry::Replayed(Arc::clone(&interaction)));
-        Some(interaction)
-    }
-
-    /// The key of a request that is not answered yet; `None` if the trial has ended.
-    fn pending_key(&self, entry: usize) -> Option<RequestKey> {
-        match self.entries.get(entry) {
-            Some(Entry::Pending(key)) if !self.is_closed => Some(key.clone()),
-            _ => None,
-        }
-    }
-
-    fn end_request(&mut self, entry: usize, end: Entry) {
-        self.pending -= 1;
-        self.entries[entry] = end;
+        Some(found)
     }
 
     /// The place of the next answer to a question, or else of the last one; of one model or of any.
@@ -480,120 +388,6 @@ impl State {
         };
         let next = self.judges.iter().position(|recorded| !recorded.1 && fits(recorded));
         next.or_else(|| self.judges.iter().rposition(fits))
-    }
-
-    /// Why the trial must not be recorded; `None` if it is complete. `is_recorded`: whether it would replace a recording.
-    fn incomplete(&self, outcome: &Execution, is_recorded: bool, ignore: &[String]) -> Option<String> {
-        // An agent that succeeds in spite of them has seen all that it needs.
-        let failures = if outcome.status == Status::Ok { Vec::new() } else { self.failures(ignore) };
-        if let Some(status) = failures.iter().find(|status| refuses_key(**status)) {
-            return Some(format!("the provider does not accept the key (status {status})"));
-        }
-        if let Some(status) = failures.first().filter(|_| is_recorded) {
-            return Some(format!("the provider could not answer (status {status})"));
-        }
-        if outcome.status == Status::Timeout {
-            return Some("the agent timed out".to_owned());
-        }
-        if self.problem.is_some() {
-            return Some("a request was refused".to_owned());
-        }
-        // A client may have sent it again.
-        let is_answered_later = |at: usize, key: &RequestKey| {
-            self.entries[at + 1..]
-                .iter()
-                .filter_map(Entry::interaction)
-                .any(|it| it.request.key(ignore) == *key)
-        };
-        let is_unanswered = |(at, entry): (usize, &Entry)| match entry {
-            Entry::Pending(key) | Entry::Lost(key) => !is_answered_later(at, key),
-            Entry::Replayed(_) | Entry::Answered(_) => false,
-        };
-        if self.entries.iter().enumerate().any(is_unanswered) {
-            return Some("a request was not answered".to_owned());
-        }
-        let is_unsent = self.entries.is_empty() && outcome.status != Status::Ok;
-        is_unsent.then(|| "the agent failed before it sent anything".to_owned())
-    }
-
-    /// The statuses of new responses that are no answers, unless the client has sent the request again and got one.
-    fn failures(&self, ignore: &[String]) -> Vec<u16> {
-        let is_failure = |status| refuses_key(status) || could_not_answer(status);
-        let mut answered = HashSet::new();
-        let mut failures = Vec::new();
-        for entry in self.entries.iter().rev() {
-            let Some(interaction) = entry.interaction() else { continue };
-            let (status, key) = (interaction.response.status, interaction.request.key(ignore));
-            if !is_failure(status) {
-                answered.insert(key);
-            } else if matches!(entry, Entry::Answered(_)) && !answered.contains(&key) {
-                failures.push(status);
-            }
-        }
-        failures
-    }
-
-    /// Why a request is not recorded.
-    fn explain(
-        &self,
-        request: &RecordedRequest,
-        body: &[u8],
-        run: usize,
-        experiment: &ExperimentTraffic,
-    ) -> String {
-        if self.recorded.is_empty() {
-            return match run {
-                0 => "the item has no recording".to_owned(),
-                run => format!("the item has no recording of trial {}", run + 1),
-            };
-        }
-        let left = || self.recorded.iter().filter(|recorded| !recorded.is_used);
-        if left().next().is_none() {
-            let number = self.recorded.len();
-            return format!("the recording has {}, and this is one more", count(number, "request"));
-        }
-        let numbers: HashMap<_, _> = self
-            .recorded
-            .iter()
-            .enumerate()
-            .map(|(at, recorded)| (Arc::as_ptr(&recorded.interaction), at))
-            .collect();
-        let Some((interaction, differences)) =
-            nearest(left().map(|recorded| &*recorded.interaction), request, experiment.ignore())
-        else {
-            return String::new();
-        };
-        let read = |hash: &str| experiment.folder().read_blob(hash);
-        let in_full = differences_in_full(&interaction.request, (request, body), &read, experiment.ignore());
-        let differences = in_full.unwrap_or(differences);
-        let number = numbers.get(&std::ptr::from_ref(interaction)).map_or(0, |at| at + 1);
-        let mut texts: Vec<_> = differences.iter().take(MAX_DIFFERENCES).map(ToString::to_string).collect();
-        if differences.len() > MAX_DIFFERENCES {
-            texts.push(format!("and {} more", differences.len() - MAX_DIFFERENCES));
-        }
-        format!("the nearest recorded request, number {number}, differs in {}", texts.join("; "))
-    }
-}
-
-impl Entry {
-    fn interaction(&self) -> Option<&Interaction> {
-        match self {
-            Self::Replayed(interaction) => Some(interaction),
-            Self::Answered(interaction) => Some(interaction),
-            Self::Pending(_) | Self::Lost(_) => None,
-        }
-    }
-
-    /// The interaction to write. `recorded_at` is when those were recorded that are kept.
-    fn into_interaction(self, recorded_at: Option<Timestamp>) -> Option<Interaction> {
-        match self {
-            Self::Replayed(interaction) => {
-                let kept = Arc::unwrap_or_clone(interaction);
-                Some(Interaction { recorded_at: kept.recorded_at.or(recorded_at), ..kept })
-            }
-            Self::Answered(interaction) => Some(*interaction),
-            Self::Pending(_) | Self::Lost(_) => None,
-        }
     }
 }
 
@@ -627,22 +421,6 @@ impl Drop for InFlight {
 /// The error for a request that is not recorded. Without the item's name, so the same difference is one error of many items.
 fn not_recorded(RecordedRequest { method, path, .. }: &RecordedRequest, difference: &str) -> String {
     format!(
-        "not recorded: {method} {path}; {difference}; to record what is new, run with `COBALT_RECORD=auto`"
+        "not recorded: {method} {path}; {difference}; to record what is new, run with `{RECORD_VARIABLE}=auto`"
     )
-}
-
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_micros() as f64 / 1000.0
-}
-
-/// The shortest part of a message that can attribute a request, in bytes.
-const MIN_PART: usize = 8;
-
-fn collect_texts(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) if !text.trim().is_empty() => texts.push(text.clone()),
-        Value::Array(list) => list.iter().for_each(|value| collect_texts(value, texts)),
-        Value::Object(fields) => fields.values().for_each(|value| collect_texts(value, texts)),
-        _ => {}
-    }
 }

@@ -15,19 +15,7 @@ use super::settings::{RecordMode, ResolvedRecording, cassette_names};
 /// The maximum number of trials that a note lists.
 const MAX_LISTED: usize = 3;
 
-impl RecordMode {
-    /// Whether requests may be answered from recordings.
-    pub fn replays(self) -> bool {
-        matches!(self, Self::Replay | Self::Auto)
-    }
-
-    /// Whether new requests are recorded.
-    pub fn records(self) -> bool {
-        matches!(self, Self::Record | Self::Auto)
-    }
-}
-
-/// The cassette of an item in work, if it has one.
+/// The cassette of an item in progress, if it has one.
 pub type OpenCassette = Arc<Mutex<Option<Cassette>>>;
 
 /// The model traffic of one experiment.
@@ -42,7 +30,7 @@ pub struct ExperimentTraffic {
     runs: usize,
     /// Whether a trial without a recording is recorded although the mode is `replay`.
     records_missing: bool,
-    /// The cassette of each item in work; one trial after another uses it.
+    /// The cassette of each item in progress; one trial after another uses it.
     open: Mutex<HashMap<usize, OpenCassette>>,
     counts: Counts,
     started: Timestamp,
@@ -137,7 +125,7 @@ impl ExperimentTraffic {
         Ok((mode, open))
     }
 
-    /// The cassette of an item in work.
+    /// The cassette of an item in progress.
     fn open(&self, index: usize) -> Result<OpenCassette, RecordingError> {
         if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&index) {
             return Ok(Arc::clone(open));
@@ -221,11 +209,7 @@ impl ExperimentTraffic {
             now.trials.truncate(self.runs);
         }
         let name = &self.cassettes[index];
-        if !now.is_empty() {
-            self.folder.write(name, now)?;
-        } else if self.folder.cassette(name).exists() {
-            self.folder.remove(name)?;
-        }
+        self.folder.write_or_remove(name, now)?;
         self.written.lock().unwrap_or_else(PoisonError::into_inner).insert((index, run));
         Ok(())
     }
@@ -239,7 +223,7 @@ impl ExperimentTraffic {
     }
 
     /// Notes that a trial is not recorded. `is_recorded`: whether it keeps a recording; `has_sent`: whether it has sent anything.
-    pub fn keep_recording(
+    pub fn note_unrecorded(
         &self,
         (index, run): (usize, usize),
         is_recorded: bool,

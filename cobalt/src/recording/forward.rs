@@ -11,6 +11,7 @@ use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{
     Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder, StreamKind,
 };
+use cobalt_core::timestamp::milliseconds;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::header::{
@@ -21,9 +22,10 @@ use reqwest::Response;
 use tokio::sync::mpsc;
 
 use super::current::EXECUTION_HEADER;
-use super::execution::InFlight;
-use super::gateway::{Gateway, Sink};
+use super::execution::{ExecutionTraffic, InFlight};
+use super::gateway::Gateway;
 use super::reply::{self, Reply, StreamedBody};
+use super::sink::Sink;
 use super::usage::{ResponseUsage, StreamUsage};
 use crate::budget;
 use crate::http::{Connections, is_transient, retry_after, root_cause};
@@ -59,13 +61,6 @@ pub struct Outgoing {
     pub recorded: RecordedRequest,
     /// The body in the form in which it is compared.
     pub compared: Bytes,
-}
-
-impl Outgoing {
-    /// The model that is asked.
-    fn model(&self) -> Option<&str> {
-        self.recorded.body.as_ref()?.json()?["model"].as_str()
-    }
 }
 
 impl Forwarder {
@@ -105,14 +100,14 @@ enum Outcome {
 impl Gateway {
     /// Sends a request, and returns the response while it arrives.
     pub async fn send(self: Arc<Self>, outgoing: Outgoing, sink: Sink) -> Reply {
-        let mut in_flight = sink.execution().map(super::execution::ExecutionTraffic::in_flight);
+        let mut in_flight = sink.execution().map(ExecutionTraffic::in_flight);
         // If the client goes away, nobody else completes the entry.
-        let mut unanswered = GiveUpOnDrop { gateway: Arc::clone(&self), sink: Some(sink.clone()) };
+        let mut unanswered = GiveUpOnDrop(Some(sink.clone()));
         let attempt = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
         let Attempt { outcome, sent, permit } = match attempt {
             Ok(attempt) => attempt,
             Err(refusal) => {
-                unanswered.sink = None;
+                unanswered.0 = None;
                 return self.refuse(&sink, 402, "budget_used_up", &refusal);
             }
         };
@@ -130,7 +125,7 @@ impl Gateway {
                 return reply::error(502, "unreachable", &message);
             }
         };
-        unanswered.sink = None;
+        unanswered.0 = None;
         let (parts, received) = mpsc::channel(PARTS);
         let capture = Capture::new(&headers, status, sent, sink.folder());
         let gateway = Arc::clone(&self);
@@ -158,7 +153,7 @@ impl Gateway {
         mut in_flight: Option<&mut InFlight>,
     ) -> Result<Attempt, String> {
         let Forwarder { limits, back_off, .. } = &self.forwarder;
-        let (provider, model) = (&*outgoing.provider, outgoing.model());
+        let (provider, model) = (&*outgoing.provider, outgoing.recorded.model());
         let tokens = outgoing.body.len() as u64 / BYTES_PER_TOKEN;
         let mut attempt = 0;
         loop {
@@ -214,15 +209,12 @@ async fn waiting<F: Future>(in_flight: &mut Option<&mut InFlight>, future: F) ->
     output
 }
 
-struct GiveUpOnDrop {
-    gateway: Arc<Gateway>,
-    sink: Option<Sink>,
-}
+struct GiveUpOnDrop(Option<Sink>);
 
 impl Drop for GiveUpOnDrop {
     fn drop(&mut self) {
-        if let Some(sink) = &self.sink {
-            self.gateway.give_up(sink);
+        if let Some(sink) = &self.0 {
+            sink.give_up();
         }
     }
 }
@@ -380,7 +372,7 @@ impl Capture {
         if let Some(problem) = broken {
             let _ = client.send(Err(io::Error::other(problem))).await;
         }
-        tokens.map(|tokens| tokens.input + tokens.output)
+        tokens.map(Tokens::total)
     }
 
     fn keep(
@@ -390,7 +382,7 @@ impl Capture {
         sink: &Sink,
         truncated: bool,
     ) -> Option<Tokens> {
-        let latency_ms = self.sent.elapsed().as_micros() as f64 / 1000.0;
+        let latency_ms = milliseconds(self.sent.elapsed());
         let (kind, usage) = match self.stream.take() {
             Some((kind, usage)) => (Some(kind), usage.finish()),
             None => {
@@ -403,15 +395,14 @@ impl Capture {
                 (None, self.parts.first().map(|(_, body)| ResponseUsage::of(body)).unwrap_or_default())
             }
         };
-        let asked = request.body.as_ref().and_then(Body::json).and_then(|value| value["model"].as_str());
-        let model = usage.model.or_else(|| asked.map(str::to_owned));
-        gateway.spend(sink, model.as_deref(), usage.tokens);
+        let model = usage.model.or_else(|| request.model().map(str::to_owned));
+        sink.spend(gateway.cost(model.as_deref(), usage.tokens));
         let (request, body) = match self.folder.take() {
             Some(folder) => match self.store(&folder, &compared, kind) {
                 Ok(body) => (request, body),
                 Err(error) => {
                     eprintln!("error: cannot write a recording: {error}");
-                    gateway.give_up(sink);
+                    sink.give_up();
                     return usage.tokens;
                 }
             },

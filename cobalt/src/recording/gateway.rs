@@ -1,12 +1,13 @@
 //! The gateway: an HTTP server on loopback through which agents reach models. It answers from recordings, or passes requests on.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use bytes::Bytes;
+use cobalt_core::item::Item;
 use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordingFolder};
 use cobalt_core::redact::redacted_url;
@@ -15,24 +16,22 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
 
+use super::attribution::{Owner, RunningExecutions};
 use super::current::EXECUTION_HEADER;
-use super::execution::{Decision, ExecutionTraffic, could_not_answer, refuses_key};
+use super::execution::{Decision, ExecutionTraffic};
 use super::experiment::ExperimentTraffic;
 use super::forward::{Forwarder, Outgoing};
 use super::process::NO_KEY;
 use super::reply::{self, Reply};
 use super::route::{Destination, PROVIDERS, ProviderRoute};
-use super::settings::RecordMode;
+use super::settings::{RECORD_VARIABLE, RecordMode};
+use super::sink::Sink;
 use super::start::{GatewayStart, bind, current_upstreams, random_token, take_start};
 use super::unattributed::{Renewed, Unattributed};
 use super::usage::ResponseUsage;
 use crate::budget;
 use crate::limits::{LimitRule, Limits};
-
-/// The maximum number of response identifiers that are remembered.
-const MAX_IDS: usize = 100_000;
 
 /// The gateway of this process, once it is started.
 static GATEWAY: OnceLock<Result<Arc<Gateway>, String>> = OnceLock::new();
@@ -45,41 +44,11 @@ pub struct Gateway {
     token: String,
     /// The base URLs that variables had before they led here.
     upstreams: BTreeMap<String, String>,
-    executions: Mutex<HashMap<Arc<str>, Arc<ExecutionTraffic>>>,
+    executions: RunningExecutions,
     experiments: Mutex<Vec<Weak<ExperimentTraffic>>>,
     next: AtomicU64,
-    /// The executions that received a response, by its identifier: a later request may continue it.
-    ids: Mutex<HashMap<String, Weak<ExecutionTraffic>>>,
     unattributed: Unattributed,
     pub forwarder: Forwarder,
-}
-
-/// To whom a request belongs.
-enum Owner {
-    /// An execution that the request names, or the only one.
-    Exact(Arc<ExecutionTraffic>),
-    /// The only execution whose item the request contains.
-    ByContent(Arc<ExecutionTraffic>),
-    /// One of several.
-    Unknown(Vec<Arc<ExecutionTraffic>>),
-}
-
-/// What a new response is recorded in.
-#[derive(Clone, Debug)]
-pub enum Sink {
-    Execution {
-        execution: Arc<ExecutionTraffic>,
-        entry: usize,
-    },
-    /// `candidates`: those that may have sent the request.
-    Unattributed {
-        experiment: Arc<ExperimentTraffic>,
-        is_only: bool,
-        candidates: Vec<Arc<ExecutionTraffic>>,
-    },
-    Nothing {
-        candidates: Vec<Arc<ExecutionTraffic>>,
-    },
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -132,10 +101,9 @@ impl Gateway {
             address: listener.local_addr().map_err(failed)?,
             token: start.token.unwrap_or_else(random_token),
             upstreams: start.upstreams,
-            executions: Mutex::default(),
+            executions: RunningExecutions::default(),
             experiments: Mutex::default(),
             next: AtomicU64::new(0),
-            ids: Mutex::default(),
             unattributed: Unattributed::default(),
             forwarder: Forwarder::new(prices, Arc::new(limits)),
         });
@@ -187,12 +155,13 @@ impl Gateway {
         format!("{}-{number}", self.token).into()
     }
 
-    pub fn add(&self, execution: &Arc<ExecutionTraffic>) {
-        lock(&self.executions).insert(Arc::clone(execution.token()), Arc::clone(execution));
+    /// Registers a trial of an item.
+    pub fn add(&self, execution: &Arc<ExecutionTraffic>, item: &Item) {
+        self.executions.add(execution, item);
     }
 
     pub fn remove(&self, execution: &ExecutionTraffic) {
-        lock(&self.executions).remove(execution.token());
+        self.executions.remove(execution);
     }
 
     /// Registers an experiment, before any of its trials.
@@ -237,7 +206,11 @@ impl Gateway {
             return reply::error(404, "not_found", &message);
         };
         let Ok(body) = body.collect().await else {
-            return reply::error(400, "bad_request", "the request broke off");
+            return reply::error(
+                400,
+                "bad_request",
+                "the request body is incomplete: the client closed the connection; send the request again",
+            );
         };
         let body = body.to_bytes();
         let compared = comparable(&body, &head.headers);
@@ -250,7 +223,7 @@ impl Gateway {
             url: url.as_deref().map(redacted_url),
             body: Body::of_request(&compared),
         };
-        let owner = owner.unwrap_or_else(|| self.owner_by_content(&compared));
+        let owner = owner.unwrap_or_else(|| self.executions.owner_of(&compared));
         if is_signed_for_host(&head.headers) {
             return refuse_signed(&owner);
         }
@@ -259,22 +232,20 @@ impl Gateway {
             Err(reply) => return *reply,
         };
         let Some(url) = url else {
-            let variables =
+            let variable =
                 ProviderRoute::named(&destination.provider).map_or("", |provider| provider.if_set[0]);
             let provider = &destination.provider;
-            let message = format!(
-                "{provider} has no address of its own; set {variables} to the base URL of your resource"
-            );
-            self.withdraw(&sink);
+            let message =
+                format!("{provider} has no default base URL; set `{variable}` to the URL of your resource");
+            sink.withdraw();
             return reply::error(400, "bad_request", &message);
         };
         if has_placeholder_key(&head.headers, &url) {
             let key = ProviderRoute::named(&destination.provider).and_then(|provider| provider.keys.first());
             let RecordedRequest { method, path, .. } = &recorded;
-            let problem = format!(
-                "`{}` is not set, and {method} {path} is not recorded; set the key to send it",
-                key.unwrap_or(&"the key")
-            );
+            let key = key.map_or_else(|| "the server's API key".to_owned(), |key| format!("`{key}`"));
+            let problem =
+                format!("{method} {path} is not recorded, and cannot be sent without a key; set {key}");
             return self.refuse(&sink, 401, "no_key", &problem);
         }
         let outgoing = Outgoing {
@@ -294,8 +265,8 @@ impl Gateway {
         if token == self.token {
             return Ok(None);
         }
-        if let Some(execution) = lock(&self.executions).get(token).filter(|execution| execution.is_open()) {
-            return Ok(Some(Owner::Exact(Arc::clone(execution))));
+        if let Some(execution) = self.executions.with_token(token) {
+            return Ok(Some(Owner::Exact(execution)));
         }
         Err(Box::new(match token.strip_prefix(&self.token) {
             Some(_) => reply::error(
@@ -310,39 +281,6 @@ impl Gateway {
                 "this address is only for the process that started the gateway",
             ),
         }))
-    }
-
-    /// The owner of a request that names none: the only execution, or that whose item it contains.
-    fn owner_by_content(&self, body: &[u8]) -> Owner {
-        let mut running: Vec<_> =
-            lock(&self.executions).values().filter(|execution| execution.is_open()).cloned().collect();
-        if running.len() <= 1 {
-            return running.pop().map_or(Owner::Unknown(Vec::new()), Owner::Exact);
-        }
-        running.sort_unstable_by(|one, other| one.token().cmp(other.token()));
-        let Ok(value) = serde_json::from_slice::<Value>(body) else { return Owner::Unknown(running) };
-        if let Some(previous) = value["previous_response_id"].as_str()
-            && let Some(execution) = lock(&self.ids).get(previous).and_then(Weak::upgrade)
-            && execution.is_open()
-        {
-            return Owner::Exact(execution);
-        }
-        let sent = conversation(&value);
-        let overlaps: Vec<_> = running.iter().map(|execution| execution.overlap(&sent)).collect();
-        let most = overlaps.iter().copied().max().unwrap_or_default();
-        if most == (0, 0) {
-            return Owner::Unknown(running);
-        }
-        let mut best: Vec<_> = running
-            .into_iter()
-            .zip(overlaps)
-            .filter(|(_, overlap)| *overlap == most)
-            .map(|(one, _)| one)
-            .collect();
-        match best.len() {
-            1 => best.pop().map_or(Owner::Unknown(Vec::new()), Owner::ByContent),
-            _ => Owner::Unknown(best),
-        }
     }
 
     /// Answers from a recording, refuses, or says where to record the response. `body` is that of the request with its long texts.
@@ -398,13 +336,13 @@ impl Gateway {
             let RecordedRequest { method, path, .. } = request;
             let problem = format!(
                 "not recorded: {method} {path}, which could not be attributed to an item; to record it, run with \
-                 `COBALT_RECORD=auto`"
+                 `{RECORD_VARIABLE}=auto`"
             );
             return Err(Box::new(refuse(&candidates, &problem)));
         }
         let is_only = experiments.iter().all(|(_, other)| Arc::ptr_eq(first, other));
         let sink = Sink::Unattributed { experiment: Arc::clone(first), is_only, candidates };
-        sink.experiments().for_each(ExperimentTraffic::expect_unattributed);
+        sink.expect_answer();
         Ok(sink)
     }
 
@@ -415,7 +353,7 @@ impl Gateway {
         request: &RecordedRequest,
     ) -> Result<Option<Reply>, Box<Reply>> {
         let experiment = execution.experiment();
-        let others: Vec<_> = lock(&self.executions).values().cloned().collect();
+        let others = self.executions.all();
         let others = others.iter().filter(|other| !Arc::ptr_eq(other, execution));
         for other in others.filter(|other| Arc::ptr_eq(other.experiment(), experiment)) {
             if let Some(interaction) = other.answer_if_recorded(request) {
@@ -480,83 +418,35 @@ impl Gateway {
     ) -> Reply {
         // What continues it is in the same recording.
         if let Some(id) = interaction.response.body.as_ref().and_then(ResponseUsage::id_of) {
-            self.add_id(id, recorded);
+            self.executions.add_response(id, recorded);
         }
         replay_from(interaction, recorded.experiment().folder(), owners)
     }
 
-    fn add_id(&self, id: String, execution: &Arc<ExecutionTraffic>) {
-        let mut ids = lock(&self.ids);
-        if ids.len() >= MAX_IDS {
-            ids.retain(|_, execution| execution.strong_count() > 0);
-        }
-        ids.insert(id, Arc::downgrade(execution));
-    }
-
     /// The cost of a response in USD; 0 if it is unknown.
-    fn cost(&self, model: Option<&str>, tokens: Option<Tokens>) -> f64 {
+    pub fn cost(&self, model: Option<&str>, tokens: Option<Tokens>) -> f64 {
         let known = model.zip(tokens);
         known.and_then(|(model, tokens)| self.forwarder.prices.estimate(model, tokens)).unwrap_or(0.0)
     }
 
-    /// Adds the cost of a new response to what is spent.
-    pub fn spend(&self, sink: &Sink, model: Option<&str>, tokens: Option<Tokens>) {
-        let cost = self.cost(model, tokens);
-        match sink {
-            Sink::Execution { .. } => budget::spend(cost),
-            Sink::Unattributed { .. } | Sink::Nothing { .. } => budget::spend_unattributed(cost, false),
-        }
-    }
-
-    /// Keeps a new interaction, before the client has received the end of the response.
+    /// Records a new interaction, before the client has received the end of the response. `id` is the identifier of the response.
     pub fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
-        match sink {
-            Sink::Execution { execution, entry } => {
-                if let Some(id) = id {
-                    self.add_id(id, execution);
-                }
-                execution.complete(*entry, Some(interaction), &self.forwarder.prices);
-            }
-            Sink::Unattributed { experiment, is_only, .. } => {
-                let status = interaction.response.status;
-                if refuses_key(status) {
-                    return;
-                }
-                if !could_not_answer(status) {
-                    sink.experiments().for_each(ExperimentTraffic::receive_unattributed);
-                }
-                let experiment_name = is_only.then(|| experiment.name().to_owned());
-                let recorded_at = Some(cobalt_core::timestamp::Timestamp::now());
-                let interaction = Interaction { experiment: experiment_name, recorded_at, ..interaction };
-                self.unattributed.add(experiment.root(), interaction);
-            }
-            Sink::Nothing { .. } => {}
+        if let (Some(execution), Some(id)) = (sink.execution(), id) {
+            self.executions.add_response(id, execution);
         }
+        let cost = self.cost(interaction.model.as_deref(), interaction.tokens);
+        sink.keep(interaction, cost, &self.unattributed);
     }
 
     /// Refuses to send a request. It is an error of the item, whatever the agent makes of it.
     pub fn refuse(&self, sink: &Sink, status: u16, kind: &str, problem: &str) -> Reply {
-        self.withdraw(sink);
+        sink.withdraw();
         match sink.candidates() {
             // It may be a request of any of them.
-            [] => lock(&self.executions).values().for_each(|execution| execution.refuse(problem)),
-            candidates => candidates.iter().for_each(|execution| execution.refuse(problem)),
+            [] => refuse_all(&self.executions.all(), problem),
+            candidates => refuse_all(candidates, problem),
         }
         reply::error(status, kind, problem)
-    }
-
-    /// Notes that a request was not sent.
-    fn withdraw(&self, sink: &Sink) {
-        if let Sink::Execution { execution, entry } = sink {
-            execution.withdraw(*entry);
-        }
-    }
-
-    /// Notes that a request got no response.
-    pub fn give_up(&self, sink: &Sink) {
-        if let Sink::Execution { execution, entry } = sink {
-            execution.complete(*entry, None, &self.forwarder.prices);
-        }
     }
 }
 
@@ -566,47 +456,14 @@ fn has_placeholder_key(headers: &HeaderMap, url: &str) -> bool {
     headers.values().any(|value| is_placeholder(value.as_bytes())) || is_placeholder(url.as_bytes())
 }
 
-impl Sink {
-    /// Where long texts are stored; `None` if nothing is recorded.
-    pub fn folder(&self) -> Option<RecordingFolder> {
-        match self {
-            Self::Execution { execution, .. } => {
-                execution.records().then(|| execution.experiment().folder().clone())
-            }
-            Self::Unattributed { experiment, .. } => Some(RecordingFolder::new(experiment.root())),
-            Self::Nothing { .. } => None,
-        }
-    }
-
-    /// The trials that may have sent the request; none if that is unknown.
-    fn candidates(&self) -> &[Arc<ExecutionTraffic>] {
-        match self {
-            Self::Execution { execution, .. } => std::slice::from_ref(execution),
-            Self::Unattributed { candidates, .. } | Self::Nothing { candidates } => candidates,
-        }
-    }
-
-    /// The experiments that may have sent the request; one may be there more than once.
-    fn experiments(&self) -> impl Iterator<Item = &ExperimentTraffic> {
-        let first = match self {
-            Self::Unattributed { experiment, .. } => Some(&**experiment),
-            Self::Execution { .. } | Self::Nothing { .. } => None,
-        };
-        first.into_iter().chain(self.candidates().iter().map(|execution| &**execution.experiment()))
-    }
-
-    pub fn execution(&self) -> Option<&Arc<ExecutionTraffic>> {
-        match self {
-            Self::Execution { execution, .. } => Some(execution),
-            _ => None,
-        }
-    }
-}
-
 /// Refuses a request that belongs to one of the owners. It is unknown whose it is, so none of them has an output that can be trusted.
 fn refuse(owners: &[Arc<ExecutionTraffic>], problem: &str) -> Reply {
-    owners.iter().for_each(|execution| execution.refuse(problem));
+    refuse_all(owners, problem);
     reply::error(400, "not_recorded", problem)
+}
+
+fn refuse_all(owners: &[Arc<ExecutionTraffic>], problem: &str) {
+    owners.iter().for_each(|execution| execution.refuse(problem));
 }
 
 /// A recorded response to a request that belongs to one of the owners.
@@ -634,13 +491,9 @@ fn is_signed_for_host(headers: &HeaderMap) -> bool {
 }
 
 fn refuse_signed(owner: &Owner) -> Reply {
-    let problem = "Amazon Bedrock signs the host of each request, so requests to it cannot pass through the gateway; leave its endpoint as \
-                   it is, and its traffic is neither recorded nor replayed";
-    let owners = match owner {
-        Owner::Exact(execution) | Owner::ByContent(execution) => std::slice::from_ref(execution),
-        Owner::Unknown(candidates) => candidates,
-    };
-    owners.iter().for_each(|execution| execution.refuse(problem));
+    let problem = "Amazon Bedrock signs the host of each request, so its requests cannot pass through the gateway; use Bedrock's own \
+                   endpoint, whose traffic is neither recorded nor replayed";
+    refuse_all(owner.candidates(), problem);
     reply::error(400, "signed_for_host", problem)
 }
 
@@ -672,30 +525,6 @@ fn join(base: &str, rest: &str) -> String {
             format!("{}{rest}{mark}{query}", base.trim_end_matches('/'))
         }
         None => format!("{}{rest}", base.trim_end_matches('/')),
-    }
-}
-
-/// The fields that hold what is said to a model, as opposed to its tools and settings.
-const CONVERSATION: [&str; 9] =
-    ["messages", "input", "contents", "prompt", "query", "texts", "documents", "message", "content"];
-
-/// The texts of a conversation; all texts of a request in another form.
-fn conversation(request: &Value) -> Vec<&str> {
-    let mut found = Vec::new();
-    CONVERSATION.iter().filter_map(|field| request.get(field)).for_each(|value| texts(value, &mut found));
-    if found.is_empty() {
-        texts(request, &mut found);
-    }
-    found
-}
-
-/// All texts in a value.
-fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => found.push(text),
-        Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
-        Value::Object(fields) => fields.values().for_each(|value| texts(value, found)),
-        _ => {}
     }
 }
 

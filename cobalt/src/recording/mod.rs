@@ -3,6 +3,8 @@
 #[cfg(feature = "record")]
 mod asked;
 #[cfg(feature = "record")]
+mod attribution;
+#[cfg(feature = "record")]
 mod current;
 #[cfg(not(feature = "record"))]
 mod disabled;
@@ -24,9 +26,13 @@ mod route;
 mod run_traffic;
 mod settings;
 #[cfg(feature = "record")]
+mod sink;
+#[cfg(feature = "record")]
 mod start;
 #[cfg(all(test, feature = "record"))]
 mod tests;
+#[cfg(feature = "record")]
+mod trial_requests;
 #[cfg(feature = "record")]
 mod unattributed;
 #[cfg(feature = "record")]
@@ -50,8 +56,8 @@ pub(crate) use process::{NO_KEY, missing_variables};
 use route::ProviderRoute;
 #[cfg(feature = "record")]
 pub(crate) use run_traffic::RunTraffic;
+pub(crate) use settings::{RECORD_VARIABLE, RecordSettings, ResolvedRecording};
 pub use settings::{RecordMode, Recordings};
-pub(crate) use settings::{RecordSettings, ResolvedRecording};
 #[cfg(feature = "record")]
 pub(crate) use usage::tokens_of;
 

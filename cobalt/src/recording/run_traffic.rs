@@ -33,8 +33,8 @@ impl RunTraffic {
         let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
         let (experiment, token) = (Arc::clone(&self.experiment), self.gateway.new_token());
         let recording = (mode, cassette.as_ref());
-        let execution = Arc::new(ExecutionTraffic::new(experiment, token, item, (index, run), recording));
-        self.gateway.add(&execution);
+        let execution = Arc::new(ExecutionTraffic::new(experiment, token, (index, run), recording));
+        self.gateway.add(&execution, item);
         Ok(execution)
     }
 

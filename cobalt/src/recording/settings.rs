@@ -12,6 +12,9 @@ use serde::Serialize;
 /// The folder of recordings if none is set, relative to the package.
 pub const DEFAULT_FOLDER: &str = "cassettes";
 
+/// The environment variable with the mode.
+pub const RECORD_VARIABLE: &str = "COBALT_RECORD";
+
 /// How an experiment uses recordings of model traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -38,6 +41,17 @@ impl RecordMode {
             Self::Record => "record",
             Self::Auto => "auto",
         }
+    }
+
+    /// Whether requests may be answered from recordings.
+    #[cfg(feature = "record")]
+    pub(crate) fn replays(self) -> bool {
+        matches!(self, Self::Replay | Self::Auto)
+    }
+
+    /// Whether new requests are recorded.
+    pub(crate) fn records(self) -> bool {
+        matches!(self, Self::Record | Self::Auto)
     }
 }
 

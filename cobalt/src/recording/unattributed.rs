@@ -158,11 +158,16 @@ fn write(root: &Path, new: &[Interaction], renewed: Option<Renewed<'_>>) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use cobalt_core::recordings::{Body, RecordedResponse};
 
     use super::*;
+
+    /// A number of seconds after 1970.
+    fn at(seconds: u64) -> Timestamp {
+        (SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)).into()
+    }
 
     fn request(body: &str) -> RecordedRequest {
         let body = Body::of_request(format!("{body:?}").as_bytes());
@@ -172,7 +177,7 @@ mod tests {
     fn interaction(body: &str, status: u16, experiment: Option<&str>) -> Interaction {
         Interaction {
             experiment: experiment.map(str::to_owned),
-            recorded_at: Some(Timestamp::now()),
+            recorded_at: Some(at(1)),
             request: request(body),
             response: RecordedResponse { status, ..RecordedResponse::default() },
             latency_ms: 1.0,
@@ -185,12 +190,6 @@ mod tests {
         let tapes = Unattributed::default();
         let next = || tapes.answer(root, &request(body), &[], &[experiment]).unwrap();
         std::iter::from_fn(next).map(|interaction| interaction.response.status).collect()
-    }
-
-    /// A time after which something starts.
-    fn later() -> Timestamp {
-        std::thread::sleep(Duration::from_millis(5));
-        Timestamp::now()
     }
 
     #[test]
@@ -224,14 +223,14 @@ mod tests {
         }
         first.save(None).unwrap();
         let second = Unattributed::default();
-        let since = later();
-        second.add(root, interaction("hi", 300, Some("a")));
+        let since = at(2);
+        second.add(root, Interaction { recorded_at: Some(at(3)), ..interaction("hi", 300, Some("a")) });
         second.save(None).unwrap();
         assert_eq!(statuses(root, "bye", "a"), [200], "it may still be sent");
         second.save(Some(Renewed { root, experiment: "a", since })).unwrap();
         assert_eq!((statuses(root, "bye", "a"), statuses(root, "hi", "a")), (vec![], vec![300]));
         assert_eq!(statuses(root, "hi", "b"), [200]);
-        let since = later();
+        let since = at(4);
         for experiment in ["a", "b"] {
             Unattributed::default().save(Some(Renewed { root, experiment, since })).unwrap();
         }

@@ -34,8 +34,7 @@ pub struct ResponseUsage {
 
 /// All tokens that a response reports; `None` if it reports none.
 pub fn tokens_of(response: &[u8]) -> Option<u64> {
-    let tokens = ResponseUsage::of(response).tokens?;
-    Some(tokens.input + tokens.output)
+    ResponseUsage::of(response).tokens.map(Tokens::total)
 }
 
 impl ResponseUsage {

@@ -17,7 +17,6 @@ use super::Plan;
 use crate::config::{Config, RerunMode};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
-use crate::recording::RecordMode;
 
 /// The items to run, and why.
 pub struct Rerun {
@@ -258,8 +257,7 @@ impl Plan {
             (RerunMode::Changed, Some(LatestResult { change, content, in_error, .. })) => {
                 let is_same = || content_hash(&redacted_item(self.dataset.shared(index))) == *content;
                 // An error may be that of a request that was not recorded, and is recorded now.
-                let mode = self.definition.recording.mode;
-                let records = matches!(mode, RecordMode::Record | RecordMode::Auto);
+                let records = self.definition.recording.mode.records();
                 let changed = change.or_else(|| (!is_same()).then_some(Reason::ContentChanged));
                 changed.or_else(|| (*in_error && records).then_some(Reason::InError))
             }

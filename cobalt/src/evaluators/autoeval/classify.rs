@@ -9,7 +9,7 @@ use super::AutoevalKind;
 use crate::evaluators::judge_support::response_schema::{object, string};
 use crate::evaluators::judge_support::{inputs, response};
 use crate::evaluators::{EvalError, Score};
-use crate::llm::{LlmHandle, ModelChoice, Moderation, Schema};
+use crate::llm::{LlmHandle, ModelChoice, Moderation, Question, Schema};
 use crate::metrics::embedding_similarity;
 
 /// A label of a classifier.
@@ -227,7 +227,8 @@ impl Judge<'_> {
         which: u32,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
     ) -> Result<T, EvalError> {
-        inputs::ask(&self.asking, self.model, prompt, schema, which, read).await
+        let question = Question { repetition: which, ..inputs::question(prompt, schema) };
+        inputs::ask(&self.asking, self.model, &question, read).await
     }
 
     /// Calls a moderation model.

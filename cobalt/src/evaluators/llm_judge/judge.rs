@@ -246,6 +246,7 @@ impl LlmJudge {
             prompt: prompt.to_owned(),
             schema: schema(fields),
             repetition: which,
+            is_shared: false,
         };
         let LlmHandle { models, meter } = asking;
         let model = models.judge_model(&choice);

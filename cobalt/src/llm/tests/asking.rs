@@ -176,7 +176,7 @@ fn with_cache_settings(folder: &tempfile::TempDir) -> Option<crate::llm::CacheSe
 }
 
 #[tokio::test]
-async fn a_kept_answer_that_is_refused_now_is_asked_for_anew() {
+async fn a_kept_answer_that_is_refused_now_is_asked_for_again() {
     let folder = tempfile::tempdir().unwrap();
     let server = TestServer::script([
         ScriptedResponse::chat("{\"score\": 0.5}"),

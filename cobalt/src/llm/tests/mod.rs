@@ -64,7 +64,13 @@ fn question(prompt: &str) -> Question {
     let properties = json!({"score": {"type": "number"}});
     let schema = json!({"type": "object", "properties": properties, "required": ["score"], "additionalProperties": false});
     let schema = Schema { name: "score", schema };
-    Question { system: "You are a judge.".to_owned(), prompt: prompt.to_owned(), schema, repetition: 0 }
+    Question {
+        system: "You are a judge.".to_owned(),
+        prompt: prompt.to_owned(),
+        schema,
+        repetition: 0,
+        is_shared: false,
+    }
 }
 
 /// Parses a score from 0 to 1.

@@ -93,24 +93,20 @@ async fn without_a_token_the_only_item_or_the_item_in_the_conversation_is_the_ow
 #[tokio::test]
 async fn requests_of_nobody_are_recorded_and_replayed_all_the_same() {
     let mut scene = Scene::numbered();
-    let twins = |process: &Process| {
-        let item = json!({ "input": "the same for both" });
-        (process.begin_with(&item, 1, 0), process.begin_with(&item, 2, 0))
-    };
     let mut answers = Vec::new();
     for mode in [RecordMode::Record, RecordMode::Replay] {
         let process = scene.process(mode);
-        let (one, other) = twins(&process);
+        let [one, other] = process.begin_twins();
         let url = process.base_url(None);
         for _ in 0..2 {
-            answers.push(content(&process.post(&url, &chat(&["the same for both"])).await.1));
+            answers.push(content(&process.post(&url, &chat(&[TWIN])).await.1));
         }
         let mut summary = None;
         process.traffic.finish(&mut summary);
         let counts = summary.map(|summary| (summary.unattributed, summary.unattributed_replayed));
         assert_eq!(counts, Some((2, if mode == RecordMode::Replay { 2 } else { 0 })));
         if mode == RecordMode::Replay {
-            let (status, refused) = process.post(&url, &chat(&["the same for both"])).await;
+            let (status, refused) = process.post(&url, &chat(&[TWIN])).await;
             assert!(status == 400 && refused.contains("could not be attributed"), "{refused}");
             // One of the two has asked, so neither output counts.
             assert!(end(&one).await.1.is_some() && end(&other).await.1.is_some());
@@ -171,8 +167,7 @@ async fn a_request_that_continues_a_response_belongs_to_its_item() {
     let more = |text: &str| json!({ "previous_response_id": "resp-0", "input": text });
     for mode in [RecordMode::Record, RecordMode::Replay] {
         let process = scene.process(mode);
-        let item = json!({ "input": "the same for both" });
-        let (one, other) = (process.begin_with(&item, 1, 0), process.begin_with(&item, 2, 0));
+        let [one, other] = process.begin_twins();
         assert_eq!(process.post(&process.base_url(Some(&one)), &json!({ "input": "start" })).await.0, 200);
         assert_eq!(process.post(&process.base_url(None), &more("go on")).await.0, 200);
         if mode == RecordMode::Replay {
@@ -184,7 +179,7 @@ async fn a_request_that_continues_a_response_belongs_to_its_item() {
         process.traffic.finish(&mut summary);
         assert_eq!(summary, None, "all are attributed");
         // It has ended, so this is a request of another.
-        let third = process.begin_with(&item, 3, 0);
+        let third = process.begin_with(&json!({ "input": TWIN }), 3, 0);
         process.post(&process.base_url(None), &more("late")).await;
         process.traffic.finish(&mut summary);
         assert_eq!(summary.map(|summary| summary.unattributed), Some(1));

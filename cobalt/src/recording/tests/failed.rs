@@ -8,12 +8,7 @@ const MORE: &[&str] = &["hello", "more"];
 /// A scene with a recording of the first item: two requests.
 async fn recorded(answer: impl Fn(&ReceivedRequest) -> ScriptedResponse + Send + Sync + 'static) -> Scene {
     let scene = Scene::new(answer);
-    let process = scene.process(RecordMode::Record);
-    let execution = process.begin(0, 0);
-    for messages in [HELLO, MORE] {
-        assert_eq!(process.ask(&execution, messages).await.0, 200);
-    }
-    end(&execution).await;
+    scene.record(0, 1, &[HELLO, MORE]).await;
     scene
 }
 

@@ -48,7 +48,13 @@ fn models(server: &TestServer, cache: Option<&TempDir>) -> Models {
 fn question(prompt: &str) -> Question {
     let schema = json!({ "type": "object", "properties": { "score": { "type": "number" } } });
     let schema = Schema { name: "score", schema };
-    Question { system: "You judge.".to_owned(), prompt: prompt.to_owned(), schema, repetition: 0 }
+    Question {
+        system: "You judge.".to_owned(),
+        prompt: prompt.to_owned(),
+        schema,
+        repetition: 0,
+        is_shared: false,
+    }
 }
 
 fn score(object: &Map<String, Value>) -> Result<u64, String> {
@@ -67,9 +73,10 @@ async fn ask(
 }
 
 /// The same for a question that is the same for all items.
-async fn ask_once(models: &Models, execution: &Arc<ExecutionTraffic>, prompt: &str) -> Result<u64, String> {
+async fn ask_shared(models: &Models, execution: &Arc<ExecutionTraffic>, prompt: &str) -> Result<u64, String> {
     let meter = CallMeter::new(Some(Arc::clone(execution)));
-    let answer = models.ask_once(&ModelChoice::default(), &question(prompt), &meter, score).await;
+    let question = Question { is_shared: true, ..question(prompt) };
+    let answer = models.ask(&ModelChoice::default(), &question, &meter, score).await;
     answer.map_err(|error| error.to_string())
 }
 
@@ -189,12 +196,28 @@ async fn the_cache_is_not_read_when_everything_is_recorded_again() {
     assert_eq!(server.requests().len(), 2);
 }
 
+/// Changes the fields in the header of each cached answer.
+fn change_headers(folder: &TempDir, change: impl Fn(&mut Vec<String>)) {
+    let folders = fs::read_dir(folder.path().join(".cobalt/cache")).unwrap();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).unwrap());
+    for file in files.map(|file| file.unwrap().path()) {
+        let text = fs::read_to_string(&file).unwrap();
+        let (header, rest) = text.split_once('\n').unwrap();
+        let mut fields: Vec<_> = header.split(' ').map(str::to_owned).collect();
+        change(&mut fields);
+        fs::write(&file, format!("{}\n{rest}", fields.join(" "))).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_cached_answer_is_recorded_with_its_date_and_its_tokens() {
     let (scene, server, folder) = (Scene::numbered(), judge(&[1]), tempfile::tempdir().unwrap());
     let models = models(&server, Some(&folder));
     trial(&scene.process(RecordMode::Off), &models, 0, &["polite?"]).await;
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    change_headers(&folder, |fields| {
+        let written: u128 = fields[2].parse().unwrap();
+        fields[2] = (written - DAY.as_millis()).to_string();
+    });
     let before = cobalt_core::timestamp::Timestamp::now();
     trial(&scene.process(RecordMode::Auto), &models, 0, &["polite?"]).await;
     let recorded = &scene.cassette("item-0").trials[0].judges[0];
@@ -203,14 +226,7 @@ async fn a_cached_answer_is_recorded_with_its_date_and_its_tokens() {
     assert_eq!(server.requests().len(), 1);
 
     // Of an answer that was cached by an earlier version, the tokens are not known.
-    let cached =
-        fs::read_dir(folder.path().join(".cobalt/cache")).unwrap().map(|entry| entry.unwrap().path());
-    for file in cached.flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path())) {
-        let text = fs::read_to_string(&file).unwrap();
-        let (header, rest) = text.split_once('\n').unwrap();
-        let old: Vec<_> = header.split(' ').take(5).collect();
-        fs::write(&file, format!("{}\n{rest}", old.join(" "))).unwrap();
-    }
+    change_headers(&folder, |fields| fields.truncate(5));
     trial(&scene.process(RecordMode::Off), &models, 0, &["polite?"]).await;
     assert_eq!(server.requests().len(), 1, "it is still a cached answer");
     scene.recordings().remove("item-0").unwrap();
@@ -220,13 +236,13 @@ async fn a_cached_answer_is_recorded_with_its_date_and_its_tokens() {
 }
 
 #[tokio::test]
-async fn every_item_has_the_answer_to_a_question_that_is_asked_once() {
+async fn every_item_has_the_answer_to_a_shared_question() {
     let (scene, server) = (Scene::numbered(), judge(&[1, 0]));
     let live = models(&server, None);
     let process = scene.process(RecordMode::Record);
     for index in 0..3 {
         let execution = process.begin(index, 0);
-        assert_eq!(ask_once(&live, &execution, "steps").await, Ok(1));
+        assert_eq!(ask_shared(&live, &execution, "steps").await, Ok(1));
         end(&execution).await;
     }
     assert_eq!(server.requests().len(), 1);
@@ -236,12 +252,12 @@ async fn every_item_has_the_answer_to_a_question_that_is_asked_once() {
     // One item is recorded again, by another process, and gets other steps.
     let other = models(&server, None);
     let execution = scene.process(RecordMode::Record).begin(1, 0);
-    assert_eq!(ask_once(&other, &execution, "steps").await, Ok(0));
+    assert_eq!(ask_shared(&other, &execution, "steps").await, Ok(0));
     end(&execution).await;
     let (process, models) = (scene.process(RecordMode::Auto), models(&server, None));
     for (index, expected) in [(2, 1), (1, 0), (0, 1)] {
         let execution = process.begin(index, 0);
-        assert_eq!(ask_once(&models, &execution, "steps").await, Ok(expected), "item {index}");
+        assert_eq!(ask_shared(&models, &execution, "steps").await, Ok(expected), "item {index}");
         end(&execution).await;
     }
     assert_eq!(server.requests().len(), 2);
@@ -281,12 +297,10 @@ async fn old_answers_of_an_item_without_requests_are_renewed() {
     let (scene, server) = (Scene::numbered(), judge(&[1, 0]));
     let models = models(&server, None);
     trial(&scene.process(RecordMode::Record), &models, 0, &["polite?"]).await;
-    let renewing =
-        || scene.process_with(RecordMode::Replay, |settings| settings.stale_after = Some(DAY * 30));
-    assert_eq!(trial(&renewing(), &models, 0, &["polite?"]).await, [1]);
-    scene.date_back(0, 40);
-    assert_eq!(trial(&renewing(), &models, 0, &["polite?"]).await, [0]);
-    assert_eq!(trial(&renewing(), &models, 0, &["polite?"]).await, [0]);
+    assert_eq!(trial(&scene.renewing(3), &models, 0, &["polite?"]).await, [1]);
+    scene.date_back(0, 0, 40);
+    assert_eq!(trial(&scene.renewing(3), &models, 0, &["polite?"]).await, [0]);
+    assert_eq!(trial(&scene.renewing(3), &models, 0, &["polite?"]).await, [0]);
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -298,8 +312,8 @@ async fn a_trial_that_is_recorded_again_leaves_the_judges_of_others() {
     for run in 0..3 {
         trial(&process, &models, run, &["polite?"]).await;
     }
-    scene.date_back(0, 40);
-    let renewing = scene.process_with(RecordMode::Replay, |settings| settings.stale_after = Some(DAY * 30));
+    scene.date_back(0, 0, 40);
+    let renewing = scene.renewing(3);
     for run in 0..3 {
         trial(&renewing, &models, run, &["polite?"]).await;
     }

@@ -10,10 +10,7 @@ fn long(text: &str) -> String {
 #[tokio::test]
 async fn a_long_text_that_cannot_be_read_is_an_error_of_the_item() {
     let scene = Scene::new(|_| completion(&long("answer")));
-    let process = scene.process(RecordMode::Record);
-    let execution = process.begin(0, 0);
-    process.ask(&execution, &["hi"]).await;
-    end(&execution).await;
+    scene.record(0, 1, &[&["hi"]]).await;
     for blob in scene.recordings().blobs().unwrap() {
         std::fs::remove_file(blob).unwrap();
     }
@@ -25,15 +22,11 @@ async fn a_long_text_that_cannot_be_read_is_an_error_of_the_item() {
 }
 
 #[tokio::test]
-async fn an_unattributed_recording_that_cannot_be_read_is_an_error_of_each_item_in_work() {
+async fn an_unattributed_recording_that_cannot_be_read_is_an_error_of_each_item_in_progress() {
     let scene = Scene::new(|_| completion(&long("answer")));
-    let twins = |process: &Process| {
-        let item = json!({ "input": "the same for both" });
-        (process.begin_with(&item, 1, 0), process.begin_with(&item, 2, 0))
-    };
     let process = scene.process(RecordMode::Record);
-    let _twins = twins(&process);
-    process.post(&process.base_url(None), &chat(&["the same for both"])).await;
+    let _twins = process.begin_twins();
+    process.post(&process.base_url(None), &chat(&[TWIN])).await;
     process.traffic.finish(&mut None);
     let file = scene.folder.path().join("unattributed.json");
     for (break_it, problem) in [
@@ -45,10 +38,10 @@ async fn an_unattributed_recording_that_cannot_be_read_is_an_error_of_each_item_
     ] {
         break_it();
         let process = scene.process(RecordMode::Replay);
-        let (one, other) = twins(&process);
-        let (status, refused) = process.post(&process.base_url(None), &chat(&["the same for both"])).await;
+        let twins = process.begin_twins();
+        let (status, refused) = process.post(&process.base_url(None), &chat(&[TWIN])).await;
         assert!(status == 400 && refused.contains(problem), "{refused}");
-        for execution in [one, other] {
+        for execution in twins {
             assert!(end(&execution).await.1.unwrap().contains(problem));
         }
     }
@@ -67,10 +60,7 @@ async fn a_long_text_attributes_a_request_by_content() {
 #[tokio::test]
 async fn an_edited_long_prompt_is_shown_as_a_difference_of_its_text() {
     let scene = Scene::numbered();
-    let process = scene.process(RecordMode::Record);
-    let execution = process.begin(0, 0);
-    process.ask(&execution, &[&long("Be polite."), "hi"]).await;
-    end(&execution).await;
+    scene.record(0, 1, &[&[&long("Be polite."), "hi"]]).await;
     let process = scene.process(RecordMode::Replay);
     for (prompt, now) in [(long("Be brief."), "Be brief. and"), ("Be short.".to_owned(), "Be short.")] {
         let execution = process.begin(0, 0);

@@ -36,6 +36,8 @@ use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 use crate::limits::Limits;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
+/// The text of items that a request cannot be told apart by.
+const TWIN: &str = "the same for both";
 
 /// A folder of recordings, and a provider that counts its answers.
 struct Scene {
@@ -128,15 +130,33 @@ impl Scene {
         self.recordings().read(name).unwrap().unwrap()
     }
 
-    /// Dates a trial of the first item and its judges' answers back by some days.
-    fn date_back(&self, run: usize, days: u32) {
-        let mut cassette = self.cassette("item-0");
+    /// A process that records again what is older than 30 days.
+    fn renewing(&self, runs: usize) -> Process {
+        self.process_of(runs, RecordMode::Replay, |settings| settings.stale_after = Some(DAY * 30))
+    }
+
+    /// Records a conversation of one or more turns as trials of an item.
+    async fn record(&self, index: usize, runs: usize, turns: &[&[&str]]) {
+        let process = self.process(RecordMode::Record);
+        for run in 0..runs {
+            let execution = process.begin(index, run);
+            for messages in turns {
+                assert_eq!(process.ask(&execution, messages).await.0, 200);
+            }
+            end(&execution).await;
+        }
+    }
+
+    /// Dates a trial of an item and its judges' answers back by some days.
+    fn date_back(&self, index: usize, run: usize, days: u32) {
+        let name = format!("item-{index}");
+        let mut cassette = self.cassette(&name);
         let trial = &mut cassette.trials[run];
         let dates = trial.judges.iter_mut().map(|answer| &mut answer.recorded_at);
         for date in dates.chain([&mut trial.recorded_at]) {
             *date = date.map(|at| (at.time() - DAY * days).into());
         }
-        self.recordings().write("item-0", &cassette).unwrap();
+        self.recordings().write(&name, &cassette).unwrap();
     }
 }
 
@@ -148,6 +168,11 @@ impl Process {
     fn begin_with(&self, item: &Value, index: usize, run: usize) -> Arc<ExecutionTraffic> {
         let item: Item = item.as_object().unwrap().clone();
         self.traffic.begin(&item, index, run).unwrap()
+    }
+
+    /// Begins trials of two items with the same text.
+    fn begin_twins(&self) -> [Arc<ExecutionTraffic>; 2] {
+        [1, 2].map(|index| self.begin_with(&json!({ "input": TWIN }), index, 0))
     }
 
     /// The base URL of OpenAI for an execution, or for the process.

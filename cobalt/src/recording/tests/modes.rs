@@ -64,10 +64,7 @@ async fn equal_requests_and_trials_have_an_answer_each() {
 #[tokio::test]
 async fn an_edited_prompt_is_an_error_that_says_where_it_differs() {
     let scene = Scene::numbered();
-    let first = scene.process(RecordMode::Record);
-    let execution = first.begin(7, 0);
-    first.ask(&execution, &["You are helpful.", "What is the weather in York?"]).await;
-    end(&execution).await;
+    scene.record(7, 1, &[&["You are helpful.", "What is the weather in York?"]]).await;
     let other = scene.process(RecordMode::Replay);
     let execution = other.begin(7, 0);
     let (status, refused) =
@@ -82,14 +79,9 @@ async fn an_edited_prompt_is_an_error_that_says_where_it_differs() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_diverges_is_live_from_there_and_recorded_anew() {
+async fn a_conversation_that_diverges_is_live_from_there_and_recorded_again() {
     let scene = Scene::numbered();
-    let first = scene.process(RecordMode::Record);
-    let execution = first.begin(0, 0);
-    for messages in [&["a"][..], &["a", "b"], &["a", "b", "c"]] {
-        first.ask(&execution, messages).await;
-    }
-    end(&execution).await;
+    scene.record(0, 1, &[&["a"], &["a", "b"], &["a", "b", "c"]]).await;
     let second = scene.process(RecordMode::Auto);
     let execution = second.begin(0, 0);
     assert_eq!(content(&second.ask(&execution, &["a"]).await.1), "answer 0 to a");
@@ -140,10 +132,7 @@ async fn ignored_fields_may_differ() {
 #[tokio::test]
 async fn what_has_no_recording_is_recorded_unless_a_mode_is_chosen() {
     let scene = Scene::numbered();
-    let first = scene.process(RecordMode::Record);
-    let execution = first.begin(0, 0);
-    first.ask(&execution, &["hi"]).await;
-    end(&execution).await;
+    scene.record(0, 1, &[&["hi"]]).await;
 
     let chosen = scene.process(RecordMode::Replay);
     let execution = chosen.begin(1, 0);
@@ -175,10 +164,7 @@ async fn what_has_no_recording_is_recorded_unless_a_mode_is_chosen() {
 #[tokio::test]
 async fn answers_of_judges_of_an_earlier_version_do_not_hide_that_a_trial_is_missing() {
     let scene = Scene::numbered();
-    let first = scene.process(RecordMode::Record);
-    let execution = first.begin(0, 0);
-    first.ask(&execution, &["hi"]).await;
-    end(&execution).await;
+    scene.record(0, 1, &[&["hi"]]).await;
     let answer = json!({ "key": "k", "provider": "openai", "model": "m", "answer": 1 });
     let old = Cassette { judges: vec![serde_json::from_value(answer).unwrap()], ..scene.cassette("item-0") };
     scene.recordings().write("item-0", &old).unwrap();
@@ -190,25 +176,6 @@ async fn answers_of_judges_of_an_earlier_version_do_not_hide_that_a_trial_is_mis
         end(&execution).await;
     }
     assert_eq!(scene.cassette("item-0").trials.len(), 2);
-}
-
-#[tokio::test]
-async fn old_recordings_are_renewed_and_others_are_not() {
-    let scene = Scene::numbered();
-    let first = scene.process(RecordMode::Record);
-    let execution = first.begin(0, 0);
-    first.ask(&execution, &["hi"]).await;
-    end(&execution).await;
-    for (stale_after, expected) in
-        [(Duration::from_secs(3600), "answer 0 to hi"), (Duration::ZERO, "answer 1 to hi")]
-    {
-        let process =
-            scene.process_with(RecordMode::Replay, |settings| settings.stale_after = Some(stale_after));
-        let execution = process.begin(0, 0);
-        assert_eq!(content(&process.ask(&execution, &["hi"]).await.1), expected);
-        end(&execution).await;
-    }
-    assert_eq!(scene.cassette("item-0").interactions().count(), 1);
 }
 
 #[tokio::test]
@@ -245,13 +212,7 @@ async fn without_recordings_everything_is_passed_on_and_nothing_is_written() {
 #[tokio::test]
 async fn a_file_of_another_item_is_no_recording_of_this_one() {
     let scene = Scene::numbered();
-    let record = async |text: &str| {
-        let process = scene.process(RecordMode::Record);
-        let execution = process.begin(0, 0);
-        process.ask(&execution, &[text]).await;
-        end(&execution).await;
-    };
-    record("hi").await;
+    scene.record(0, 1, &[&["hi"]]).await;
     let other = Cassette { item: "item-0?".to_owned(), ..scene.cassette("item-0") };
     scene.recordings().write("item-0", &other).unwrap();
     let process = scene.process(RecordMode::Replay);
@@ -259,7 +220,7 @@ async fn a_file_of_another_item_is_no_recording_of_this_one() {
     let (_, refused) = process.ask(&execution, &["hi"]).await;
     assert!(refused.contains("the item has no recording"), "{refused}");
     end(&execution).await;
-    record("hello").await;
+    scene.record(0, 1, &[&["hello"]]).await;
     let own = scene.cassette("item-0");
     assert_eq!((own.item.as_str(), own.interactions().count()), ("item-0", 1));
 }

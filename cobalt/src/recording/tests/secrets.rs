@@ -75,7 +75,7 @@ async fn the_placeholder_of_a_key_is_never_sent() {
     assert_eq!(response.status(), 401);
     let (traffic, problem) = end(&execution).await;
     assert_eq!(traffic.live, 0);
-    let expected = "`OPENAI_API_KEY` is not set, and POST openai/chat/completions is not recorded; set the key to send it";
+    let expected = "POST openai/chat/completions is not recorded, and cannot be sent without a key; set `OPENAI_API_KEY`";
     assert_eq!(problem.unwrap(), expected);
     assert!(scene.server.as_ref().unwrap().requests().is_empty());
     assert!(!scene.recordings().cassette("item-0").exists());

@@ -2,44 +2,43 @@
 
 use super::*;
 
-/// Records a conversation of one or more turns as trials of the first item.
-async fn record(process: &Process, runs: usize, turns: &[&[&str]]) {
-    for run in 0..runs {
-        let execution = process.begin(0, run);
-        for messages in turns {
-            process.ask(&execution, messages).await;
-        }
+#[tokio::test]
+async fn old_recordings_are_renewed_and_others_are_not() {
+    let scene = Scene::numbered();
+    scene.record(0, 1, &[&["hi"]]).await;
+    for (days, expected) in [(0, "answer 0 to hi"), (40, "answer 1 to hi")] {
+        scene.date_back(0, 0, days);
+        let process = scene.renewing(3);
+        let execution = process.begin(0, 0);
+        assert_eq!(content(&process.ask(&execution, &["hi"]).await.1), expected);
         end(&execution).await;
     }
-}
-
-fn renewing(scene: &Scene, runs: usize) -> Process {
-    scene.process_of(runs, RecordMode::Replay, |settings| settings.stale_after = Some(DAY * 30))
+    assert_eq!(scene.cassette("item-0").interactions().count(), 1);
 }
 
 #[tokio::test]
 async fn only_old_trials_are_recorded_again_and_no_other_is_deleted() {
     let scene = Scene::numbered();
-    record(&scene.process(RecordMode::Record), 3, &[&["hi"]]).await;
-    scene.date_back(0, 40);
+    scene.record(0, 3, &[&["hi"]]).await;
+    scene.date_back(0, 0, 40);
     let before = scene.cassette("item-0");
     // A call with fewer trials than are recorded.
-    let process = renewing(&scene, 1);
+    let process = scene.renewing(1);
     let execution = process.begin(0, 0);
     assert_eq!(content(&process.ask(&execution, &["hi"]).await.1), "answer 3 to hi");
     end(&execution).await;
     let after = scene.cassette("item-0");
     assert_ne!(after.trials[0], before.trials[0]);
     assert_eq!(after.trials[1..], before.trials[1..]);
-    let execution = renewing(&scene, 3).begin(0, 1);
+    let execution = scene.renewing(3).begin(0, 1);
     assert!(!execution.records(), "the second trial is replayed");
 }
 
 #[tokio::test]
 async fn a_part_that_is_kept_keeps_its_date() {
     let scene = Scene::numbered();
-    record(&scene.process(RecordMode::Record), 1, &[&["a"], &["a", "b"]]).await;
-    scene.date_back(0, 40);
+    scene.record(0, 1, &[&["a"], &["a", "b"]]).await;
+    scene.date_back(0, 0, 40);
     let old = scene.cassette("item-0").trials[0].recorded_at;
     let process = scene.process(RecordMode::Auto);
     let execution = process.begin(0, 0);
@@ -57,7 +56,7 @@ async fn a_part_that_is_kept_keeps_its_date() {
     let execution = process.begin(0, 0);
     process.ask(&execution, &["a", "x"]).await;
     assert_eq!(end(&execution).await.0.recorded_at, trial.recorded_at, "only this part was replayed");
-    let process = renewing(&scene, 1);
+    let process = scene.renewing(1);
     let execution = process.begin(0, 0);
     process.ask(&execution, &["a"]).await;
     assert_eq!(end(&execution).await.0.live, 1, "the old part is recorded again");

@@ -5,16 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::*;
 use crate::recording::NO_KEY;
 
-const TEXT: &str = "the same for both";
-
-/// Begins trials of two items with the same text.
-fn twins(process: &Process, run: usize) -> [Arc<ExecutionTraffic>; 2] {
-    [1, 2].map(|index| process.begin_with(&json!({ "input": TEXT }), index, run))
-}
-
 /// Sends a request that belongs to one of the twins, and returns the status and the text of the response.
 async fn ask_as_one(process: &Process, text: &str) -> (u16, String) {
-    process.post(&process.base_url(None), &chat(&[TEXT, text])).await
+    process.post(&process.base_url(None), &chat(&[TWIN, text])).await
 }
 
 /// Begins and ends all trials that an experiment with one trial per item has, but those of the twins.
@@ -44,7 +37,7 @@ async fn a_complete_recording_replaces_all_unattributed_requests_of_its_experime
     let scene = Scene::numbered();
     let record = async |texts: &[&str], ends: &[Status]| {
         let process = scene.process_of(1, RecordMode::Record, |_| {});
-        let twins = twins(&process, 0);
+        let twins = process.begin_twins();
         for text in texts {
             ask_as_one(&process, text).await;
         }
@@ -70,7 +63,7 @@ async fn all_trials_of_an_item_belong_to_a_complete_recording() {
     let scene = Scene::numbered();
     for (text, runs) in [("one", 1), ("two", 2)] {
         let process = scene.process_of(runs, RecordMode::Record, |_| {});
-        let twins = twins(&process, 0);
+        let twins = process.begin_twins();
         ask_as_one(&process, text).await;
         for twin in &twins {
             end(twin).await;
@@ -94,7 +87,7 @@ async fn a_failing_provider_removes_no_unattributed_requests() {
     });
     let record = async |texts: &[&str]| {
         let process = scene.process_of(1, RecordMode::Record, |_| {});
-        let twins = twins(&process, 0);
+        let twins = process.begin_twins();
         for text in texts {
             let asked = ask_as_one(&process, text);
             let _ = tokio::time::timeout(Duration::from_millis(500), asked).await;
@@ -125,10 +118,10 @@ async fn another_process_does_not_replace_equal_requests() {
         let scene = Scene::numbered();
         for times in [2, 1] {
             let process = scene.process(RecordMode::Record);
-            let [_one, _two] = twins(&process, 0);
+            let [_one, _two] = process.begin_twins();
             // Then it is unknown which experiment has asked.
             let lab = scene.traffic(&process.gateway, "lab", 1, RecordMode::Record, |_| {});
-            let item = json!({ "input": TEXT });
+            let item = json!({ "input": TWIN });
             let _other = is_shared.then(|| lab.begin(item.as_object().unwrap(), 0, 0).unwrap());
             for _ in 0..times {
                 ask_as_one(&process, "again").await;
@@ -149,14 +142,14 @@ async fn a_refused_request_is_an_error_only_of_those_that_may_have_sent_it() {
     process.ask(&ended, &["hi"]).await;
     ended.end_agent(Duration::ZERO).await;
     let refuse = async || {
-        let refused = process.post_with(NO_KEY, &process.base_url(None), &chat(&[TEXT])).await;
+        let refused = process.post_with(NO_KEY, &process.base_url(None), &chat(&[TWIN])).await;
         assert_eq!(refused.0, 401, "{refused:?}");
     };
     refuse().await;
     let item = json!({ "input": "something else" });
     let other = process.begin_with(&item, 3, 0);
     let elsewhere = lab.begin(item.as_object().unwrap(), 0, 0).unwrap();
-    let twins = twins(&process, 0);
+    let twins = process.begin_twins();
     refuse().await;
     assert!(twins.iter().all(|twin| twin.has_problem()));
     assert!(!other.has_problem() && !elsewhere.has_problem());
@@ -173,8 +166,8 @@ async fn a_refused_request_of_an_experiment_that_is_not_recorded_is_no_error_of_
     let lab = scene.traffic(&process.gateway, "lab", 1, RecordMode::Record, |_| {});
     let item = json!({ "input": "something else" });
     let elsewhere = lab.begin(item.as_object().unwrap(), 0, 0).unwrap();
-    let twins = twins(&process, 0);
-    process.post_with(NO_KEY, &process.base_url(None), &chat(&[TEXT])).await;
+    let twins = process.begin_twins();
+    process.post_with(NO_KEY, &process.base_url(None), &chat(&[TWIN])).await;
     assert!(twins.iter().all(|twin| twin.has_problem()) && !elsewhere.has_problem());
 }
 
@@ -184,7 +177,7 @@ async fn an_experiment_that_is_not_recorded_gets_no_recordings_of_others() {
     let off = tempfile::tempdir().unwrap();
     let process = scene.process_with(RecordMode::Off, |settings| settings.root = off.path().to_owned());
     let lab = scene.traffic(&process.gateway, "lab", 1, RecordMode::Record, |_| {});
-    let item = json!({ "input": TEXT });
+    let item = json!({ "input": TWIN });
     let _not_recorded = process.begin_with(&item, 0, 0);
     let _recorded = lab.begin(item.as_object().unwrap(), 0, 0).unwrap();
     ask_as_one(&process, "hi").await;
@@ -197,20 +190,19 @@ async fn an_experiment_that_is_not_recorded_gets_no_recordings_of_others() {
 async fn old_trials_ask_again_also_if_their_requests_name_no_item() {
     let scene = Scene::numbered();
     let first = scene.process(RecordMode::Record);
-    let both = twins(&first, 0);
+    let both = first.begin_twins();
     assert_eq!(content(&ask_as_one(&first, "hi").await.1), "answer 0 to hi");
     for (number, twin) in (1..).zip(&both) {
         assert_eq!(content(&first.ask(twin, &["bye"]).await.1), format!("answer {number} to bye"));
         end(twin).await;
     }
     first.traffic.finish(&mut None);
-    let renewing =
-        || scene.process_with(RecordMode::Replay, |settings| settings.stale_after = Some(Duration::ZERO));
-    let process = renewing();
-    let _both = twins(&process, 0);
+    [1, 2].into_iter().for_each(|index| scene.date_back(index, 0, 40));
+    let process = scene.renewing(3);
+    let _both = process.begin_twins();
     assert_eq!(content(&ask_as_one(&process, "hi").await.1), "answer 3 to hi", "of one of two");
-    let process = renewing();
-    let _by_content = process.begin_with(&json!({ "input": TEXT }), 1, 0);
+    let process = scene.renewing(3);
+    let _by_content = process.begin_with(&json!({ "input": TWIN }), 1, 0);
     let _other = process.begin_with(&json!({ "input": "something else" }), 2, 0);
     assert_eq!(content(&ask_as_one(&process, "hi").await.1), "answer 4 to hi", "by content");
 }

@@ -255,7 +255,7 @@ fn without_the_servers_time_the_version_is_of_this_machines() {
 }
 
 #[test]
-fn a_data_set_that_changed_meanwhile_is_fetched_anew_from_a_server_that_knows_no_versions() {
+fn a_data_set_that_changed_meanwhile_is_fetched_again_from_a_server_that_knows_no_versions() {
     let project = Project { is_old: true, ..Project::of_many(150) };
     let answering = project.clone();
     let server = TestServer::start(move |asked| {

@@ -220,7 +220,7 @@ fn a_server_that_records_no_versions_gives_what_there_is() {
 }
 
 #[test]
-fn pages_that_overlap_are_fetched_anew_and_an_error_in_the_end() {
+fn pages_that_overlap_are_fetched_again_and_an_error_in_the_end() {
     let server = TestServer::start(|asked| match path(asked) {
         "/api/v1/examples" => {
             ScriptedResponse::json(200, &(0..100).map(|n| example(n, PROD)).collect::<Vec<_>>().into())

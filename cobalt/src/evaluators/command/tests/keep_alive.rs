@@ -64,7 +64,7 @@ async fn the_time_that_an_output_waits_for_its_turn_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_program_that_ends_is_started_anew_for_the_next_output() {
+async fn a_program_that_ends_is_started_again_for_the_next_output() {
     let evaluator = loop_of(&format!("[ $n = 3 ] && {{ echo broken >&2; exit 7; }}; {COUNTS}"));
     let first = ask(&evaluator).await.unwrap();
     ask(&evaluator).await.unwrap();

@@ -14,7 +14,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// The requests of one provider and model.
 #[derive(Debug, Default)]
-pub struct Gate {
+pub struct Throttle {
     in_flight: usize,
     /// Requests at a time; `None` before the first 429.
     limit: Option<usize>,
@@ -24,27 +24,27 @@ pub struct Gate {
     /// Reductions without a success between them.
     reductions_in_a_row: u32,
     /// The end of the pause.
-    opens_at: Option<Instant>,
+    paused_until: Option<Instant>,
 }
 
 /// Counts how often the limit was reduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round(u64);
 
-/// A gate is closed until this time, or until a request ends.
+/// No request may start until this time, or until a request ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closed {
+pub struct Throttled {
     pub until: Option<Instant>,
 }
 
-impl Gate {
+impl Throttle {
     /// Whether a request may start.
-    pub fn check(&self, now: Instant) -> Result<(), Closed> {
-        if let Some(until) = self.opens_at.filter(|until| *until > now) {
-            return Err(Closed { until: Some(until) });
+    pub fn check(&self, now: Instant) -> Result<(), Throttled> {
+        if let Some(until) = self.paused_until.filter(|until| *until > now) {
+            return Err(Throttled { until: Some(until) });
         }
         match self.limit {
-            Some(limit) if self.in_flight >= limit => Err(Closed { until: None }),
+            Some(limit) if self.in_flight >= limit => Err(Throttled { until: None }),
             _ => Ok(()),
         }
     }
@@ -82,8 +82,8 @@ impl Gate {
         }
         if is_new || retry_after.is_some() {
             let asked = retry_after.map(|wait| wait.min(MAX_PAUSE));
-            let opens_at = now + BackOff::default().wait(self.reductions_in_a_row, asked);
-            self.opens_at = self.opens_at.max(Some(opens_at));
+            let paused_until = now + BackOff::default().wait(self.reductions_in_a_row, asked);
+            self.paused_until = self.paused_until.max(Some(paused_until));
         }
         self.reductions_in_a_row = self.reductions_in_a_row.saturating_add(u32::from(is_new));
     }
@@ -95,73 +95,73 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn started(count: usize) -> (Gate, Vec<Round>) {
-        let mut gate = Gate::default();
-        let rounds = (0..count).map(|_| gate.start()).collect();
-        (gate, rounds)
+    fn started(count: usize) -> (Throttle, Vec<Round>) {
+        let mut throttle = Throttle::default();
+        let rounds = (0..count).map(|_| throttle.start()).collect();
+        (throttle, rounds)
     }
 
     /// How many requests may start after all pauses.
-    fn free(gate: &mut Gate, now: Instant) -> usize {
+    fn free(throttle: &mut Throttle, now: Instant) -> usize {
         let later = now + MAX_PAUSE * 2;
         let mut count = 0;
-        while gate.check(later).is_ok() && count < 1000 {
-            gate.start();
+        while throttle.check(later).is_ok() && count < 1000 {
+            throttle.start();
             count += 1;
         }
-        gate.in_flight -= count;
+        throttle.in_flight -= count;
         count
     }
 
     #[test]
     fn nothing_is_limited_before_a_429() {
-        let (mut gate, _) = started(500);
-        assert_eq!(free(&mut gate, Instant::now()), 1000);
+        let (mut throttle, _) = started(500);
+        assert_eq!(free(&mut throttle, Instant::now()), 1000);
     }
 
     #[test]
     fn a_429_halves_the_requests_at_a_time_once_for_those_that_started_together() {
         let now = Instant::now();
-        let (mut gate, rounds) = started(64);
+        let (mut throttle, rounds) = started(64);
         for round in rounds {
-            gate.throttled(round, None, now);
-            gate.end();
+            throttle.throttled(round, None, now);
+            throttle.end();
         }
-        assert_eq!(free(&mut gate, now), 32);
-        let rounds: Vec<_> = (0..32).map(|_| gate.start()).collect();
-        gate.throttled(rounds[0], None, now);
-        assert_eq!(gate.limit, Some(16));
+        assert_eq!(free(&mut throttle, now), 32);
+        let rounds: Vec<_> = (0..32).map(|_| throttle.start()).collect();
+        throttle.throttled(rounds[0], None, now);
+        assert_eq!(throttle.limit, Some(16));
     }
 
     #[test]
     fn at_least_one_request_is_allowed() {
         let now = Instant::now();
-        let mut gate = Gate::default();
+        let mut throttle = Throttle::default();
         for _ in 0..5 {
-            let round = gate.start();
-            gate.throttled(round, None, now);
-            gate.end();
+            let round = throttle.start();
+            throttle.throttled(round, None, now);
+            throttle.end();
         }
-        assert_eq!(free(&mut gate, now), 1);
+        assert_eq!(free(&mut throttle, now), 1);
     }
 
     #[test]
     fn successes_allow_one_more_at_a_time() {
         let now = Instant::now();
-        let (mut gate, rounds) = started(8);
-        gate.throttled(rounds[0], None, now);
+        let (mut throttle, rounds) = started(8);
+        throttle.throttled(rounds[0], None, now);
         rounds.iter().for_each(|round| {
-            gate.succeeded(*round);
-            gate.end();
+            throttle.succeeded(*round);
+            throttle.end();
         });
-        assert_eq!(free(&mut gate, now), 4, "successes from before the 429 do not count");
+        assert_eq!(free(&mut throttle, now), 4, "successes from before the 429 do not count");
         let mut succeed = |count| {
             for _ in 0..count {
-                let round = gate.start();
-                gate.succeeded(round);
-                gate.end();
+                let round = throttle.start();
+                throttle.succeeded(round);
+                throttle.end();
             }
-            free(&mut gate, now)
+            free(&mut throttle, now)
         };
         assert_eq!((succeed(3), succeed(1), succeed(4), succeed(1)), (4, 5, 5, 6));
     }
@@ -169,42 +169,44 @@ mod tests {
     #[test]
     fn nothing_starts_before_the_time_that_the_server_asks_for() {
         let now = Instant::now();
-        let (mut gate, rounds) = started(4);
-        gate.throttled(rounds[0], Some(SECOND * 10), now);
-        gate.throttled(rounds[1], Some(SECOND * 20), now);
-        gate.throttled(rounds[2], Some(SECOND), now);
-        (0..4).for_each(|_| gate.end());
-        let Err(Closed { until: Some(until) }) = gate.check(now + SECOND * 19) else { panic!("{gate:?}") };
+        let (mut throttle, rounds) = started(4);
+        throttle.throttled(rounds[0], Some(SECOND * 10), now);
+        throttle.throttled(rounds[1], Some(SECOND * 20), now);
+        throttle.throttled(rounds[2], Some(SECOND), now);
+        (0..4).for_each(|_| throttle.end());
+        let Err(Throttled { until: Some(until) }) = throttle.check(now + SECOND * 19) else {
+            panic!("{throttle:?}")
+        };
         assert!(until >= now + SECOND * 20 && until < now + SECOND * 21);
-        assert_eq!(gate.check(until), Ok(()));
+        assert_eq!(throttle.check(until), Ok(()));
     }
 
     #[test]
     fn a_server_that_asks_for_an_hour_is_asked_again_after_a_minute() {
         let now = Instant::now();
-        let (mut gate, rounds) = started(1);
-        gate.throttled(rounds[0], Some(Duration::MAX), now);
-        gate.end();
-        assert_eq!(gate.check(now + MAX_PAUSE + SECOND), Ok(()));
+        let (mut throttle, rounds) = started(1);
+        throttle.throttled(rounds[0], Some(Duration::MAX), now);
+        throttle.end();
+        assert_eq!(throttle.check(now + MAX_PAUSE + SECOND), Ok(()));
     }
 
     #[test]
     fn the_pauses_grow_without_a_success() {
         let mut now = Instant::now();
-        let mut gate = Gate::default();
-        let mut pause = |gate: &mut Gate| {
-            let round = gate.start();
-            gate.throttled(round, None, now);
-            gate.end();
-            let pause = gate.opens_at.unwrap() - now;
+        let mut throttle = Throttle::default();
+        let mut pause = |throttle: &mut Throttle| {
+            let round = throttle.start();
+            throttle.throttled(round, None, now);
+            throttle.end();
+            let pause = throttle.paused_until.unwrap() - now;
             now += pause;
             pause.as_millis()
         };
-        let pauses: Vec<_> = (0..4).map(|_| pause(&mut gate)).collect();
+        let pauses: Vec<_> = (0..4).map(|_| pause(&mut throttle)).collect();
         assert!(pauses[0] <= 500 && pauses[3] >= 2000, "{pauses:?}");
-        let round = gate.start();
-        gate.succeeded(round);
-        gate.end();
-        assert!(pause(&mut gate) <= 500);
+        let round = throttle.start();
+        throttle.succeeded(round);
+        throttle.end();
+        assert!(pause(&mut throttle) <= 500);
     }
 }

@@ -1,0 +1,115 @@
+//! What a new response is recorded in.
+
+use std::sync::Arc;
+
+use cobalt_core::recordings::{Interaction, RecordingFolder};
+use cobalt_core::timestamp::Timestamp;
+
+use super::execution::ExecutionTraffic;
+use super::experiment::ExperimentTraffic;
+use super::trial_requests::{could_not_answer, refuses_key};
+use super::unattributed::Unattributed;
+use crate::budget;
+
+/// What a new response is recorded in.
+#[derive(Clone, Debug)]
+pub enum Sink {
+    Execution {
+        execution: Arc<ExecutionTraffic>,
+        entry: usize,
+    },
+    /// `candidates`: those that may have sent the request.
+    Unattributed {
+        experiment: Arc<ExperimentTraffic>,
+        is_only: bool,
+        candidates: Vec<Arc<ExecutionTraffic>>,
+    },
+    Nothing {
+        candidates: Vec<Arc<ExecutionTraffic>>,
+    },
+}
+
+impl Sink {
+    /// Where long texts are stored; `None` if nothing is recorded.
+    pub fn folder(&self) -> Option<RecordingFolder> {
+        match self {
+            Self::Execution { execution, .. } => {
+                execution.records().then(|| execution.experiment().folder().clone())
+            }
+            Self::Unattributed { experiment, .. } => Some(RecordingFolder::new(experiment.root())),
+            Self::Nothing { .. } => None,
+        }
+    }
+
+    /// The trials that may have sent the request; none if that is unknown.
+    pub fn candidates(&self) -> &[Arc<ExecutionTraffic>] {
+        match self {
+            Self::Execution { execution, .. } => std::slice::from_ref(execution),
+            Self::Unattributed { candidates, .. } | Self::Nothing { candidates } => candidates,
+        }
+    }
+
+    /// The experiments that may have sent the request; one may be there more than once.
+    fn experiments(&self) -> impl Iterator<Item = &ExperimentTraffic> {
+        let first = match self {
+            Self::Unattributed { experiment, .. } => Some(&**experiment),
+            Self::Execution { .. } | Self::Nothing { .. } => None,
+        };
+        first.into_iter().chain(self.candidates().iter().map(|execution| &**execution.experiment()))
+    }
+
+    pub fn execution(&self) -> Option<&Arc<ExecutionTraffic>> {
+        match self {
+            Self::Execution { execution, .. } => Some(execution),
+            _ => None,
+        }
+    }
+
+    /// Expects an answer to a request without an item.
+    pub fn expect_answer(&self) {
+        self.experiments().for_each(ExperimentTraffic::expect_unattributed);
+    }
+
+    /// Adds the cost of a new response, in USD, to what is spent.
+    pub fn spend(&self, cost: f64) {
+        match self {
+            Self::Execution { .. } => budget::spend(cost),
+            Self::Unattributed { .. } | Self::Nothing { .. } => budget::spend_unattributed(cost, false),
+        }
+    }
+
+    /// Records a new interaction, whose cost is in USD.
+    pub fn keep(&self, interaction: Interaction, cost: f64, unattributed: &Unattributed) {
+        match self {
+            Self::Execution { execution, entry } => execution.complete(*entry, interaction, cost),
+            Self::Unattributed { experiment, is_only, .. } => {
+                let status = interaction.response.status;
+                if refuses_key(status) {
+                    return;
+                }
+                if !could_not_answer(status) {
+                    self.experiments().for_each(ExperimentTraffic::receive_unattributed);
+                }
+                let experiment_name = is_only.then(|| experiment.name().to_owned());
+                let recorded_at = Some(Timestamp::now());
+                let interaction = Interaction { experiment: experiment_name, recorded_at, ..interaction };
+                unattributed.add(experiment.root(), interaction);
+            }
+            Self::Nothing { .. } => {}
+        }
+    }
+
+    /// Notes that a request was not sent.
+    pub fn withdraw(&self) {
+        if let Self::Execution { execution, entry } = self {
+            execution.withdraw(*entry);
+        }
+    }
+
+    /// Notes that a request got no response.
+    pub fn give_up(&self) {
+        if let Self::Execution { execution, entry } = self {
+            execution.give_up(*entry);
+        }
+    }
+}
