@@ -60,7 +60,7 @@ pub enum Command {
     ///
     /// Watches the files of the packages and of their path dependencies, and those in the workspace root, except hidden files,
     /// build output and Cobalt's own files. The first run does what `run --changed` does. If the project cannot be built or
-    /// read, the error is shown and watching continues. Press Ctrl-C to stop.
+    /// read, the error is shown and watching continues. All runs share one budget (--max-cost). Press Ctrl-C to stop.
     ///
     /// Exit codes: 2 invalid arguments; 3 no project found, or its files cannot be watched; 4 nothing matched at startup; 130
     /// stopped by Ctrl-C.

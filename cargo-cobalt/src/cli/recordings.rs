@@ -29,9 +29,10 @@ pub enum RecordingsCommand {
     Show(ShowRecording),
     /// Delete unused recordings (lists them first)
     ///
-    /// A recording is unused if no item of the experiment's current dataset uses it; files in `blobs` are unused if no recording refers
-    /// to them. Experiments whose dataset cannot be read are skipped, and so are folders that belong to no listed experiment. Without
-    /// `--yes` it asks for confirmation; if stdin is not a terminal, nothing is deleted. Do not run it while experiments are recorded.
+    /// A recording is unused if no item of the experiment's current dataset uses it; files in `blobs` are unused if no recording refers to
+    /// them. Temporary files that a process left when it was killed are deleted, too. Experiments whose dataset cannot be read are skipped,
+    /// and so are folders that belong to no listed experiment. Without `--yes` it asks for confirmation; if stdin is not a terminal,
+    /// nothing is deleted. Do not run it while experiments are recorded.
     ///
     /// Exit codes: 0, even if nothing was deleted; 2 invalid arguments; 3 the project could not be built or configured, or a file could
     /// not be read or deleted; 4 nothing matched.

@@ -64,7 +64,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub runs: Option<NonZeroUsize>,
 
-    /// Stop when this much is spent on models, in USD (agents and judges); the run can be resumed
+    /// Budget of agents and judges in USD; when it is spent, the run stops and can be resumed
     #[arg(long, value_name = "USD")]
     pub max_cost: Option<MaxCost>,
 

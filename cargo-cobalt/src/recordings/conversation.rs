@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_message_is_found_in_every_vendors_form() {
+    fn the_last_message_is_found_in_every_providers_form() {
         for (request, expected) in [
             (
                 json!({ "messages": [{ "role": "system", "content": "Be short." }, { "role": "user", "content": "Hi" }] }),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_found_in_every_vendors_form() {
+    fn the_answer_is_found_in_every_providers_form() {
         for (response, expected) in [
             (
                 json!({ "choices": [{ "message": { "content": "Yes", "tool_calls": [{ "function": { "name": "f", "arguments": "{}" } }] } }] }),

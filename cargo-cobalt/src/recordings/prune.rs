@@ -75,86 +75,87 @@ impl PrunePlan {
     /// What the selected experiments leave unused. `all` are those of the project.
     fn of(selected: &[ExperimentRecordings], all: &[ExperimentRecordings]) -> Result<Self, RecordingError> {
         let mut plan = Self::default();
-        // Experiments whose names differ little can share a folder.
-        let mut by_folder = BTreeMap::<&Path, Vec<&ExperimentRecordings>>::new();
-        for experiment in selected.iter().chain(all) {
-            by_folder.entry(experiment.folder.path()).or_default().push(experiment);
-        }
-        by_folder.retain(|folder, _| selected.iter().any(|experiment| experiment.folder.path() == *folder));
-        for sharing in by_folder.values() {
-            plan.add_experiment(sharing)?;
+        let folders: BTreeMap<_, _> =
+            selected.iter().map(|experiment| (experiment.folder.path(), experiment)).collect();
+        for (folder, experiment) in folders {
+            // Experiments whose names differ little can share a folder.
+            let is_sharing = |other: &&ExperimentRecordings| other.folder.path() == folder;
+            let sharing: Vec<_> = selected.iter().chain(all).filter(is_sharing).collect();
+            plan.add_folder(experiment, &sharing)?;
         }
         for root in roots(selected) {
             if plan.is_searchable(root) {
                 let folder = RecordingFolder::new(root);
-                plan.add_drafts(&folder)?;
-                plan.add_blobs(&folder, [unattributed(root)].iter())?;
+                plan.add_temporary_files(&folder)?;
+                plan.add_blobs(&folder, &[unattributed(root)])?;
             }
         }
         Ok(plan)
     }
 
-    /// Adds what processes have left that ended while they wrote.
-    fn add_drafts(&mut self, folder: &RecordingFolder) -> Result<(), RecordingError> {
-        let drafts = folder.old_drafts()?;
-        let is_inside = |path: &PathBuf| path.parent().is_some_and(|folder| !folder.is_symlink());
-        let drafts = drafts.into_iter().filter(is_inside);
-        self.files.extend(drafts.filter_map(|path| UnusedFile::new("draft", path)));
+    /// Adds the files of processes that ended while they wrote.
+    fn add_temporary_files(&mut self, folder: &RecordingFolder) -> Result<(), RecordingError> {
+        let files = folder.old_drafts()?.into_iter();
+        let inside = files.filter(|path| path.parent().is_some_and(|folder| !folder.is_symlink()));
+        self.files.extend(inside.filter_map(|path| UnusedFile::new("temporary", path)));
         Ok(())
     }
 
-    /// Adds the unused files of the experiments that have this folder.
-    fn add_experiment(&mut self, sharing: &[&ExperimentRecordings]) -> Result<(), RecordingError> {
-        let Some(first) = sharing.first() else { return Ok(()) };
-        let folder = &first.folder;
-        if !self.is_searchable(&first.root) || !self.is_searchable(folder.path()) {
+    /// Adds the unused files in the folder of an experiment. `sharing` are all experiments that have this folder.
+    fn add_folder(
+        &mut self,
+        ExperimentRecordings { root, folder, .. }: &ExperimentRecordings,
+        sharing: &[&ExperimentRecordings],
+    ) -> Result<(), RecordingError> {
+        if !self.is_searchable(root) || !self.is_searchable(folder.path()) {
             return Ok(());
         }
-        self.add_drafts(folder)?;
-        if let Some((experiment, why)) =
-            sharing.iter().find_map(|it| Some((&it.experiment, it.unused.as_ref().err()?)))
-        {
+        self.add_temporary_files(folder)?;
+        let unknown = |it: &&ExperimentRecordings| Some((it.experiment.clone(), it.unused.clone().err()?));
+        if let Some((experiment, why)) = sharing.iter().find_map(unknown) {
+            let folder = relative_path(folder.path());
             self.notes.push(format!(
-                "skipping `{}`: the items of `{experiment}` are not known: {why}",
-                relative_path(folder.path())
+                "skipping `{folder}`: cannot tell which recordings of `{experiment}` are used: {why}"
             ));
             return Ok(());
         }
         let mut kept = Vec::new();
         for path in folder.cassettes()? {
-            let (name, file) = (name(&path), relative_path(&path));
-            match RecordingFolder::read_file(&path) {
-                Ok(None) => {}
-                Ok(Some(cassette)) => {
-                    let uses: Vec<_> = sharing.iter().map(|it| it.use_of(&name, &cassette)).collect();
-                    if uses.contains(&Use::Used) {
-                        kept.push(path);
-                    } else if uses.contains(&Use::Unused) {
-                        self.files.extend(UnusedFile::new("recording", path));
-                    } else {
-                        let other = &cassette.experiment;
-                        self.notes.push(format!("keeping `{file}`: it is of experiment `{other}`"));
-                        kept.push(path);
-                    }
-                }
-                // It may be a file of the user; the list has the error.
-                Err(_) => {
-                    if sharing.iter().all(|it| it.has_use_for(&name) == Use::Unused) {
-                        self.notes.push(format!("keeping `{file}`: it cannot be read as a recording"));
-                    }
-                    kept.push(path);
-                }
+            if self.is_kept(&path, sharing) {
+                kept.push(path);
+            } else {
+                self.files.extend(UnusedFile::new("recording", path));
             }
         }
-        self.add_blobs(folder, kept.iter())
+        self.add_blobs(folder, &kept)
+    }
+
+    /// Whether a recording is kept. A note says why, unless an item uses it.
+    fn is_kept(&mut self, path: &Path, sharing: &[&ExperimentRecordings]) -> bool {
+        let name = name(path);
+        let why = match RecordingFolder::read_file(path) {
+            Ok(Some(cassette)) => {
+                let uses: Vec<_> = sharing.iter().map(|it| it.use_of(&name, &cassette)).collect();
+                if uses.contains(&Use::Used) {
+                    return true;
+                }
+                if uses.contains(&Use::Unused) {
+                    return false;
+                }
+                format!("it belongs to experiment `{}`", cassette.experiment)
+            }
+            // It may be a file of the user; the list has the error.
+            Err(_) if sharing.iter().all(|it| it.has_use_for(&name) == Use::Unused) => {
+                "it cannot be read as a recording".to_owned()
+            }
+            Ok(None) | Err(_) => return true,
+        };
+        self.notes.push(format!("keeping `{}`: {why}", relative_path(path)));
+        true
     }
 
     /// Adds the long texts to which none of these recordings refers.
-    fn add_blobs<'a>(
-        &mut self,
-        folder: &RecordingFolder,
-        kept: impl Iterator<Item = &'a PathBuf>,
-    ) -> Result<(), RecordingError> {
+    fn add_blobs(&mut self, folder: &RecordingFolder, kept: &[PathBuf]) -> Result<(), RecordingError> {
         let blobs = folder.blobs()?;
         let Some(inside) = blobs.first().and_then(|blob| blob.parent()) else { return Ok(()) };
         if !self.is_searchable(inside) {
@@ -289,11 +290,11 @@ mod tests {
         };
         let selected = std::slice::from_ref(&one);
         assert_eq!(deleted(selected, &[one.clone(), same.clone(), other.clone()]), ["old"]);
-        // Without the others, those of another name are kept all the same.
+        // Without the others, those of another name are kept, too.
         assert_eq!(deleted(selected, selected), ["old", "two"]);
         let plan = PrunePlan::of(selected, selected).unwrap();
         assert!(
-            plan.notes.iter().any(|note| note.ends_with("it is of experiment `a-b`")),
+            plan.notes.iter().any(|note| note.ends_with("it belongs to experiment `a-b`")),
             "{:?}",
             plan.notes
         );
@@ -309,17 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn old_drafts_go_and_the_folder_of_blobs_with_its_last_file() {
+    fn old_temporary_files_are_deleted_and_the_folder_of_blobs_with_its_last_file() {
         let dir = tempfile::tempdir().unwrap();
         let only = experiment(dir.path(), "a b", &[]);
         only.folder.write_blob(b"of no recording").unwrap();
-        let draft = only.folder.path().join(".one.json.12-0a1b2c3d.tmp");
-        let file = fs::File::create(&draft).unwrap();
+        let temporary = only.folder.path().join(".one.json.12-0a1b2c3d.tmp");
+        let file = fs::File::create(temporary).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(7_200)).unwrap();
         let only = std::slice::from_ref(&only);
         let plan = PrunePlan::of(only, only).unwrap();
         let what: Vec<_> = plan.files.iter().map(|file| file.what).collect();
-        assert_eq!(what, ["draft", "blob"]);
+        assert_eq!(what, ["temporary", "blob"]);
         assert!(remove(plan.files).is_empty());
         assert!(!only[0].folder.path().exists());
     }

@@ -1,5 +1,6 @@
 //! One recording in a readable form.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use cobalt_core::recordings::{
 };
 use cobalt_core::reporters::{Style, format_duration};
 use cobalt_core::timestamp::Timestamp;
-use cobalt_core::wording::{count, group_thousands, join_quoted, truncate};
+use cobalt_core::wording::{count, group_thousands, join_quoted};
 use serde_json::Value;
 
 use super::age::format_age;
@@ -270,8 +271,33 @@ fn format_tokens(tokens: Tokens) -> String {
     )
 }
 
-/// A text on one line, without repeated white space.
+/// A text on one line, without repeated white space, cut between words if it is long.
 fn shorten(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
-    one_line(&truncate(&words.join(" "), MAX_TEXT))
+    one_line(&truncate_at_word(&words.join(" "), MAX_TEXT))
+}
+
+/// Truncates a text to at most `most` characters, with `…`: between words, unless that would drop more than half of them.
+fn truncate_at_word(text: &str, most: usize) -> Cow<'_, str> {
+    let Some((end, next)) = text.char_indices().nth(most) else { return Cow::Borrowed(text) };
+    let beginning = &text[..end];
+    let words =
+        if next == ' ' { beginning } else { beginning.rsplit_once(' ').map_or("", |(words, _)| words) };
+    let kept = if words.len() * 2 < end { beginning } else { words };
+    Cow::Owned(format!("{kept}…"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_words_and_a_long_word_within() {
+        let cut = |text| truncate_at_word(text, 12).into_owned();
+        assert_eq!(cut("one two four"), "one two four");
+        assert_eq!(cut("one two three"), "one two…");
+        assert_eq!(cut("one two four five"), "one two four…");
+        assert_eq!(cut("a: [1,2,3,4,5]"), "a: [1,2,3,4,…");
+        assert_eq!(cut("質問質問質問質問質問質問質問"), "質問質問質問質問質問質問…");
+    }
 }

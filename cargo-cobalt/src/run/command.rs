@@ -90,13 +90,13 @@ pub fn run_once(
     }
     let BuildOutput { binaries, skipped: foreign } = built?;
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
-    let mut call = Invocation::new(Screen::of(&settings, arguments.quiet, folder), reporters);
+    let mut invocation = Invocation::new(Screen::of(&settings, arguments.quiet, folder), reporters);
     let of_variable = || std::env::var("COBALT_RECORD").ok()?.parse().ok();
-    call.set_record_mode(flags.record.or_else(of_variable));
+    invocation.set_record_mode(flags.record.or_else(of_variable));
     if !foreign.is_empty() {
-        call.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
+        invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }
-    let ready = with_variables(&binaries, &project, flags, &call.screen)?;
+    let ready = with_variables(&binaries, &project, flags, &invocation.screen)?;
     let mut refusals = check_names(&ready, &arguments.selection.experiment)?;
     if let Some(given) = &given {
         check_baseline(&ready, &arguments.selection, given)?;
@@ -105,22 +105,26 @@ pub fn run_once(
         refusals = missing_keys(&ready, arguments)?.iter().map(ToString::to_string).collect();
     }
     if refusals.is_empty() {
-        call.run(&ready, arguments)?;
+        invocation.run(&ready, arguments)?;
     } else {
-        refusals.into_iter().try_for_each(|why| call.abort(why))?;
+        refusals.into_iter().try_for_each(|why| invocation.abort(why))?;
     }
-    call.summaries();
+    invocation.summaries();
     let nothing_matched = || nothing_matched(&ready, arguments);
-    let (code, results) =
-        call.conclude(settings.is_ci(), repeats == RunMode::Once, binaries.is_empty(), nothing_matched)?;
-    call.finish(&results)?;
-    let path = show_dashboard_link(&settings, &results, &call.screen, arguments.ui);
+    let (code, results) = invocation.conclude(
+        settings.is_ci(),
+        repeats == RunMode::Once,
+        binaries.is_empty(),
+        nothing_matched,
+    )?;
+    invocation.finish(&results)?;
+    let path = show_dashboard_link(&settings, &results, &invocation.screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_received()).map(|path| (settings, path));
     // Last, as the results do not depend on it.
-    call.screen.into_result().map(|()| CompletedRun { code, dashboard })
+    invocation.screen.into_result().map(|()| CompletedRun { code, dashboard })
 }
 
-/// A temporary file in which the processes of a call add up what they spend.
+/// A temporary file in which the processes of an invocation add up what they spend.
 pub fn create_ledger() -> Result<tempfile::NamedTempFile, Error> {
     tempfile::NamedTempFile::new().map_err(Error::Ledger)
 }

@@ -28,18 +28,18 @@ pub struct Invocation {
     reporters: Reporters,
     /// The most severe exit code of a binary.
     worst: i32,
-    /// The flag of the mode of recordings, for the command that resumes; empty if none was set.
-    record_flag: String,
+    /// The mode of recordings, for the command that resumes; `None` if none was set.
+    record_mode: Option<RecordMode>,
 }
 
 impl Invocation {
     pub fn new(screen: Screen, reporters: Reporters) -> Self {
-        Self { state: RunState::default(), screen, reporters, worst: 0, record_flag: String::new() }
+        Self { state: RunState::default(), screen, reporters, worst: 0, record_mode: None }
     }
 
     /// Sets the mode of recordings, so that a resumed run has it, too.
     pub fn set_record_mode(&mut self, mode: Option<RecordMode>) {
-        self.record_flag = mode.map_or_else(String::new, |mode| format!(" --record {mode}"));
+        self.record_mode = mode;
     }
 
     /// Handles an event, received as this line.
@@ -85,7 +85,7 @@ impl Invocation {
     fn binary_ended(
         &mut self,
         binary: &Binary,
-        ProcessExit { status, reported_code: told }: ProcessExit,
+        ProcessExit { status, reported_code }: ProcessExit,
         arguments: &[String],
     ) {
         self.screen.binary_ended();
@@ -98,13 +98,14 @@ impl Invocation {
                 "{name} exited ({status}) before running its experiments; call `cobalt::main()` first in its `main`"
             ));
         }
-        if let Some(told) = told.filter(|told| severity(*told) > severity(code)) {
-            let what = if told == FAILED { "failures".to_owned() } else { format!("exit code {told}") };
+        if let Some(reported) = reported_code.filter(|reported| severity(*reported) > severity(code)) {
+            let what =
+                if reported == FAILED { "failures".to_owned() } else { format!("exit code {reported}") };
             self.screen
                 .warn(&format!("{name} exited ({status}), but had reported {what}, which takes precedence"));
-            code = told;
+            code = reported;
         }
-        if has_greeted && told.is_none() && running.is_empty() && matches!(code, 0 | FAILED) {
+        if has_greeted && reported_code.is_none() && running.is_empty() && matches!(code, 0 | FAILED) {
             code = self.fail(format!(
                 "{name} exited ({status}) before reporting its result; finished items are saved"
             ));
@@ -177,20 +178,18 @@ impl Invocation {
     }
 
     fn print_resume_hint(&self, results: &Results) {
-        let cut_off = &results.interrupted;
-        let kept: Vec<_> = cut_off.iter().filter(|run| run.has_saved_items).map(|run| &*run.id).collect();
-        if !kept.is_empty() {
+        let (saved, unsaved): (Vec<_>, Vec<_>) =
+            results.interrupted.iter().partition(|run| run.has_saved_items);
+        if !saved.is_empty() {
+            let ids: Vec<_> = saved.iter().map(|run| &*run.id).collect();
+            let record = self.record_mode.map_or_else(String::new, |mode| format!(" --record {mode}"));
             self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
-            let record = &self.record_flag;
-            self.screen.eprintln(&format!("  cargo cobalt run --resume {}{record}", kept.join(",")));
-            let others = cut_off.iter().filter(|run| !run.has_saved_items).map(|run| &*run.name);
-            let others = join_quoted(others);
-            if !others.is_empty() {
-                self.screen
-                    .eprintln(&wrap_for_stderr(&format!("Without a finished item: {others}; run again.")));
-            }
-        } else if !cut_off.is_empty() {
-            self.screen.eprintln("Interrupted before any item was finished.");
+            self.screen.eprintln(&format!("  cargo cobalt run --resume {}{record}", ids.join(",")));
+        }
+        if !unsaved.is_empty() {
+            let names = join_quoted(unsaved.iter().map(|run| &*run.name));
+            let hint = format!("No item finished in {names}: run again to start over.");
+            self.screen.eprintln(&wrap_for_stderr(&hint));
         }
     }
 

@@ -85,7 +85,7 @@ pub fn run(
     let child = start(binary, asked, &pipe)?;
     let _below = ForwardGuard::new(&child);
     let heard = spawn_readers(child, ends);
-    let (mut status, mut told, mut listening, mut deadline) = (None, None, READERS, None);
+    let (mut status, mut reported_code, mut listening, mut deadline) = (None, None, READERS, None);
     while status.is_none() || listening > 0 {
         let next = match deadline {
             None => heard.recv().ok(),
@@ -96,7 +96,7 @@ pub fn run(
         match next {
             Some(ProcessEvent::Message(message)) => match message {
                 Message::Event(event, line) => match *event {
-                    Event::Ended { exit_code } => told = Some(exit_code),
+                    Event::Ended { exit_code } => reported_code = Some(exit_code),
                     _ => hear(Message::Event(event, line)),
                 },
                 message => hear(message),
@@ -111,7 +111,7 @@ pub fn run(
     }
     pipe.close().map_err(PipeError)?;
     let gone = || Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() };
-    status.map(|status| ProcessExit { status, reported_code: told }).ok_or_else(gone)
+    status.map(|status| ProcessExit { status, reported_code }).ok_or_else(gone)
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,6 @@
 //! `run --estimate`: what a run would cost, according to earlier runs.
 
+use cobalt_core::recordings::{Cassette, RecordingFolder};
 use serde_json::{Value, json};
 
 use crate::project::Project;
@@ -45,6 +46,26 @@ fn a_total_without_all_of_its_parts_says_so() {
     let judged = json!({ "judgeCost": 0.01, "judgeCalls": 2, "judgeCached": 0 });
     keep(&project, "strict", "bbbbbbbbbbbb", 2, &judged);
     assert_printed!(estimate(&project, &[], 0));
+}
+
+#[test]
+fn replayed_and_ignored_experiments_cost_nothing() {
+    let project = Project::empty();
+    let manifest = project.read("Cargo.toml");
+    let manifest =
+        manifest.replace("default-features = false", "features = [\"record\"], default-features = false");
+    project.write("Cargo.toml", &manifest);
+    project.target("keyed");
+    project.write("tests/judge/mod.rs", include_str!("fixture/judge.rs"));
+    project.write("tests/keyed.rs", include_str!("fixture/keyed.rs"));
+    keep(&project, "free", "aaaaaaaaaaaa", 1, &json!({ "estimatedCost": 0.04 }));
+    RecordingFolder::new(project.path("cassettes/free")).write("one", &Cassette::new("free", "one")).unwrap();
+    let arguments = ["run", "--estimate", "--experiment", "free", "--experiment", "spared"];
+    assert_printed!(project.cobalt(&arguments, 0));
+    // The earlier run knows only the agent cost.
+    project
+        .cobalt(&[&arguments[..], &["--record", "record"]].concat(), 0)
+        .stdout_has("total cost at least $0.02");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `run --max-cost`: a run stops when the money is spent, and can be resumed.
+//! `run --max-cost`: runs stop when the budget is spent, and can be resumed.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,17 +25,17 @@ fn journals(project: &Project) -> Vec<PathBuf> {
 }
 
 /// How many finished items the only journal has.
-fn kept(project: &Project) -> usize {
+fn saved_items(project: &Project) -> usize {
     let [journal] = &*journals(project) else { panic!("one run is interrupted") };
     let text = fs::read_to_string(journal).unwrap();
     text.lines().filter(|line| line.contains("paid-model")).count()
 }
 
 #[test]
-fn a_run_stops_when_the_money_is_spent_and_is_resumed_with_more() {
+fn a_run_stops_when_its_budget_is_spent_and_is_resumed_with_another() {
     let project = paid();
     let said = project.cobalt(&["run", "--experiment", "paid", "--max-cost", "0.025"], 5);
-    assert_eq!((kept(&project), project.results().len()), (3, 0), "{said:?}");
+    assert_eq!((saved_items(&project), project.results().len()), (3, 0), "{said:?}");
     said.stderr_has("is used up, so no further request is sent").stderr_has("cargo cobalt run --resume");
     let id = journals(&project)[0].file_stem().unwrap().to_string_lossy().into_owned();
     project.cobalt(&["run", "--resume", &id, "--max-cost", "1"], 0);
@@ -43,12 +43,27 @@ fn a_run_stops_when_the_money_is_spent_and_is_resumed_with_more() {
 }
 
 #[test]
-fn all_targets_of_a_call_spend_the_same_money() {
+fn all_test_targets_share_a_budget() {
     let project = paid();
     project.cobalt(&["run", "--max-cost", "0.07"], 5);
-    assert_eq!((kept(&project), project.results().len()), (2, 1));
+    assert_eq!((saved_items(&project), project.results().len()), (2, 1));
     project.cobalt(&["run", "--max-cost", "0.11"], 0);
-    project.cobalt(&["run", "--max-cost", "0.05"], 5).stderr_has("Interrupted before any item was finished.");
+}
+
+#[test]
+fn an_experiment_of_which_no_item_finished_is_to_be_run_again() {
+    let project = paid();
+    let hint = "No item finished in `paid_again`: run again to start over.";
+    let said = project.cobalt(&["run", "--max-cost", "0.05"], 5).stderr_has(hint);
+    assert!(!said.stderr.contains("--resume"), "{said:?}");
+    let said = project.cobalt(&["run", "--max-cost", "0.02", "--record", "off"], 5).stderr_has(hint);
+    let id = journals(&project)[0].file_stem().unwrap().to_string_lossy().into_owned();
+    said.stderr_has(&format!("  cargo cobalt run --resume {id} --record off\n"));
+}
+
+#[test]
+fn a_budget_is_a_positive_number() {
+    let project = Project::empty();
     for wrong in ["0", "-1", "much"] {
         project.cobalt(&["run", &format!("--max-cost={wrong}")], 2).stderr_has("--max-cost");
     }

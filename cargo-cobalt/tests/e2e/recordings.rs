@@ -259,7 +259,7 @@ fn a_selection_deletes_no_recording_of_another_experiment() {
         let arguments = [&["recordings", "prune", "--yes"], arguments].concat();
         project
             .cobalt(&arguments, 0)
-            .stderr_has("keeping `cassettes/strict/oslo.json`: it is of experiment `strict?`");
+            .stderr_has("keeping `cassettes/strict/oslo.json`: it belongs to experiment `strict?`");
     }
     let listed: Value = serde_json::from_str(&project.cobalt(&["recordings", "--json"], 0).stdout).unwrap();
     assert_eq!((&listed[0]["item"], &listed[0]["use"]), (&json!("oslo"), &json!("unknown")));

@@ -16,7 +16,7 @@ import { BaselineChange } from './baseline';
 import { ChartPanel } from './chart-panel';
 import type { ScoreRange } from './histogram';
 import { Items } from './items';
-import { parseFilter, rangeFilter, UNFILTERED } from './items/filter';
+import { parseFilter, rangeFilter, stateFilter } from './items/filter';
 import { Metrics } from './metrics';
 import { RunRetries } from './retries';
 import { RunHeader } from './run-header';
@@ -46,29 +46,25 @@ function Run({ overview }: { overview: Overview }) {
   const { set } = useUrlParameters();
   const items = useRef<HTMLHeadingElement>(null);
   const itemAt = useItemLink();
-  const showRange = useCallback(
-    (evaluator: string, range: ScoreRange) => {
-      set(rangeFilter(evaluator, range));
+  const showItems = useCallback(
+    (filter: Record<string, string | undefined>) => {
+      set(filter);
       items.current?.scrollIntoView();
     },
     [set],
   );
-  const showDiverged = useCallback(() => {
-    set({ ...UNFILTERED, state: 'diverged' });
-    items.current?.scrollIntoView();
-  }, [set]);
-  const showRetried = useCallback(() => {
-    set({ ...UNFILTERED, state: 'retried' });
-    items.current?.scrollIntoView();
-  }, [set]);
+  const showRange = useCallback(
+    (evaluator: string, range: ScoreRange) => showItems(rangeFilter(evaluator, range)),
+    [showItems],
+  );
   const { run } = overview;
   return (
     <div className="flex flex-col gap-4">
       <RunHeader overview={overview} />
       <Unfinished overview={overview} />
       <Metrics overview={overview} />
-      <RunRetries run={run} onRetried={showRetried} />
-      <RunTraffic run={run} onDiverged={showDiverged} />
+      <RunRetries run={run} onRetried={() => showItems(stateFilter('retried'))} />
+      <RunTraffic run={run} onDiverged={() => showItems(stateFilter('diverged'))} />
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
         <Scores overview={overview} onRange={showRange} />
         <Thresholds run={run} />

@@ -2,6 +2,7 @@
 import { RotateCcw } from 'lucide-react';
 import type { Report } from '../../api/types';
 import { passedAfterRetryLine, retriedLine } from '../../lib/retries';
+import { FactStrip } from './fact-strip';
 
 interface RunRetriesProps {
   run: Report;
@@ -15,14 +16,7 @@ export function RunRetries({ run: { summary }, onRetried }: RunRetriesProps) {
   if (line === undefined) return null;
   const passed = passedAfterRetryLine(summary);
   return (
-    <section
-      aria-label="Retries"
-      className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-lg border border-line bg-surface px-4 py-2.5"
-    >
-      <p className="flex items-center gap-2 font-medium tabular-nums">
-        <RotateCcw className="size-4 shrink-0 text-muted" aria-hidden="true" />
-        Retried: {line}
-      </p>
+    <FactStrip label="Retries" icon={RotateCcw} line={`Retried: ${line}`}>
       {passed !== undefined && <p className="font-medium text-warn text-xs tabular-nums">{passed}</p>}
       <button
         type="button"
@@ -31,6 +25,6 @@ export function RunRetries({ run: { summary }, onRetried }: RunRetriesProps) {
       >
         Show retried items
       </button>
-    </section>
+    </FactStrip>
   );
 }

@@ -3,6 +3,7 @@ import { History } from 'lucide-react';
 import type { Report } from '../../api/types';
 import { pluralize } from '../../lib/format';
 import { trafficLine, trafficNotes } from '../../lib/traffic';
+import { FactStrip } from './fact-strip';
 
 interface RunTrafficProps {
   run: Report;
@@ -16,14 +17,7 @@ export function RunTraffic({ run: { summary }, onDiverged }: RunTrafficProps) {
   if (line === undefined) return null;
   const diverged = summary.traffic?.divergedItems ?? 0;
   return (
-    <section
-      aria-label="Model traffic"
-      className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-lg border border-line bg-surface px-4 py-2.5"
-    >
-      <p className="flex items-center gap-2 font-medium tabular-nums">
-        <History className="size-4 shrink-0 text-muted" aria-hidden="true" />
-        {line}
-      </p>
+    <FactStrip label="Model traffic" icon={History} line={line}>
       <ul className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs tabular-nums">
         {diverged > 0 && (
           <li>
@@ -40,6 +34,6 @@ export function RunTraffic({ run: { summary }, onDiverged }: RunTrafficProps) {
           <li key={note}>{note}</li>
         ))}
       </ul>
-    </section>
+    </FactStrip>
   );
 }

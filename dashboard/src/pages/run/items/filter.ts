@@ -45,6 +45,9 @@ export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
   FILTERS.map((name) => [name, undefined]),
 );
 
+/** The filter for the items in a state, without any other. */
+export const stateFilter = (state: State) => ({ ...UNFILTERED, state });
+
 /** The next sort order of a column: smallest or worst first, then reversed, then dataset order. */
 export function nextSort(column: string, filter: ItemsFilter): Record<string, string | undefined> {
   const current = filter.sort ?? 'index';
