@@ -173,6 +173,8 @@ proptest! {
         let mut bytes = journal_with_checksums().into_bytes();
         changes.iter().for_each(|change| change.apply(&mut bytes));
         if let Ok(read) = read_journal(&bytes) {
+            // Without the mark and its own checksum, the first line looks like that of an earlier version, whose lines may have none.
+            prop_assume!(read.header.checksums);
             prop_assert_eq!((&read.header.id, &read.header.config), (&all.header.id, &all.header.config));
             prop_assert_eq!(&read.header.dataset, &all.header.dataset);
             for item in &read.items {

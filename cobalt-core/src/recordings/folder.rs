@@ -241,13 +241,18 @@ impl RecordingFolder {
         let path = self.cassette(name);
         let id = sha256_hex(&[std::path::absolute(&path).unwrap_or_default().as_os_str().as_encoded_bytes()]);
         let lock_file = std::env::temp_dir().join(format!("cobalt-{}.lock", &id[..16]));
-        let failed = |source| RecordingError::Io { action: "lock", path: path.clone(), source };
-        let lock =
-            OpenOptions::new().create(true).truncate(false).write(true).open(lock_file).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let failed = |error: io::Error| {
+            let source = io::Error::new(error.kind(), format!("`{}`: {error}", lock_file.display()));
+            RecordingError::Io { action: "lock", path, source }
+        };
+        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(&lock_file);
+        let lock = lock.and_then(|lock| lock.lock().map(|()| lock)).map_err(failed)?;
         let mut cassette = self.read(name)?.unwrap_or_else(|| Cassette::new("", ""));
         change(&mut cassette);
-        self.write_or_remove(name, &cassette)
+        self.write_or_remove(name, &cassette)?;
+        // Not before it is written.
+        drop(lock);
+        Ok(())
     }
 
     /// Stores a long text by its hash, and returns the hash.

@@ -128,7 +128,7 @@ fn list_experiment(
         return;
     }
     listed.record_mode = (recordings.mode != RecordMode::Off).then(|| recordings.mode.to_string());
-    listed.renews_recordings = recordings.mode == RecordMode::Replay && recordings.stale_after.is_some();
+    listed.renews_recordings = recordings.mode.replays() && recordings.stale_after.is_some();
     let suite = declared.load(config);
     if !case_names(&suite).iter().any(|case| args.selects(case, false)) {
         return;

@@ -44,7 +44,6 @@ impl RecordMode {
     }
 
     /// Whether requests may be answered from recordings.
-    #[cfg(feature = "record")]
     pub(crate) fn replays(self) -> bool {
         matches!(self, Self::Replay | Self::Auto)
     }

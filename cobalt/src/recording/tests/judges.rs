@@ -297,10 +297,10 @@ async fn old_answers_of_an_item_without_requests_are_renewed() {
     let (scene, server) = (Scene::numbered(), judge(&[1, 0]));
     let models = models(&server, None);
     trial(&scene.process(RecordMode::Record), &models, 0, &["polite?"]).await;
-    assert_eq!(trial(&scene.renewing(3), &models, 0, &["polite?"]).await, [1]);
+    assert_eq!(trial(&scene.renewing(RecordMode::Replay, 3), &models, 0, &["polite?"]).await, [1]);
     scene.date_back(0, 0, 40);
-    assert_eq!(trial(&scene.renewing(3), &models, 0, &["polite?"]).await, [0]);
-    assert_eq!(trial(&scene.renewing(3), &models, 0, &["polite?"]).await, [0]);
+    assert_eq!(trial(&scene.renewing(RecordMode::Replay, 3), &models, 0, &["polite?"]).await, [0]);
+    assert_eq!(trial(&scene.renewing(RecordMode::Replay, 3), &models, 0, &["polite?"]).await, [0]);
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -313,7 +313,7 @@ async fn a_trial_that_is_recorded_again_leaves_the_judges_of_others() {
         trial(&process, &models, run, &["polite?"]).await;
     }
     scene.date_back(0, 0, 40);
-    let renewing = scene.renewing(3);
+    let renewing = scene.renewing(RecordMode::Replay, 3);
     for run in 0..3 {
         trial(&renewing, &models, run, &["polite?"]).await;
     }

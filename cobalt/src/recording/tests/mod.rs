@@ -131,8 +131,8 @@ impl Scene {
     }
 
     /// A process that records again what is older than 30 days.
-    fn renewing(&self, runs: usize) -> Process {
-        self.process_of(runs, RecordMode::Replay, |settings| settings.stale_after = Some(DAY * 30))
+    fn renewing(&self, mode: RecordMode, runs: usize) -> Process {
+        self.process_of(runs, mode, |settings| settings.stale_after = Some(DAY * 30))
     }
 
     /// Records a conversation of one or more turns as trials of an item.

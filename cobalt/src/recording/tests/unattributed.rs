@@ -198,10 +198,10 @@ async fn old_trials_ask_again_also_if_their_requests_name_no_item() {
     }
     first.traffic.finish(&mut None);
     [1, 2].into_iter().for_each(|index| scene.date_back(index, 0, 40));
-    let process = scene.renewing(3);
+    let process = scene.renewing(RecordMode::Replay, 3);
     let _both = process.begin_twins();
     assert_eq!(content(&ask_as_one(&process, "hi").await.1), "answer 3 to hi", "of one of two");
-    let process = scene.renewing(3);
+    let process = scene.renewing(RecordMode::Replay, 3);
     let _by_content = process.begin_with(&json!({ "input": TWIN }), 1, 0);
     let _other = process.begin_with(&json!({ "input": "something else" }), 2, 0);
     assert_eq!(content(&ask_as_one(&process, "hi").await.1), "answer 4 to hi", "by content");
