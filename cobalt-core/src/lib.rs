@@ -5,6 +5,7 @@
 
 pub mod atomic_write;
 pub mod back_off;
+pub mod duration;
 pub mod error_chain;
 pub mod experiment_name;
 pub mod hash;

@@ -1,4 +1,4 @@
-//! Timestamps in files and file names, and durations in files.
+//! Timestamps in files and file names.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -27,12 +27,6 @@ impl Timestamp {
     pub fn for_file_name(self) -> String {
         self.to_string()[..19].replace(':', "-")
     }
-}
-
-/// A duration in milliseconds, rounded down to microseconds: more digits would only make files larger.
-#[must_use]
-pub fn milliseconds(duration: Duration) -> f64 {
-    duration.as_micros() as f64 / 1000.0
 }
 
 impl From<SystemTime> for Timestamp {

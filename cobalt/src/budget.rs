@@ -1,6 +1,6 @@
-//! The money that may be spent on models in one call: by agents and judges together.
+//! The budget of agents and judges in one invocation.
 //!
-//! When it is spent, no further request is sent and no further item is started; items in progress go on as long as they need no request.
+//! When it is spent, no further request is sent and no further item is started; items in progress continue until they need a request.
 //! The cost of a response is known after it, so the last requests may exceed the limit by their own cost. A model without a known price
 //! counts as free.
 
@@ -83,7 +83,7 @@ pub fn spend_reported(usd: f64, counted: f64) {
     }
 }
 
-/// Why no further request is sent; `None` if there is money left, or no limit.
+/// Why no further request is sent; `None` if the budget is not used up, or there is none.
 pub fn refusal() -> Option<String> {
     BUDGET.get()?.refusal()
 }

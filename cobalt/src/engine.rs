@@ -11,11 +11,11 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use cobalt_core::back_off::BackOff;
+use cobalt_core::duration::milliseconds;
 use cobalt_core::item::{Item, Output};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{Evaluations, Execution, ItemResult, RetriedExecution, ScoredEvaluation, Status};
-use cobalt_core::timestamp::milliseconds;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -163,7 +163,7 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
         if execution.is_in_error() && budget::refused_requests() > refused {
             return None;
         }
-        // Further requests are refused one by one, except those that do not pass here.
+        // Further requests are refused one by one, except those that bypass the gateway.
         let is_last = run_index + 1 == work.definition.runs;
         if !is_last && spends_unseen(work, &execution) && budget::refusal().is_some() {
             return None;

@@ -209,7 +209,7 @@ fn a_busy_provider_is_asked_again_for_every_item() {
 }
 
 #[test]
-fn a_run_stops_when_its_money_is_spent_and_can_be_resumed() {
+fn a_run_stops_when_its_budget_is_used_up_and_can_be_resumed() {
     let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
     let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 1);
     let stopped = program().env("COBALT_MAX_COST", "0.05").run().code(5);
@@ -222,7 +222,7 @@ fn a_run_stops_when_its_money_is_spent_and_can_be_resumed() {
 }
 
 #[test]
-fn items_in_progress_when_the_money_is_spent_are_run_again_if_a_request_was_refused() {
+fn items_in_progress_when_the_budget_is_used_up_are_run_again_if_a_request_was_refused() {
     let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
     let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 8);
     program().env("COBALT_MAX_COST", "0.08").run().code(5);

@@ -20,6 +20,7 @@ const CORE: &[&[&str]] = &[
     &[
         "atomic_write",
         "back_off",
+        "duration",
         "error_chain",
         "hash",
         "nesting",

@@ -126,15 +126,14 @@ fn describe(
 }
 
 fn sum(all: impl Iterator<Item = Tokens>) -> Tokens {
-    all.fold(Tokens::default(), |sum, one| Tokens {
-        input: sum.input + one.input,
-        output: sum.output + one.output,
-        cached_input: sum.cached_input + one.cached_input,
+    all.fold(Tokens::default(), |mut sum, one| {
+        sum += one;
+        sum
     })
 }
 
 fn format_total(tokens: Tokens) -> String {
-    group_thousands(tokens.input + tokens.output)
+    group_thousands(tokens.total())
 }
 
 fn table(recordings: &[Recording], now: SystemTime, width: Option<usize>, paint: Style) -> String {

@@ -61,7 +61,7 @@ impl StreamSplitter {
 
     /// Adds a part, and calls `complete` with each event that it completes.
     pub fn push(&mut self, part: &[u8], mut complete: impl FnMut(&[u8])) {
-        // A mark may begin in the part before.
+        // The end of an event may begin in the part before.
         let mut searched = self.open.len().saturating_sub(3);
         self.open.extend_from_slice(part);
         let mut start = 0;
@@ -302,6 +302,26 @@ mod tests {
                 assert_eq!(texts, expected, "{size}");
             }
         }
+    }
+
+    #[test]
+    fn the_events_of_a_piece_are_not_moved() {
+        let mut splitter = StreamSplitter::new(StreamKind::Events);
+        let mut end = None;
+        splitter.push(b"data: 1\n\ndata: 2\n\ndata: 3\n\n", |event| {
+            let place = event.as_ptr_range();
+            assert!(end.is_none_or(|end| end == place.start));
+            end = Some(place.end);
+        });
+        assert!(end.is_some());
+    }
+
+    #[test]
+    fn what_was_searched_is_not_searched_again() {
+        let mut splitter = StreamSplitter::new(StreamKind::Events);
+        splitter.push(b"data: 0123456789", |_| panic!("no event is complete"));
+        splitter.open[..2].copy_from_slice(b"\n\n");
+        splitter.push(b"x", |_| panic!("the beginning was searched again"));
     }
 
     #[test]

@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_source_declares_what_its_attributes_name() {
         assert_eq!(declares(DESK, "desk"), Declaration::Yes);
-        let named = "#[cobalt::experiment(\n    name = \"help/desk\",\n    dataset = \"d\",\n)]\n#[ignore]\npub async fn desk() {}\n";
+        let named = "#[cobalt::experiment(\n    name = \"help/desk\",\n    dataset = \"d\",\n)]\n#[inline]\npub async fn desk() {}\n";
         assert_eq!(
             (declares(named, "help/desk"), declares(named, "desk")),
             (Declaration::Yes, Declaration::No)

@@ -4,7 +4,7 @@
 pub const FAILED: i32 = 101;
 /// The experiments could not be run as declared, or their results could not be saved.
 pub const SETUP_ERROR: i32 = 3;
-/// The run was stopped because the money that may be spent is spent.
+/// The run was stopped because its budget is used up.
 pub const BUDGET_SPENT: i32 = 5;
 /// The process was stopped by Ctrl-C, as in shells.
 pub const INTERRUPTED: i32 = 130;

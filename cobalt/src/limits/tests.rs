@@ -138,7 +138,6 @@ async fn without_a_rule_nothing_waits() {
     for _ in 0..1000 {
         permits.push(timeout(Duration::ZERO, acquire(&limits)).await.unwrap());
     }
-    assert_eq!(permits.len(), 1000);
 }
 
 /// A server that serves some requests at a time, and refuses the others.
@@ -329,17 +328,18 @@ async fn two_processes_hold_the_limits_together() {
     assert!(began.elapsed() < SECOND * 48, "{:?}", began.elapsed());
 }
 
-#[tokio::test]
-async fn threads_with_limits_of_their_own_share_a_folder() {
+#[test]
+fn threads_with_limits_of_their_own_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let process = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let limits = Limits::new(vec![requests(6000)], Some(folder.path().to_owned()));
-        runtime.block_on(async {
+        let all = async {
             for _ in 0..60 {
                 acquire(&limits).await.settle(None);
             }
-        });
+        };
+        runtime.block_on(async { timeout(SECOND * 60, all).await.expect("all requests start") });
         assert!(limits.take_sharing_error().is_none());
     };
     let began = std::time::Instant::now();

@@ -1,12 +1,13 @@
 //! To which trial a request belongs: by its token, by the response that it continues, or by the texts of its item.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use cobalt_core::item::Item;
 use serde_json::Value;
 
 use super::execution::ExecutionTraffic;
+use super::lock::lock;
 
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
@@ -23,7 +24,7 @@ pub enum Owner {
     Exact(Arc<ExecutionTraffic>),
     /// The only execution whose item the request contains.
     ByContent(Arc<ExecutionTraffic>),
-    /// One of several.
+    /// One of these, if any; empty if no item is in progress.
     Unknown(Vec<Arc<ExecutionTraffic>>),
 }
 
@@ -53,10 +54,6 @@ struct Running {
     texts: Arc<[String]>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl RunningExecutions {
     /// Adds an execution of an item.
     pub fn add(&self, execution: &Arc<ExecutionTraffic>, item: &Item) {
@@ -77,7 +74,7 @@ impl RunningExecutions {
         lock(&self.running).values().map(|running| Arc::clone(&running.execution)).collect()
     }
 
-    /// The execution with a token, if its agent still works.
+    /// The execution with a token, if its agent is still running.
     pub fn with_token(&self, token: &str) -> Option<Arc<ExecutionTraffic>> {
         let running = lock(&self.running);
         running.get(token).map(|running| &running.execution).filter(|it| it.is_open()).cloned()
@@ -117,15 +114,15 @@ impl RunningExecutions {
         if most == (0, 0) {
             return unknown(running);
         }
-        let mut best: Vec<_> = running
+        let best: Vec<_> = running
             .into_iter()
             .zip(overlaps)
             .filter(|(_, overlap)| *overlap == most)
             .map(|(running, _)| running.execution)
             .collect();
-        match best.len() {
-            1 => best.pop().map_or(Owner::Unknown(Vec::new()), Owner::ByContent),
-            _ => Owner::Unknown(best),
+        match <[_; 1]>::try_from(best) {
+            Ok([one]) => Owner::ByContent(one),
+            Err(best) => Owner::Unknown(best),
         }
     }
 }
@@ -157,5 +154,35 @@ fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
         Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
         Value::Object(fields) => fields.values().for_each(|value| texts(value, found)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn fit(texts: &[&str], request: &Value) -> (usize, usize) {
+        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
+        overlap(&texts, &conversation(request))
+    }
+
+    #[test]
+    fn a_whole_message_and_a_long_part_of_one_fit_an_item() {
+        let request =
+            json!({ "messages": [{ "content": " Rome " }, { "content": "Is it warm in Reykjavik?" }] });
+        assert_eq!(fit(&["Rome"], &request), (4, 0), "spaces at the ends do not count");
+        assert_eq!(fit(&["Reykjavik"], &request), (0, 9));
+        assert_eq!(fit(&["warm"], &request), (0, 0), "a short part may be there by chance");
+        assert_eq!(fit(&["Oslo"], &request), (0, 0));
+        assert!(fit(&["Rome"], &request) > fit(&["Reykjavik"], &request));
+    }
+
+    #[test]
+    fn only_what_is_said_counts_unless_the_form_is_not_known() {
+        let request = json!({ "messages": ["Hi"], "tools": [{ "name": "Rome" }] });
+        assert_eq!(fit(&["Rome"], &request), (0, 0));
+        assert_eq!(fit(&["Rome"], &json!({ "city": ["Rome"] })), (4, 0));
     }
 }

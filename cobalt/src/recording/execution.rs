@@ -1,17 +1,19 @@
 //! The model traffic of one trial: what is answered from its recording, and what is new.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use cobalt_core::duration::milliseconds;
 use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial};
 use cobalt_core::report::{Execution, Traffic};
-use cobalt_core::timestamp::{Timestamp, milliseconds};
+use cobalt_core::timestamp::Timestamp;
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::asked::AskedMessages;
 use super::experiment::ExperimentTraffic;
+use super::lock::lock;
 use super::settings::{RECORD_VARIABLE, RecordMode};
 use super::trial_requests::TrialRequests;
 
@@ -99,7 +101,7 @@ pub struct AgentTraffic {
     pub recorded_latency: Option<f64>,
     /// How long the agent waited for limits and retries.
     pub waited: Duration,
-    /// A request that was not recorded: an error of the item.
+    /// Why a request was refused: an error of the item.
     pub problem: Option<String>,
 }
 
@@ -137,7 +139,7 @@ impl ExecutionTraffic {
         &self.token
     }
 
-    /// Whether its agent still works.
+    /// Whether its agent is still running.
     pub fn is_open(&self) -> bool {
         !self.lock().is_closed
     }
@@ -163,7 +165,7 @@ impl ExecutionTraffic {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Decides about a request of this trial. `body` is that of the request with its long texts.
@@ -175,7 +177,13 @@ impl ExecutionTraffic {
             if let Some(found) = state.replay(&key) {
                 return Decision::Replay(found);
             }
-            let difference = state.requests.explain(request, body, self.run, &self.experiment);
+            let difference = state.requests.explain(
+                request,
+                body,
+                self.run,
+                self.experiment.folder(),
+                self.experiment.ignore(),
+            );
             if state.mode == Mode::Replay {
                 let problem = not_recorded(request, &difference);
                 state.problem.get_or_insert_with(|| problem.clone());
@@ -261,7 +269,7 @@ impl ExecutionTraffic {
     /// Ends the agent's part: waits for responses that it no longer reads.
     pub async fn end_agent(&self, latency: Duration) -> AgentTraffic {
         // The agent no longer waits for what follows.
-        let waited = self.lock().waits.total();
+        let waited = self.waited();
         let deadline = tokio::time::Instant::now() + SETTLE_TIMEOUT;
         loop {
             let settled = self.settled.notified();
@@ -284,7 +292,7 @@ impl ExecutionTraffic {
         AgentTraffic { recorded_latency, waited, problem: state.problem.clone() }
     }
 
-    /// Ends the trial: writes what is new, and returns what to report. `outcome` is what became of the trial.
+    /// Ends the trial: writes what is new, and returns what to report. `outcome` is the result of the trial.
     pub fn end(&self, outcome: &Execution) -> Result<Option<Traffic>, String> {
         let mut state = self.lock();
         state.is_closed = true;
@@ -305,8 +313,7 @@ impl ExecutionTraffic {
             return Ok(());
         }
         let is_recorded = self.experiment.is_recorded(self.index, self.run);
-        let (was_refused, ignore) = (state.problem.is_some(), self.experiment.ignore());
-        if let Some(reason) = state.requests.incomplete(outcome, was_refused, is_recorded, ignore) {
+        if let Some(reason) = state.requests.incomplete(outcome, state.problem.is_some(), is_recorded) {
             self.experiment.note_unrecorded((self.index, self.run), is_recorded, has_new, &reason);
             return Ok(());
         }

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial};
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
 
+use super::lock::lock;
 use super::process::NO_KEY;
 use super::route::PROVIDERS;
 use super::settings::{RecordMode, ResolvedRecording, cassette_names};
@@ -95,7 +96,7 @@ impl ExperimentTraffic {
     }
 
     /// The path of an item's cassette, relative to the package.
-    pub fn cassette_for_display(&self, index: usize) -> String {
+    fn cassette_for_display(&self, index: usize) -> String {
         let path = self.folder.cassette(&self.cassettes[index]);
         let package = cobalt_core::paths::package_root();
         path.strip_prefix(&package).unwrap_or(&path).display().to_string()
@@ -115,7 +116,7 @@ impl ExperimentTraffic {
         run: usize,
     ) -> Result<(RecordMode, OpenCassette), RecordingError> {
         let open = self.open(index)?;
-        let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let cassette = lock(&open);
         let mode = match cassette.as_ref().and_then(|cassette| cassette.trial(run)) {
             Some(trial) if self.mode().replays() && self.is_stale(trial) => RecordMode::Record,
             None if self.mode() == RecordMode::Replay && self.records_missing => RecordMode::Auto,
@@ -127,7 +128,7 @@ impl ExperimentTraffic {
 
     /// The cassette of an item in progress.
     fn open(&self, index: usize) -> Result<OpenCassette, RecordingError> {
-        if let Some(open) = self.open.lock().unwrap_or_else(PoisonError::into_inner).get(&index) {
+        if let Some(open) = lock(&self.open).get(&index) {
             return Ok(Arc::clone(open));
         }
         let read = match self.mode() {
@@ -141,13 +142,13 @@ impl ExperimentTraffic {
             cassette.give_judges_to_trials(self.runs);
         }
         let opened = Arc::new(Mutex::new(read));
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(index, Arc::clone(&opened));
+        lock(&self.open).insert(index, Arc::clone(&opened));
         Ok(opened)
     }
 
     /// Ends the work on an item.
     pub fn close(&self, index: usize) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&index);
+        lock(&self.open).remove(&index);
     }
 
     /// When it started.
@@ -167,7 +168,7 @@ impl ExperimentTraffic {
 
     /// Whether everything was recorded again by this process: all trials of all items, and all requests without an item.
     pub fn is_renewed(&self) -> bool {
-        let written = self.written.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let written = lock(&self.written).len();
         self.mode() == RecordMode::Record
             && written == self.keys.len() * self.runs
             && self.unanswered.load(Ordering::Relaxed) == 0
@@ -183,7 +184,7 @@ impl ExperimentTraffic {
         keeps_others: bool,
     ) -> Result<(), RecordingError> {
         let open = self.open(index)?;
-        let mut cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cassette = lock(&open);
         let now = cassette.get_or_insert_with(|| Cassette::new(&self.name, &self.keys[index]));
         now.experiment.clone_from(&self.name);
         now.item = self.keys[index].to_string();
@@ -210,14 +211,14 @@ impl ExperimentTraffic {
         }
         let name = &self.cassettes[index];
         self.folder.write_or_remove(name, now)?;
-        self.written.lock().unwrap_or_else(PoisonError::into_inner).insert((index, run));
+        lock(&self.written).insert((index, run));
         Ok(())
     }
 
     /// Whether a trial has a recording.
     pub fn is_recorded(&self, index: usize, run: usize) -> bool {
         self.open(index).is_ok_and(|open| {
-            let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
+            let cassette = lock(&open);
             cassette.as_ref().is_some_and(|cassette| cassette.trial(run).is_some())
         })
     }
@@ -237,12 +238,12 @@ impl ExperimentTraffic {
         };
         let trial = if self.runs > 1 { format!(", trial {}", run + 1) } else { String::new() };
         let note = format!("`{}`{trial}: {reason}{end}", self.cassette_for_display(index));
-        self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner).push(note);
+        lock(&self.unrecorded).push(note);
     }
 
     /// A note on the trials that were not recorded since it was last taken.
     pub fn take_note(&self) -> Option<String> {
-        let mut notes = std::mem::take(&mut *self.unrecorded.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut notes = std::mem::take(&mut *lock(&self.unrecorded));
         let number = notes.len();
         if number == 0 {
             return None;

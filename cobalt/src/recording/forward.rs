@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use cobalt_core::back_off::BackOff;
+use cobalt_core::duration::milliseconds;
 use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{
     Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder, StreamKind,
 };
-use cobalt_core::timestamp::milliseconds;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::header::{
@@ -396,7 +396,8 @@ impl Capture {
             }
         };
         let model = usage.model.or_else(|| request.model().map(str::to_owned));
-        sink.spend(gateway.cost(model.as_deref(), usage.tokens));
+        let cost = gateway.cost(model.as_deref(), usage.tokens);
+        sink.spend(cost);
         let (request, body) = match self.folder.take() {
             Some(folder) => match self.store(&folder, &compared, kind) {
                 Ok(body) => (request, body),
@@ -424,7 +425,7 @@ impl Capture {
             model,
             tokens: usage.tokens,
         };
-        gateway.keep(sink, interaction, usage.id);
+        gateway.keep(sink, interaction, cost, usage.id);
         usage.tokens
     }
 

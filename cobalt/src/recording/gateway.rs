@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use bytes::Bytes;
 use cobalt_core::item::Item;
@@ -22,6 +22,7 @@ use super::current::EXECUTION_HEADER;
 use super::execution::{Decision, ExecutionTraffic};
 use super::experiment::ExperimentTraffic;
 use super::forward::{Forwarder, Outgoing};
+use super::lock::lock;
 use super::process::NO_KEY;
 use super::reply::{self, Reply};
 use super::route::{Destination, PROVIDERS, ProviderRoute};
@@ -49,10 +50,6 @@ pub struct Gateway {
     next: AtomicU64,
     unattributed: Unattributed,
     pub forwarder: Forwarder,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What the gateway needs of a project's settings.
@@ -285,8 +282,8 @@ impl Gateway {
 
     /// Answers from a recording, refuses, or says where to record the response. `body` is that of the request with its long texts.
     fn decide(&self, owner: Owner, request: &RecordedRequest, body: &[u8]) -> Result<Sink, Box<Reply>> {
-        let candidates = match owner {
-            Owner::Exact(execution) => return self.decide_exact(execution, request, body),
+        match owner {
+            Owner::Exact(execution) => self.decide_exact(execution, request, body),
             Owner::ByContent(execution) => {
                 execution.experiment().counts().by_content.fetch_add(1, Ordering::Relaxed);
                 // A trial may be recorded again because it is old.
@@ -301,10 +298,18 @@ impl Gateway {
                 if let Some(reply) = self.answer_elsewhere(&execution, request)? {
                     return Err(Box::new(reply));
                 }
-                return self.decide_exact(execution, request, body);
+                self.decide_exact(execution, request, body)
             }
-            Owner::Unknown(candidates) => candidates,
-        };
+            Owner::Unknown(candidates) => self.decide_unattributed(candidates, request),
+        }
+    }
+
+    /// The same for a request that may belong to several trials, or to none.
+    fn decide_unattributed(
+        &self,
+        candidates: Vec<Arc<ExecutionTraffic>>,
+        request: &RecordedRequest,
+    ) -> Result<Sink, Box<Reply>> {
         // A trial may have another mode than its experiment.
         let mut experiments: Vec<_> = match &candidates[..] {
             [] => self.experiments().into_iter().map(|experiment| (experiment.mode(), experiment)).collect(),
@@ -429,12 +434,12 @@ impl Gateway {
         known.and_then(|(model, tokens)| self.forwarder.prices.estimate(model, tokens)).unwrap_or(0.0)
     }
 
-    /// Records a new interaction, before the client has received the end of the response. `id` is the identifier of the response.
-    pub fn keep(&self, sink: &Sink, interaction: Interaction, id: Option<String>) {
+    /// Records a new interaction, whose cost is in USD, before the client has received the end of the response. `id` is the identifier
+    /// of the response.
+    pub fn keep(&self, sink: &Sink, interaction: Interaction, cost: f64, id: Option<String>) {
         if let (Some(execution), Some(id)) = (sink.execution(), id) {
             self.executions.add_response(id, execution);
         }
-        let cost = self.cost(interaction.model.as_deref(), interaction.tokens);
         sink.keep(interaction, cost, &self.unattributed);
     }
 

@@ -17,6 +17,8 @@ mod forward;
 #[cfg(feature = "record")]
 mod gateway;
 #[cfg(feature = "record")]
+mod lock;
+#[cfg(feature = "record")]
 mod process;
 #[cfg(feature = "record")]
 mod reply;
@@ -29,6 +31,8 @@ mod settings;
 mod sink;
 #[cfg(feature = "record")]
 mod start;
+#[cfg(feature = "record")]
+mod status;
 #[cfg(all(test, feature = "record"))]
 mod tests;
 #[cfg(feature = "record")]

@@ -1,6 +1,6 @@
 //! The model traffic of a run: the recordings of its experiment, and the gateway that knows its trials.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use cobalt_core::item::Item;
 use cobalt_core::report::{Execution, Traffic, TrafficSummary};
@@ -8,6 +8,7 @@ use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
 use super::gateway::Gateway;
+use super::lock::lock;
 
 /// The model traffic of a run.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl RunTraffic {
     /// The item's recording cannot be read.
     pub fn begin(&self, item: &Item, index: usize, run: usize) -> Result<Arc<ExecutionTraffic>, String> {
         let (mode, open) = self.experiment.recording_of(index, run).map_err(|error| error.to_string())?;
-        let cassette = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let cassette = lock(&open);
         let (experiment, token) = (Arc::clone(&self.experiment), self.gateway.new_token());
         let recording = (mode, cassette.as_ref());
         let execution = Arc::new(ExecutionTraffic::new(experiment, token, (index, run), recording));
@@ -38,7 +39,7 @@ impl RunTraffic {
         Ok(execution)
     }
 
-    /// Ends a trial: writes what is new, and returns what to report. `outcome` is what became of the trial.
+    /// Ends a trial: writes what is new, and returns what to report. `outcome` is the result of the trial.
     ///
     /// # Errors
     ///

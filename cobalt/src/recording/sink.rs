@@ -1,4 +1,4 @@
-//! What a new response is recorded in.
+//! Where a new response is recorded: in a trial, in the file of unattributed requests, or nowhere.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use cobalt_core::timestamp::Timestamp;
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
-use super::trial_requests::{could_not_answer, refuses_key};
+use super::status::{could_not_answer, refuses_key};
 use super::unattributed::Unattributed;
 use crate::budget;
 

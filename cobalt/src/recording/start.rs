@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use cobalt_core::hash::sha256_hex;
 
+use super::lock::lock;
 use super::route::{PROVIDERS, ProviderRoute};
 
 /// How to start the gateway.
@@ -24,12 +25,12 @@ static START: Mutex<Option<GatewayStart>> = Mutex::new(None);
 
 /// Takes how to start the gateway, if this process was started for it.
 pub fn take_start() -> Option<GatewayStart> {
-    START.lock().unwrap_or_else(PoisonError::into_inner).take()
+    lock(&START).take()
 }
 
 /// Sets how to start it.
 pub fn set_start(start: GatewayStart) {
-    *START.lock().unwrap_or_else(PoisonError::into_inner) = Some(start);
+    *lock(&START) = Some(start);
 }
 
 /// A socket on loopback, on a free port.

@@ -1,30 +1,19 @@
 //! The requests of one trial in their order: those answered from its recording, and new ones.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use cobalt_core::recordings::{
-    Interaction, RecordedRequest, RequestKey, Trial, differences_in_full, nearest,
+    Interaction, RecordedRequest, RecordingFolder, RequestKey, Trial, differences_in_full, nearest,
 };
 use cobalt_core::report::{Execution, Status};
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::wording::count;
 
-use super::experiment::ExperimentTraffic;
-use crate::http::is_transient;
+use super::status::{could_not_answer, refuses_key};
 
 /// The maximum number of differences that an error lists.
 const MAX_DIFFERENCES: usize = 3;
-
-/// Whether a status says that the provider does not accept the key.
-pub fn refuses_key(status: u16) -> bool {
-    matches!(status, 401 | 403)
-}
-
-/// Whether a status says that the provider has no answer now: it is busy or broken, or the quota is used up.
-pub fn could_not_answer(status: u16) -> bool {
-    is_transient(status) || matches!(status, 402 | 425)
-}
 
 /// The requests of one trial.
 #[derive(Debug, Default)]
@@ -33,7 +22,6 @@ pub struct TrialRequests {
     /// When the trial was recorded.
     recorded_at: Option<Timestamp>,
     entries: Vec<Entry>,
-    pending: usize,
 }
 
 #[derive(Debug)]
@@ -44,13 +32,19 @@ struct Recorded {
 }
 
 #[derive(Debug)]
-enum Entry {
+struct Entry {
+    key: RequestKey,
+    answer: Answer,
+}
+
+#[derive(Debug)]
+enum Answer {
     Replayed(Arc<Interaction>),
-    /// Sent, and not answered yet.
-    Pending(RequestKey),
-    Answered(Box<Interaction>),
-    /// Never answered, or not sent.
-    Lost(RequestKey),
+    /// The request was sent, and is not answered yet.
+    Pending,
+    New(Box<Interaction>),
+    /// The request was never answered, or not sent.
+    None,
 }
 
 impl TrialRequests {
@@ -80,12 +74,12 @@ impl TrialRequests {
 
     /// Whether there was a request that was not replayed.
     pub fn has_new(&self) -> bool {
-        self.entries.iter().any(|entry| !matches!(entry, Entry::Replayed(_)))
+        self.entries.iter().any(|entry| !matches!(entry.answer, Answer::Replayed(_)))
     }
 
     /// Whether a request is not answered yet.
     pub fn has_pending(&self) -> bool {
-        self.pending > 0
+        self.entries.iter().any(|entry| matches!(entry.answer, Answer::Pending))
     }
 
     /// Answers a request from the recording; each recorded answer once.
@@ -93,29 +87,28 @@ impl TrialRequests {
         let recorded = self.recorded.iter_mut().find(|recorded| !recorded.is_used && recorded.key == *key)?;
         recorded.is_used = true;
         let interaction = Arc::clone(&recorded.interaction);
-        self.entries.push(Entry::Replayed(Arc::clone(&interaction)));
+        let answer = Answer::Replayed(Arc::clone(&interaction));
+        self.entries.push(Entry { key: key.clone(), answer });
         Some(interaction)
     }
 
     /// Adds a request that is sent, and returns its place.
     pub fn send(&mut self, key: RequestKey) -> usize {
-        self.pending += 1;
-        self.entries.push(Entry::Pending(key));
+        self.entries.push(Entry { key, answer: Answer::Pending });
         self.entries.len() - 1
     }
 
     /// Whether the request at a place is not answered yet.
     pub fn is_pending(&self, entry: usize) -> bool {
-        matches!(self.entries.get(entry), Some(Entry::Pending(_)))
+        matches!(self.entries.get(entry), Some(Entry { answer: Answer::Pending, .. }))
     }
 
     /// Ends a request that is not answered yet; without an interaction, it never will be.
     pub fn end(&mut self, entry: usize, interaction: Option<Interaction>) {
-        let Some(Entry::Pending(key)) = self.entries.get(entry) else { return };
-        let lost = || Entry::Lost(key.clone());
-        self.entries[entry] =
-            interaction.map_or_else(lost, |interaction| Entry::Answered(Box::new(interaction)));
-        self.pending -= 1;
+        if self.is_pending(entry) {
+            let answer = interaction.map(|interaction| Answer::New(Box::new(interaction)));
+            self.entries[entry].answer = answer.unwrap_or(Answer::None);
+        }
     }
 
     /// The recorded latency of all replayed requests, in milliseconds.
@@ -129,8 +122,8 @@ impl TrialRequests {
     }
 
     fn replayed(&self) -> impl Iterator<Item = &Interaction> {
-        self.entries.iter().filter_map(|entry| match entry {
-            Entry::Replayed(interaction) => Some(&**interaction),
+        self.entries.iter().filter_map(|entry| match &entry.answer {
+            Answer::Replayed(interaction) => Some(&**interaction),
             _ => None,
         })
     }
@@ -138,20 +131,14 @@ impl TrialRequests {
     /// Takes the interactions to write. Those that were replayed keep the time at which they were recorded.
     pub fn take_interactions(&mut self) -> Vec<Interaction> {
         let recorded_at = self.recorded_at;
-        self.entries.drain(..).filter_map(|entry| entry.into_interaction(recorded_at)).collect()
+        self.entries.drain(..).filter_map(|entry| entry.answer.into_interaction(recorded_at)).collect()
     }
 
     /// Why the trial must not be recorded; `None` if it is complete. `was_refused`: whether a request was refused; `is_recorded`: whether
     /// it would replace a recording.
-    pub fn incomplete(
-        &self,
-        outcome: &Execution,
-        was_refused: bool,
-        is_recorded: bool,
-        ignore: &[String],
-    ) -> Option<String> {
+    pub fn incomplete(&self, outcome: &Execution, was_refused: bool, is_recorded: bool) -> Option<String> {
         // An agent that succeeds in spite of them has seen all that it needs.
-        let failures = if outcome.status == Status::Ok { Vec::new() } else { self.failures(ignore) };
+        let failures = if outcome.status == Status::Ok { Vec::new() } else { self.failures() };
         if let Some(status) = failures.iter().find(|status| refuses_key(**status)) {
             return Some(format!("the provider does not accept the key (status {status})"));
         }
@@ -166,14 +153,10 @@ impl TrialRequests {
         }
         // A client may have sent it again.
         let is_answered_later = |at: usize, key: &RequestKey| {
-            self.entries[at + 1..]
-                .iter()
-                .filter_map(Entry::interaction)
-                .any(|it| it.request.key(ignore) == *key)
+            self.entries[at + 1..].iter().any(|it| it.answer.interaction().is_some() && it.key == *key)
         };
-        let is_unanswered = |(at, entry): (usize, &Entry)| match entry {
-            Entry::Pending(key) | Entry::Lost(key) => !is_answered_later(at, key),
-            Entry::Replayed(_) | Entry::Answered(_) => false,
+        let is_unanswered = |(at, entry): (usize, &Entry)| {
+            entry.answer.interaction().is_none() && !is_answered_later(at, &entry.key)
         };
         if self.entries.iter().enumerate().any(is_unanswered) {
             return Some("a request was not answered".to_owned());
@@ -183,16 +166,16 @@ impl TrialRequests {
     }
 
     /// The statuses of new responses that are no answers, unless the client has sent the request again and got one.
-    fn failures(&self, ignore: &[String]) -> Vec<u16> {
+    fn failures(&self) -> Vec<u16> {
         let is_failure = |status| refuses_key(status) || could_not_answer(status);
         let mut answered = HashSet::new();
         let mut failures = Vec::new();
         for entry in self.entries.iter().rev() {
-            let Some(interaction) = entry.interaction() else { continue };
-            let (status, key) = (interaction.response.status, interaction.request.key(ignore));
+            let Some(interaction) = entry.answer.interaction() else { continue };
+            let status = interaction.response.status;
             if !is_failure(status) {
-                answered.insert(key);
-            } else if matches!(entry, Entry::Answered(_)) && !answered.contains(&key) {
+                answered.insert(&entry.key);
+            } else if matches!(entry.answer, Answer::New(_)) && !answered.contains(&entry.key) {
                 failures.push(status);
             }
         }
@@ -205,7 +188,8 @@ impl TrialRequests {
         request: &RecordedRequest,
         body: &[u8],
         run: usize,
-        experiment: &ExperimentTraffic,
+        folder: &RecordingFolder,
+        ignore: &[String],
     ) -> String {
         if self.recorded.is_empty() {
             return match run {
@@ -213,26 +197,18 @@ impl TrialRequests {
                 run => format!("the item has no recording of trial {}", run + 1),
             };
         }
-        let left = || self.recorded.iter().filter(|recorded| !recorded.is_used);
-        if left().next().is_none() {
+        let left = self.recorded.iter().filter(|recorded| !recorded.is_used);
+        let Some((interaction, differences)) =
+            nearest(left.map(|recorded| &*recorded.interaction), request, ignore)
+        else {
             let number = self.recorded.len();
             return format!("the recording has {}, and this is one more", count(number, "request"));
-        }
-        let numbers: HashMap<_, _> = self
-            .recorded
-            .iter()
-            .enumerate()
-            .map(|(at, recorded)| (Arc::as_ptr(&recorded.interaction), at))
-            .collect();
-        let Some((interaction, differences)) =
-            nearest(left().map(|recorded| &*recorded.interaction), request, experiment.ignore())
-        else {
-            return String::new();
         };
-        let read = |hash: &str| experiment.folder().read_blob(hash);
-        let in_full = differences_in_full(&interaction.request, (request, body), &read, experiment.ignore());
+        let read = |hash: &str| folder.read_blob(hash);
+        let in_full = differences_in_full(&interaction.request, (request, body), &read, ignore);
         let differences = in_full.unwrap_or(differences);
-        let number = numbers.get(&std::ptr::from_ref(interaction)).map_or(0, |at| at + 1);
+        let is_it = |recorded: &Recorded| std::ptr::eq(&raw const *recorded.interaction, interaction);
+        let number = self.recorded.iter().position(is_it).map_or(0, |at| at + 1);
         let mut texts: Vec<_> = differences.iter().take(MAX_DIFFERENCES).map(ToString::to_string).collect();
         if differences.len() > MAX_DIFFERENCES {
             texts.push(format!("and {} more", differences.len() - MAX_DIFFERENCES));
@@ -241,12 +217,12 @@ impl TrialRequests {
     }
 }
 
-impl Entry {
+impl Answer {
     fn interaction(&self) -> Option<&Interaction> {
         match self {
             Self::Replayed(interaction) => Some(interaction),
-            Self::Answered(interaction) => Some(interaction),
-            Self::Pending(_) | Self::Lost(_) => None,
+            Self::New(interaction) => Some(interaction),
+            Self::Pending | Self::None => None,
         }
     }
 
@@ -257,8 +233,116 @@ impl Entry {
                 let kept = Arc::unwrap_or_clone(interaction);
                 Some(Interaction { recorded_at: kept.recorded_at.or(recorded_at), ..kept })
             }
-            Self::Answered(interaction) => Some(*interaction),
-            Self::Pending(_) | Self::Lost(_) => None,
+            Self::New(interaction) => Some(*interaction),
+            Self::Pending | Self::None => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt_core::recordings::{Body, RecordedResponse};
+    use serde_json::json;
+
+    use super::*;
+
+    fn request(text: &str) -> RecordedRequest {
+        let (method, path) = ("POST".to_owned(), "openai/chat/completions".to_owned());
+        let body = Body::of_request(json!({ "messages": [text] }).to_string().as_bytes());
+        RecordedRequest { method, path, url: None, body }
+    }
+
+    fn interaction(text: &str, status: u16) -> Interaction {
+        let response = RecordedResponse { status, ..RecordedResponse::default() };
+        Interaction {
+            experiment: None,
+            recorded_at: None,
+            request: request(text),
+            response,
+            latency_ms: 2.0,
+            model: None,
+            tokens: None,
+        }
+    }
+
+    /// A trial that sent these requests, each with the status of its response; `None` if there was none.
+    fn sent(requests: &[(&str, Option<u16>)]) -> TrialRequests {
+        let mut trial = TrialRequests::default();
+        for (text, status) in requests {
+            let entry = trial.send(request(text).key(&[]));
+            trial.end(entry, status.map(|status| interaction(text, status)));
+        }
+        trial
+    }
+
+    fn outcome(status: Status) -> Execution {
+        Execution { status, ..Execution::default() }
+    }
+
+    /// A trial whose recording has these requests.
+    fn recorded(texts: &[&str]) -> TrialRequests {
+        let interactions = texts.iter().map(|text| interaction(text, 200)).collect();
+        TrialRequests::of(&Trial { interactions, ..Trial::default() }, &[])
+    }
+
+    #[test]
+    fn each_recorded_answer_is_replayed_once() {
+        let mut requests = recorded(&["a", "a"]);
+        let key = request("a").key(&[]);
+        let replayed: Vec<_> = (0..3).map(|_| requests.replay(&key).is_some()).collect();
+        assert_eq!(replayed, [true, true, false]);
+        assert_eq!((requests.replayed_latency(), requests.has_new()), (4.0, false));
+    }
+
+    #[test]
+    fn a_request_ends_once() {
+        let mut trial = TrialRequests::default();
+        let entry = trial.send(request("a").key(&[]));
+        assert!(trial.is_pending(entry) && trial.has_pending());
+        trial.end(entry, Some(interaction("a", 200)));
+        trial.end(entry, None);
+        assert!(!trial.has_pending());
+        assert_eq!(trial.take_interactions().len(), 1);
+    }
+
+    #[test]
+    fn a_trial_is_recorded_only_if_it_is_complete() {
+        let failed = || outcome(Status::Error);
+        for (requests, outcome, expected) in [
+            (sent(&[("a", Some(200))]), outcome(Status::Ok), None),
+            (sent(&[("a", None)]), outcome(Status::Ok), Some("a request was not answered")),
+            (sent(&[("a", None), ("a", Some(200))]), outcome(Status::Ok), None),
+            (sent(&[("a", Some(200))]), outcome(Status::Timeout), Some("the agent timed out")),
+            (sent(&[("a", Some(401))]), failed(), Some("the provider does not accept the key (status 401)")),
+            (sent(&[("a", Some(503))]), failed(), Some("the provider could not answer (status 503)")),
+            (sent(&[("a", Some(503)), ("a", Some(200))]), failed(), None),
+            (sent(&[("a", Some(401))]), outcome(Status::Ok), None),
+            (sent(&[]), failed(), Some("the agent failed before it sent anything")),
+        ] {
+            let found = requests.incomplete(&outcome, false, true);
+            assert_eq!(found.as_deref(), expected, "{requests:?}");
+        }
+        let refused = sent(&[("a", Some(200))]).incomplete(&outcome(Status::Ok), true, true);
+        assert_eq!(refused.as_deref(), Some("a request was refused"));
+        let first = sent(&[("a", Some(503))]).incomplete(&failed(), false, false);
+        assert_eq!(first, None, "there is no recording to keep");
+    }
+
+    #[test]
+    fn the_reason_names_the_nearest_request_that_is_left() {
+        let explain = |requests: &TrialRequests, text: &str, run| {
+            let asked = request(text);
+            let body = json!({ "messages": [text] }).to_string();
+            requests.explain(&asked, body.as_bytes(), run, &RecordingFolder::new("none"), &[])
+        };
+        let none = TrialRequests::default();
+        assert_eq!(explain(&none, "a", 0), "the item has no recording");
+        assert_eq!(explain(&none, "a", 1), "the item has no recording of trial 2");
+        let mut two = recorded(&["a", "b"]);
+        assert!(two.replay(&request("a").key(&[])).is_some());
+        let text = explain(&two, "c", 0);
+        assert!(text.starts_with("the nearest recorded request, number 2, differs in "), "{text}");
+        assert!(two.replay(&request("b").key(&[])).is_some());
+        assert_eq!(explain(&two, "c", 0), "the recording has 2 requests, and this is one more");
     }
 }

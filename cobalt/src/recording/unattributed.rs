@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use cobalt_core::recordings::{
     Interaction, RecordedRequest, RecordingError, RecordingFolder, RequestKey, UNATTRIBUTED,
 };
 use cobalt_core::timestamp::Timestamp;
+
+use super::lock::lock;
 
 /// The recordings of unattributed requests, by the folder of recordings.
 #[derive(Debug, Default)]
@@ -86,7 +88,7 @@ fn index(interactions: &[Option<Interaction>], ignore: &[String]) -> Index {
 
 impl Unattributed {
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, File>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// The next recorded answer to a request, of these experiments or of an unknown one.
@@ -187,8 +189,8 @@ mod tests {
     }
 
     fn statuses(root: &Path, body: &str, experiment: &str) -> Vec<u16> {
-        let tapes = Unattributed::default();
-        let next = || tapes.answer(root, &request(body), &[], &[experiment]).unwrap();
+        let recordings = Unattributed::default();
+        let next = || recordings.answer(root, &request(body), &[], &[experiment]).unwrap();
         std::iter::from_fn(next).map(|interaction| interaction.response.status).collect()
     }
 

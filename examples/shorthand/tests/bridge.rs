@@ -1,10 +1,9 @@
 //! Unit tests of the Python bridge. They are skipped, with a message, if Python is not installed.
 //!
-//! One test has to be run manually. It needs a Python interpreter with the package `deepeval` (4 or later), set in
-//! `COBALT_TEST_PYTHON`, and the folder `shared` with its stub of OpenAI's API, see CONTRIBUTING.md:
+//! One test also needs the package `deepeval` (4 or later), and the folder `shared` with its stub of OpenAI's API, see CONTRIBUTING.md:
 //!
 //! ```console
-//! $ COBALT_TEST_PYTHON=venv/bin/python cargo test -p shorthand --test bridge -- --ignored
+//! $ COBALT_TEST_PYTHON=venv/bin/python cargo test -p shorthand --test bridge
 //! ```
 
 use std::env;
@@ -27,6 +26,17 @@ fn has_python() -> bool {
     let is_there = version.is_ok_and(|status| status.success());
     if !is_there {
         println!("skipped: `{}` not found", python());
+    }
+    is_there
+}
+
+/// Whether Python has the package `deepeval`; prints a message if not.
+fn has_deepeval() -> bool {
+    let find = "import importlib.util, sys; sys.exit(importlib.util.find_spec('deepeval') is None)";
+    let found = Command::new(python()).args(["-c", find]).status();
+    let is_there = found.is_ok_and(|status| status.success());
+    if !is_there {
+        println!("skipped: `{}` does not have the package `deepeval`", python());
     }
     is_there
 }
@@ -81,15 +91,21 @@ struct Stub {
 }
 
 impl Stub {
-    fn start() -> Self {
+    /// Starts it; `None`, with a message, if the folder `shared` is missing.
+    fn start() -> Option<Self> {
         let shared = env::var_os("COBALT_SHARED").map(PathBuf::from);
         let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"));
+        let program = shared.join("acceptance/stub_llm.py");
+        if !program.exists() {
+            println!("skipped: `{}` not found", program.display());
+            return None;
+        }
         let mut command = Command::new(python());
-        command.arg(shared.join("acceptance/stub_llm.py")).stdout(Stdio::piped());
+        command.arg(program).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut port = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut port).unwrap();
-        Self { process, port: port.trim().to_owned() }
+        Some(Self { process, port: port.trim().to_owned() })
     }
 }
 
@@ -101,9 +117,11 @@ impl Drop for Stub {
 }
 
 #[tokio::test]
-#[ignore = "needs an interpreter with the package deepeval: see the top of this file"]
 async fn a_metric_of_deepeval_scores_by_a_model() {
-    let stub = Stub::start();
+    if !has_deepeval() {
+        return;
+    }
+    let Some(stub) = Stub::start() else { return };
     let bridge = bridge("deepeval")
         .env("OPENAI_API_KEY", "key-of-a-test")
         .env("OPENAI_BASE_URL", format!("http://127.0.0.1:{}/v1", stub.port))

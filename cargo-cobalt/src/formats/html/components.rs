@@ -5,6 +5,7 @@ use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict
 use cobalt_core::reporters::{
     escape_control, expected_field, explain, format_attempts, format_duration, format_trial_traffic,
 };
+use cobalt_core::serde_skip::is_zero;
 use cobalt_core::wording::count;
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
@@ -299,10 +300,6 @@ struct TrialData<'a> {
 
 fn is_ok(status: &Status) -> bool {
     *status == Status::Ok
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// The items as JSON that is safe inside a `script` element.

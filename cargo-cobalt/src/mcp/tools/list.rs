@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use cobalt_core::paths::workspace_root;
+use cobalt_core::serde_skip::is_zero;
 use cobalt_core::wording::{count, truncate};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -67,11 +68,6 @@ pub struct ListResult {
     /// Other errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 /// An experiment, its location, and its last run.

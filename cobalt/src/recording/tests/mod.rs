@@ -36,7 +36,7 @@ use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 use crate::limits::Limits;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// The text of items that a request cannot be told apart by.
+/// The text of both twins: a request with it fits either.
 const TWIN: &str = "the same for both";
 
 /// A folder of recordings, and a provider that counts its answers.

@@ -31,7 +31,8 @@ async fn a_line_of_a_stream_reaches_the_client_before_the_next_one_exists() {
         let execution = process.begin(0, 0);
         let request = process.client.post(format!("{}/chat", process.base_url(Some(&execution))));
         let mut response = request.body(chat(&["hi"]).to_string()).send().await.unwrap();
-        assert_eq!(response.chunk().await.unwrap().unwrap(), LINES[0], "{mode}");
+        let first = tokio::time::timeout(Duration::from_secs(60), response.chunk()).await;
+        assert_eq!(first.expect("the first line arrives").unwrap().unwrap(), LINES[0], "{mode}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests that belong to no item: what becomes of their recordings, and of the trials that may have sent them.
+//! Requests that belong to no item: when their recordings are replaced, and which trials fail if one is refused.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ async fn ask_as_one(process: &Process, text: &str) -> (u16, String) {
     process.post(&process.base_url(None), &chat(&[TWIN, text])).await
 }
 
-/// Begins and ends all trials that an experiment with one trial per item has, but those of the twins.
+/// Runs the trial of every item except the twins.
 async fn run_others(process: &Process) {
     for index in (0..1_000).filter(|index| ![1, 2].contains(index)) {
         end(&process.begin(index, 0)).await;
@@ -79,18 +79,25 @@ async fn all_trials_of_an_item_belong_to_a_complete_recording() {
 async fn a_failing_provider_removes_no_unattributed_requests() {
     let broken = Arc::new(AtomicBool::new(false));
     let is_broken = Arc::clone(&broken);
+    let lost = Arc::new(tokio::sync::Notify::new());
+    let arrived = Arc::clone(&lost);
     let scene = Scene::new(move |request| match &*last_message(&request.body) {
         _ if !is_broken.load(Ordering::SeqCst) => completion("hi"),
         "busy" => ScriptedResponse::text(503, "busy").header("retry-after", "3600"),
-        "lost" => ScriptedResponse::never(),
+        "lost" => {
+            arrived.notify_one();
+            ScriptedResponse::never()
+        }
         _ => ScriptedResponse::json(401, &json!({ "error": "who are you" })),
     });
     let record = async |texts: &[&str]| {
         let process = scene.process_of(1, RecordMode::Record, |_| {});
         let twins = process.begin_twins();
         for text in texts {
-            let asked = ask_as_one(&process, text);
-            let _ = tokio::time::timeout(Duration::from_millis(500), asked).await;
+            tokio::select! {
+                _ = ask_as_one(&process, text) => {}
+                () = lost.notified() => {}
+            }
         }
         for twin in &twins {
             end(twin).await;
@@ -153,7 +160,7 @@ async fn a_refused_request_is_an_error_only_of_those_that_may_have_sent_it() {
     refuse().await;
     assert!(twins.iter().all(|twin| twin.has_problem()));
     assert!(!other.has_problem() && !elsewhere.has_problem());
-    // Its evaluators were still at work.
+    // Its evaluators were still running.
     assert!(!ended.has_problem());
     ended.end(&Execution::default()).unwrap();
     assert_eq!(scene.cassette("item-5").interactions().count(), 1);

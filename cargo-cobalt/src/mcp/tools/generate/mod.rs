@@ -259,6 +259,6 @@ fn cost_summary(usage: &JudgeUsage) -> String {
     format!(
         "{requests} to {}, {} tokens, {cost}.",
         if models.is_empty() { "the model".to_owned() } else { models.join(", ") },
-        group_thousands(tokens.input + tokens.output)
+        group_thousands(tokens.total())
     )
 }
