@@ -30,6 +30,8 @@ export function Histogram({ name, bins, passMark, onRange }: HistogramProps) {
     >
       {bins.map((items, bin) => {
         const range = { low: bin / bins.length, high: (bin + 1) / bins.length };
+        // The last bin includes 1, which reaches every pass mark.
+        const isLast = bin === bins.length - 1;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: bins are identified by their index
           <li key={bin} className="flex h-full flex-1 items-end">
@@ -38,7 +40,7 @@ export function Histogram({ name, bins, passMark, onRange }: HistogramProps) {
                 items={items}
                 range={range}
                 height={Math.max(MIN_BAR_HEIGHT, (items / most) * HEIGHT)}
-                isBelowPassMark={passMark !== undefined && range.high <= passMark + Number.EPSILON}
+                isBelowPassMark={passMark !== undefined && !isLast && range.high <= passMark + Number.EPSILON}
                 onClick={() => onRange(range)}
               />
             )}

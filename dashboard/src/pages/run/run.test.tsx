@@ -1,4 +1,4 @@
-import { screen, waitFor, within } from '@testing-library/react';
+import { render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Overview, ThresholdOutcome } from '../../api/types';
 import { comparison } from '../../test/comparison';
@@ -8,6 +8,7 @@ import { itemRow, items, overview, report, traffic, wholeItem } from '../../test
 import { liveRun } from '../../test/runs';
 import { errorResponse, mockServer } from '../../test/server';
 import { Component } from '.';
+import { Histogram } from './histogram';
 
 const RUN = '/api/runs/a1b2c3';
 
@@ -288,6 +289,14 @@ describe('the items', () => {
     );
     expect(router.state.location.search).toBe('?evaluator=correctness&minScore=0.2&maxScore=0.249999999');
     expect(screen.getByLabelText('Max score')).toHaveValue(0.25);
+  });
+
+  test('scores of 1 reach a pass mark of 1', async () => {
+    render(<Histogram name="calls" bins={[1, 0, 0, 2]} passMark={1} onRange={() => {}} />);
+    expect(
+      screen.getByRole('button', { name: '1 item from 0.00 to 0.25, below pass mark: show items' }),
+    ).toBeVisible();
+    expect(screen.getByRole('button', { name: '2 items from 0.75 to 1.00: show items' })).toBeVisible();
   });
 
   test('Enter opens an item, and keys go to its neighbours', async () => {

@@ -41,7 +41,7 @@ export function Usage({ overview }: { overview: Overview }) {
         </TotalRow>
         {summary.judgeCalls != null && (
           <TotalRow name="Judge total">
-            {summary.judgeCost == null ? 'cost unknown' : formatCost(summary.judgeCost)}
+            {summary.judgeCost == null ? 'cost unknown' : formatCost(summary.judgeCost)}{' '}
             <ReplayMark mark={judgeMark(summary)} explanation={REPLAYED_JUDGES} />
             <Note>{judgeNote(overview)}</Note>
           </TotalRow>
