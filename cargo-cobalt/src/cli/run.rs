@@ -114,7 +114,7 @@ pub enum RecordingMode {
     Replay,
     /// Send requests to the providers; record everything again
     Record,
-    /// Answer requests from the recordings; send and record only what is new
+    /// Replay until a conversation diverges; send and record the rest
     Auto,
 }
 

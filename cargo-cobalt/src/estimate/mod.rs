@@ -162,7 +162,8 @@ fn mode(experiment: &Listed) -> (String, Sent) {
     let has_recordings = experiment.recordings.as_ref().is_some_and(|found| found.folder.is_dir());
     let sent = match mode {
         Some(RecordMode::Replay) if !experiment.renews_recordings => Sent::None,
-        Some(RecordMode::Replay | RecordMode::Auto) if has_recordings => Sent::Part,
+        Some(RecordMode::Replay) => Sent::Part,
+        Some(RecordMode::Auto) if has_recordings => Sent::Part,
         _ => Sent::All,
     };
     let name = match mode {
@@ -224,6 +225,14 @@ mod tests {
             (
                 Some("replay"),
                 true,
+                true,
+                ["up to $0.01", "up to $0.02", "up to $0.03"],
+                "run a",
+                "up to $0.03",
+            ),
+            (
+                Some("replay"),
+                false,
                 true,
                 ["up to $0.01", "up to $0.02", "up to $0.03"],
                 "run a",

@@ -1,6 +1,6 @@
-//! Deletes recordings that no item uses, and long texts that no recording refers to.
+//! Deletes recordings that no item uses, long texts that no recording refers to, and old temporary files.
 //!
-//! It only touches recordings and their long texts in the folders of listed experiments, never through symbolic links.
+//! It only touches such files in the folders of listed experiments, never through symbolic links.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::Metadata;
@@ -97,7 +97,7 @@ impl PrunePlan {
     fn add_temporary_files(&mut self, folder: &RecordingFolder) -> Result<(), RecordingError> {
         let files = folder.old_drafts()?.into_iter();
         let inside = files.filter(|path| path.parent().is_some_and(|folder| !folder.is_symlink()));
-        self.files.extend(inside.filter_map(|path| UnusedFile::new("temporary", path)));
+        self.files.extend(inside.filter_map(|path| UnusedFile::new("temporary file", path)));
         Ok(())
     }
 
@@ -320,7 +320,7 @@ mod tests {
         let only = std::slice::from_ref(&only);
         let plan = PrunePlan::of(only, only).unwrap();
         let what: Vec<_> = plan.files.iter().map(|file| file.what).collect();
-        assert_eq!(what, ["temporary", "blob"]);
+        assert_eq!(what, ["temporary file", "blob"]);
         assert!(remove(plan.files).is_empty());
         assert!(!only[0].folder.path().exists());
     }

@@ -91,8 +91,7 @@ pub fn run_once(
     let BuildOutput { binaries, skipped: foreign } = built?;
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
     let mut invocation = Invocation::new(Screen::of(&settings, arguments.quiet, folder), reporters);
-    let of_variable = || std::env::var("COBALT_RECORD").ok()?.parse().ok();
-    invocation.set_record_mode(flags.record.or_else(of_variable));
+    invocation.set_flags(settings.requested_record_mode(), flags.max_cost);
     if !foreign.is_empty() {
         invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use cobalt::command::RequestKind;
+use cobalt::command::config::MaxCost;
 use cobalt::command::exit_code::{BUDGET_SPENT, FAILED, INTERRUPTED, SETUP_ERROR};
 use cobalt::recording::RecordMode;
 use cobalt_core::reporters::Event;
@@ -30,16 +31,18 @@ pub struct Invocation {
     worst: i32,
     /// The mode of recordings, for the command that resumes; `None` if none was set.
     record_mode: Option<RecordMode>,
+    /// The budget, for the command that resumes; `None` if no flag sets one.
+    max_cost: Option<MaxCost>,
 }
 
 impl Invocation {
     pub fn new(screen: Screen, reporters: Reporters) -> Self {
-        Self { state: RunState::default(), screen, reporters, worst: 0, record_mode: None }
+        Self { state: RunState::default(), screen, reporters, worst: 0, record_mode: None, max_cost: None }
     }
 
-    /// Sets the mode of recordings, so that a resumed run has it, too.
-    pub fn set_record_mode(&mut self, mode: Option<RecordMode>) {
-        self.record_mode = mode;
+    /// Sets the mode of recordings and the budget, so that a resumed run has them, too.
+    pub fn set_flags(&mut self, record_mode: Option<RecordMode>, max_cost: Option<MaxCost>) {
+        (self.record_mode, self.max_cost) = (record_mode, max_cost);
     }
 
     /// Handles an event, received as this line.
@@ -182,9 +185,11 @@ impl Invocation {
             results.interrupted.iter().partition(|run| run.has_saved_items);
         if !saved.is_empty() {
             let ids: Vec<_> = saved.iter().map(|run| &*run.id).collect();
-            let record = self.record_mode.map_or_else(String::new, |mode| format!(" --record {mode}"));
+            let record = self.record_mode.map(|mode| format!(" --record {mode}"));
+            let budget = self.max_cost.map(|max| format!(" --max-cost {max}"));
+            let flags: String = record.into_iter().chain(budget).collect();
             self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
-            self.screen.eprintln(&format!("  cargo cobalt run --resume {}{record}", ids.join(",")));
+            self.screen.eprintln(&format!("  cargo cobalt run --resume {}{flags}", ids.join(",")));
         }
         if !unsaved.is_empty() {
             let names = join_quoted(unsaved.iter().map(|run| &*run.name));

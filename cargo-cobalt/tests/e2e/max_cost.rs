@@ -51,14 +51,14 @@ fn all_test_targets_share_a_budget() {
 }
 
 #[test]
-fn an_experiment_of_which_no_item_finished_is_to_be_run_again() {
+fn a_run_without_a_finished_item_is_run_again_and_another_is_resumed_with_its_flags() {
     let project = paid();
     let hint = "No item finished in `paid_again`: run again to start over.";
     let said = project.cobalt(&["run", "--max-cost", "0.05"], 5).stderr_has(hint);
     assert!(!said.stderr.contains("--resume"), "{said:?}");
     let said = project.cobalt(&["run", "--max-cost", "0.02", "--record", "off"], 5).stderr_has(hint);
     let id = journals(&project)[0].file_stem().unwrap().to_string_lossy().into_owned();
-    said.stderr_has(&format!("  cargo cobalt run --resume {id} --record off\n"));
+    said.stderr_has(&format!("  cargo cobalt run --resume {id} --record off --max-cost 0.02\n"));
 }
 
 #[test]

@@ -35,8 +35,8 @@ pub struct Traffic {
     /// Where the conversation diverged from the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diverged: Option<String>,
-    /// A hash of each message that was sent to a model, in order; before those of a conversation is one of its model, its tools and its
-    /// settings, which begins with `s`. Two trials with the same hashes asked the same.
+    /// Hashes of what was sent to models, in order: for each conversation one of its model, tools and settings, which begins with `s`,
+    /// and then one of each new message. Trials with the same hashes, in any order, asked the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
 }
@@ -92,7 +92,7 @@ pub struct TrafficSummary {
     /// Requests attributed to an item only by their content.
     #[serde(skip_serializing_if = "is_zero")]
     pub attributed_by_content: usize,
-    /// Requests that could not be attributed to an item. They were recorded and replayed all the same.
+    /// Requests that could not be attributed to an item. They were still recorded and replayed.
     #[serde(skip_serializing_if = "is_zero")]
     pub unattributed: usize,
     /// Those of them that were answered from recordings.

@@ -23,7 +23,7 @@ use crate::evaluators::Evaluator;
 #[cfg(feature = "record")]
 use crate::limits::LimitRule;
 use crate::llm::ModelSettings;
-use crate::recording::RecordSettings;
+use crate::recording::{RecordMode, RecordSettings};
 use crate::settings::TargetPattern;
 
 /// The resolved settings.
@@ -245,7 +245,13 @@ impl Config {
         &self.fetch
     }
 
-    /// What may be spent on models in USD, and the file in which the processes of a call add it up.
+    /// The mode of recordings that a flag or a variable sets.
+    #[must_use]
+    pub fn requested_record_mode(&self) -> Option<RecordMode> {
+        self.recordings.requested
+    }
+
+    /// The budget in USD, and the file in which the processes of an invocation add up what they spend.
     pub(crate) fn max_cost(&self) -> Option<&(f64, Option<PathBuf>)> {
         self.max_cost.as_ref()
     }

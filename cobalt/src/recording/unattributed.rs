@@ -1,4 +1,4 @@
-//! Requests that could not be attributed to an item: recorded and replayed all the same, in one file for all experiments of a folder.
+//! Requests that could not be attributed to an item: still recorded and replayed, in one file for all experiments of a folder.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};

@@ -829,7 +829,7 @@ export interface components {
             attributedByContent?: number;
             /**
              * Format: uint
-             * @description Requests that could not be attributed to an item. They were recorded and replayed all the same.
+             * @description Requests that could not be attributed to an item. They were still recorded and replayed.
              */
             unattributed?: number;
             /**
@@ -1332,8 +1332,8 @@ export interface components {
             /** @description Where the conversation diverged from the recording. */
             diverged?: string | null;
             /**
-             * @description A hash of each message that was sent to a model, in order; before those of a conversation is one of its model, its tools and its
-             *     settings, which begins with `s`. Two trials with the same hashes asked the same.
+             * @description Hashes of what was sent to models, in order: for each conversation one of its model, tools and settings, which begins with `s`,
+             *     and then one of each new message. Trials with the same hashes, in any order, asked the same.
              */
             asked?: string[];
         };
