@@ -22,4 +22,5 @@ pub mod serde_skip;
 pub mod slug;
 pub mod store;
 pub mod timestamp;
+pub mod trace;
 pub mod wording;

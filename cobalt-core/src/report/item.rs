@@ -1,5 +1,6 @@
 //! The result of one item: its executions, each with an output and its evaluations.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,12 +9,15 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::custom_metric::Metrics;
 use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
 use crate::item::{ExecutionUsage, Item, Output, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
+use crate::serde_skip::is_zero;
+use crate::trace::Trace;
 
 /// The status of an execution. Ordered from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -147,6 +151,12 @@ pub struct Execution {
     pub recorded: Item,
     /// The model traffic that passed through the gateway; absent if there was none.
     pub traffic: Option<Box<Traffic>>,
+    /// What the agent did, as far as it is known.
+    pub trace: Trace,
+    /// How many further spans were dropped, as there were too many.
+    pub dropped_spans: usize,
+    /// The metrics that the agent recorded, by name.
+    pub metrics: Metrics,
     /// Attempts that failed with a transient error before this one, in order. Everything else is of the last attempt, except the
     /// traffic, which is of all.
     pub retried: Vec<RetriedExecution>,
@@ -161,6 +171,7 @@ impl Execution {
         }
         self.error.iter_mut().for_each(redact);
         redact_fields(&mut self.recorded);
+        self.trace.redact();
         self.retried.iter_mut().for_each(RetriedExecution::redact);
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
@@ -343,6 +354,12 @@ struct SerializedExecution<'a> {
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<&'a Traffic>,
+    #[serde(skip_serializing_if = "Trace::is_empty")]
+    trace: &'a Trace,
+    #[serde(skip_serializing_if = "is_zero")]
+    dropped_spans: usize,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metrics: &'a Metrics,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
 }
@@ -375,6 +392,9 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             status: run.status,
             error: run.error.as_deref(),
             traffic: run.traffic.as_deref(),
+            trace: &run.trace,
+            dropped_spans: run.dropped_spans,
+            metrics: &run.metrics,
             retried: &run.retried,
         }
     }
@@ -397,6 +417,12 @@ pub struct SerializedItem<'a> {
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<&'a Traffic>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a Trace>,
+    #[serde(skip_serializing_if = "is_zero")]
+    dropped_spans: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<&'a Metrics>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -446,6 +472,9 @@ impl Serialize for ItemResult {
             passed: self.passed,
             error: self.error(),
             traffic: first.traffic.as_deref().filter(|_| !several),
+            trace: Some(&first.trace).filter(|trace| !several && !trace.is_empty()),
+            dropped_spans: if several { 0 } else { first.dropped_spans },
+            metrics: Some(&first.metrics).filter(|metrics| !several && !metrics.is_empty()),
             retried: if several { &[] } else { &first.retried },
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
@@ -470,6 +499,12 @@ struct ParsedExecution {
     error: Option<String>,
     traffic: Option<Box<Traffic>>,
     #[serde(default)]
+    trace: Trace,
+    #[serde(default)]
+    dropped_spans: usize,
+    #[serde(default)]
+    metrics: Metrics,
+    #[serde(default)]
     retried: Vec<RetriedExecution>,
 }
 
@@ -480,8 +515,30 @@ impl From<ParsedExecution> for Execution {
             output if status == Status::Ok => (output, Item::new()),
             output => (None, output.map(Output::into_metadata).unwrap_or_default()),
         };
-        let ParsedExecution { latency_ms, evaluations, error, traffic, retried, .. } = run;
-        Self { status, output, latency_ms, evaluations, error, recorded, traffic, retried }
+        let ParsedExecution {
+            latency_ms,
+            evaluations,
+            error,
+            traffic,
+            trace,
+            dropped_spans,
+            metrics,
+            retried,
+            ..
+        } = run;
+        Self {
+            status,
+            output,
+            latency_ms,
+            evaluations,
+            error,
+            recorded,
+            traffic,
+            trace,
+            dropped_spans,
+            metrics,
+            retried,
+        }
     }
 }
 
@@ -513,6 +570,12 @@ struct ParsedItem {
     error: Option<String>,
     traffic: Option<Box<Traffic>>,
     #[serde(default)]
+    trace: Trace,
+    #[serde(default)]
+    dropped_spans: usize,
+    #[serde(default)]
+    metrics: Metrics,
+    #[serde(default)]
     retried: Vec<RetriedExecution>,
 }
 
@@ -529,6 +592,9 @@ impl<'de> Deserialize<'de> for ItemResult {
                 status: item.status,
                 error: item.error,
                 traffic: item.traffic,
+                trace: item.trace,
+                dropped_spans: item.dropped_spans,
+                metrics: item.metrics,
                 retried: item.retried,
             }));
         }

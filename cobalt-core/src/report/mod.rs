@@ -2,6 +2,7 @@
 
 pub mod comparison;
 mod config;
+mod custom_metric;
 mod evaluate_thresholds;
 mod identity;
 mod item;
@@ -21,6 +22,7 @@ mod validate;
 
 pub use crate::timestamp::Timestamp;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
+pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunTable};
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
 pub use identity::ItemNames;
 pub use item::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status, TrialStats};

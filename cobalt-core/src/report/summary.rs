@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::config::RunConfig;
+use super::custom_metric::{MetricStats, RunMetric, RunTable};
 use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
 use super::traffic::TrafficSummary;
@@ -89,6 +90,15 @@ pub struct Summary {
     /// The model traffic that passed through the gateway; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficSummary>,
+    /// Statistics of each metric that the agent recorded, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, MetricStats>,
+    /// The metrics of the whole run, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub run_metrics: BTreeMap<String, RunMetric>,
+    /// The tables of the whole run, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: BTreeMap<String, RunTable>,
 }
 
 /// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.

@@ -1,0 +1,172 @@
+//! A trace and its queries.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::span::{ModelSpan, Span, SpanKind, ToolSpan};
+use crate::item::ModelCall;
+use crate::prices::PriceTable;
+
+/// The spans of one execution, in the order in which they started.
+///
+/// ```
+/// # use cobalt::trace::Trace;
+/// fn asked_twice(trace: &Trace) -> bool {
+///     let searches = trace.tool_calls().filter(|(_, tool)| tool.name == "search").count();
+///     searches >= 2 && trace.failed().next().is_none()
+/// }
+/// # assert!(!asked_twice(&Trace::default()));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Trace(Vec<Span>);
+
+impl Trace {
+    /// All spans.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.0
+    }
+
+    /// Whether there are no spans.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The span with this id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Span> {
+        self.0.iter().find(|span| span.id == id)
+    }
+
+    /// The spans that are directly in this one; those at the top for `None`.
+    pub fn children<'a>(&'a self, parent: Option<&'a Span>) -> impl Iterator<Item = &'a Span> {
+        let id = parent.map(|span| &*span.id);
+        self.0.iter().filter(move |span| self.known_parent(span) == id)
+    }
+
+    /// The parent's id, if that span is in the trace.
+    fn known_parent<'a>(&'a self, span: &'a Span) -> Option<&'a str> {
+        span.parent.as_deref().filter(|id| self.get(id).is_some())
+    }
+
+    /// The spans of a kind.
+    pub fn of_kind(&self, kind: SpanKind) -> impl Iterator<Item = &Span> {
+        self.0.iter().filter(move |span| span.kind == kind)
+    }
+
+    /// The spans with this name; a tool's span has also the name of its tool.
+    pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Span> {
+        self.0
+            .iter()
+            .filter(move |span| span.name == name || span.tool.as_ref().is_some_and(|tool| tool.name == name))
+    }
+
+    /// The spans that failed.
+    pub fn failed(&self) -> impl Iterator<Item = &Span> {
+        self.0.iter().filter(|span| span.failed())
+    }
+
+    /// The model calls: spans that contain no other model call. What contains them may report their sum.
+    pub fn model_calls(&self) -> impl Iterator<Item = (&Span, &ModelSpan)> {
+        let models = || self.0.iter().filter(|span| span.kind == SpanKind::Model);
+        let outer: HashSet<&str> = models().flat_map(|span| self.ancestors(span)).collect();
+        models()
+            .filter(move |span| !outer.contains(&*span.id))
+            .filter_map(|span| Some((span, span.model.as_deref()?)))
+    }
+
+    /// The ids of the spans that contain this one.
+    fn ancestors<'a>(&'a self, span: &'a Span) -> impl Iterator<Item = &'a str> {
+        // A damaged file may have a cycle.
+        std::iter::successors(self.known_parent(span), |id| self.known_parent(self.get(id)?))
+            .take(self.0.len())
+    }
+
+    /// The tool calls.
+    pub fn tool_calls(&self) -> impl Iterator<Item = (&Span, &ToolSpan)> {
+        self.0.iter().filter_map(|span| Some((span, span.tool.as_deref()?)))
+    }
+
+    /// Whether spans with these names started in this order, with any others between them.
+    pub fn has_path<S: AsRef<str>>(&self, names: &[S]) -> bool {
+        let mut spans = self.0.iter();
+        names.iter().all(|name| {
+            let name = name.as_ref();
+            spans.any(|span| span.name == name || span.tool.as_ref().is_some_and(|tool| tool.name == name))
+        })
+    }
+
+    /// Milliseconds from the start of the first streamed model call to its first token; `None` if no call reports it.
+    #[must_use]
+    pub fn time_to_first_token_ms(&self) -> Option<f64> {
+        self.model_calls().find_map(|(_, model)| model.time_to_first_token_ms)
+    }
+
+    /// The usage of all model calls that report their model. Call it before [`price`](Self::price): costs that are known by then are those
+    /// that the calls report.
+    #[must_use]
+    pub fn usage(&self) -> Vec<ModelCall> {
+        let usage = |(span, model): (&Span, &ModelSpan)| {
+            // A request that failed costs nothing, unless it reports tokens.
+            if span.failed() && model.tokens.is_none() {
+                return None;
+            }
+            let call = ModelCall::new(model.name()?);
+            let call = match model.tokens {
+                Some(tokens) => call.tokens(tokens.input, tokens.output).cached_tokens(tokens.cached_input),
+                None => call,
+            };
+            Some(match model.cost {
+                Some(cost) => call.cost(cost),
+                None => call,
+            })
+        };
+        self.model_calls().filter_map(usage).collect()
+    }
+
+    /// Adds the cost of model calls whose price is known.
+    pub fn price(&mut self, prices: &PriceTable) {
+        for model in self.0.iter_mut().filter_map(|span| span.model.as_mut()) {
+            let price = || prices.estimate(model.name()?, model.tokens?.to_price());
+            model.cost = model.cost.or_else(price);
+        }
+    }
+
+    /// Adds the spans of another trace, which began at `start_ms` of this one; its ids are made unique.
+    pub fn append(&mut self, other: Self, start_ms: f64) {
+        let offset = self.0.len();
+        let renamed = |id: &str| {
+            id.parse::<usize>().map_or_else(|_| format!("{offset}.{id}"), |id| (id + offset).to_string())
+        };
+        self.0.extend(other.0.into_iter().map(|span| Span {
+            id: renamed(&span.id),
+            parent: span.parent.as_deref().map(renamed),
+            start_ms: span.start_ms + start_ms,
+            ..span
+        }));
+    }
+
+    /// Redacts all texts.
+    pub fn redact(&mut self) {
+        self.0.iter_mut().for_each(Span::redact);
+    }
+}
+
+impl FromIterator<Span> for Trace {
+    fn from_iter<I: IntoIterator<Item = Span>>(spans: I) -> Self {
+        Self(spans.into_iter().collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Trace {
+    type Item = &'a Span;
+    type IntoIter = std::slice::Iter<'a, Span>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
