@@ -1,7 +1,6 @@
 //! `cargo cobalt recordings`: lists, shows and deletes recordings of model traffic.
 
 mod age;
-mod conversation;
 mod experiments;
 mod listing;
 mod prune;

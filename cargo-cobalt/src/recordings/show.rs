@@ -10,7 +10,8 @@ use std::{fs, io};
 use cobalt::command::config::Flags;
 use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{
-    Body, Cassette, Interaction, JudgeAnswer, RecordingError, RecordingFolder, Trial,
+    Answer, Body, Cassette, Interaction, JudgeAnswer, RecordingError, RecordingFolder, Trial, answer,
+    answer_of_stream, last_message,
 };
 use cobalt_core::reporters::{Style, format_duration};
 use cobalt_core::timestamp::Timestamp;
@@ -18,7 +19,6 @@ use cobalt_core::wording::{count, group_thousands, join_quoted};
 use serde_json::Value;
 
 use super::age::format_age;
-use super::conversation::{Answer, answer, answer_of_stream, last_message};
 use super::experiments::{ExperimentRecordings, name};
 use crate::cli::{Color, Selection, ShowRecording};
 use crate::datasets::text_table::plain_text;
@@ -204,7 +204,7 @@ impl View {
         }
         let line = |part: &Answer| match part {
             Answer::Text(text) => shorten(text),
-            Answer::ToolCall(call) => format!("calls {}", shorten(call)),
+            Answer::ToolCall(call) => format!("calls {}", shorten(&call.to_string())),
             Answer::Error(error) => self.paint.error(format!("error: {}", shorten(error))),
         };
         parts.iter().map(line).collect()

@@ -6,16 +6,23 @@
 
 mod body;
 mod cassette;
+mod conversation;
 mod differences;
 mod folder;
 mod request_key;
+mod response;
 mod stream;
 
 pub use body::Body;
 pub use cassette::{
     CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse, Trial,
 };
+pub use conversation::{
+    Answer, RequestedCall, answer, answer_of_stream, call_in, content_text, last_message, message_text,
+    results_in, tool_results,
+};
 pub use differences::{Difference, differences, differences_in_full, nearest};
 pub use folder::{RecordingError, RecordingFolder, UNATTRIBUTED, cassette_name};
 pub use request_key::RequestKey;
+pub use response::{ModelResponse, StreamReader};
 pub use stream::{StreamEvent, StreamKind, StreamSplitter, event_data};

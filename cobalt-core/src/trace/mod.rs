@@ -1,7 +1,13 @@
 //! Traces: what an agent did in one execution, as spans of model calls, tool calls and steps.
 
+mod assemble;
+mod limits;
+mod reported;
 mod span;
 mod spans;
 
+pub use assemble::{GatewayCall, MAX_SPANS, TraceSources};
+pub use limits::ContentLimits;
+pub use reported::{ReadSpan, ReportedSpan};
 pub use span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
 pub use spans::Trace;

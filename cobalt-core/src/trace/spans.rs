@@ -150,6 +150,10 @@ impl Trace {
         }));
     }
 
+    pub(super) fn into_spans(self) -> impl Iterator<Item = Span> {
+        self.0.into_iter()
+    }
+
     /// Redacts all texts.
     pub fn redact(&mut self) {
         self.0.iter_mut().for_each(Span::redact);

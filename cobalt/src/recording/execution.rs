@@ -8,6 +8,7 @@ use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial};
 use cobalt_core::report::{Execution, Traffic};
 use cobalt_core::timestamp::Timestamp;
+use cobalt_core::trace::GatewayCall;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -58,6 +59,8 @@ struct State {
     /// New answers of judges.
     new_judges: Vec<JudgeAnswer>,
     waits: Waits,
+    /// What was sent or replayed since the last attempt of the agent.
+    calls: Vec<GatewayCall>,
     is_closed: bool,
 }
 
@@ -248,6 +251,19 @@ impl ExecutionTraffic {
     /// Counts a request as retried.
     pub fn count_retry(&self) {
         self.lock().traffic.retried += 1;
+    }
+
+    /// Adds a request with its response to the trace.
+    pub fn add_call(&self, call: Option<GatewayCall>) {
+        let mut state = self.lock();
+        if !state.is_closed {
+            state.calls.extend(call);
+        }
+    }
+
+    /// Takes the requests of an attempt, for its trace.
+    pub fn take_calls(&self) -> Vec<GatewayCall> {
+        std::mem::take(&mut self.lock().calls)
     }
 
     /// Counts a request as in flight, until it is dropped.

@@ -10,8 +10,10 @@ use cobalt_core::back_off::BackOff;
 use cobalt_core::duration::milliseconds;
 use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::recordings::{
-    Body, Interaction, RecordedRequest, RecordedResponse, RecordingFolder, StreamKind,
+    Answer, Body, Interaction, ModelResponse, RecordedRequest, RecordedResponse, RecordingFolder, StreamKind,
+    StreamReader,
 };
+use cobalt_core::trace::GatewayCall;
 use http_body_util::BodyExt as _;
 use hyper::Method;
 use hyper::header::{
@@ -24,9 +26,9 @@ use tokio::sync::mpsc;
 use super::current::EXECUTION_HEADER;
 use super::execution::{ExecutionTraffic, InFlight};
 use super::gateway::Gateway;
+use super::passed_call::SentCall;
 use super::reply::{self, Reply, StreamedBody};
 use super::sink::Sink;
-use super::usage::{ResponseUsage, StreamUsage};
 use crate::budget;
 use crate::http::{Connections, is_transient, retry_after, root_cause};
 use crate::limits::{Limits, Permit};
@@ -74,6 +76,8 @@ struct Attempt {
     outcome: Outcome,
     /// When it was sent.
     sent: Instant,
+    /// How many times it was sent before.
+    retries: u32,
     /// Held until the response is read.
     permit: Option<Permit>,
 }
@@ -104,7 +108,7 @@ impl Gateway {
         // If the client goes away, nobody else completes the entry.
         let mut unanswered = GiveUpOnDrop(Some(sink.clone()));
         let attempt = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
-        let Attempt { outcome, sent, permit } = match attempt {
+        let Attempt { outcome, sent, retries, permit } = match attempt {
             Ok(attempt) => attempt,
             Err(refusal) => {
                 unanswered.0 = None;
@@ -122,17 +126,24 @@ impl Gateway {
             Outcome::Unreachable(problem) => {
                 let message =
                     format!("cannot reach {}: {problem}", cobalt_core::redact::redacted_url(&outgoing.url));
+                if let [owner] = sink.candidates() {
+                    owner.add_call(unanswered_call(&outgoing, (sent, retries), &message));
+                }
                 return reply::error(502, "unreachable", &message);
             }
         };
         unanswered.0 = None;
         let (parts, received) = mpsc::channel(PARTS);
-        let capture = Capture::new(&headers, status, sent, sink.folder());
+        let capture = Capture::new(&headers, status, (sent, retries), sink.folder());
         let gateway = Arc::clone(&self);
         let pass_on = async move {
             let _in_flight = in_flight;
-            let tokens =
-                capture.pass_on(gateway, (outgoing.recorded, outgoing.compared), sink, first, parts).await;
+            let request = Sent {
+                provider: outgoing.provider,
+                recorded: outgoing.recorded,
+                compared: outgoing.compared,
+            };
+            let tokens = capture.pass_on(gateway, request, sink, first, parts).await;
             if let Some(permit) = permit {
                 permit.settle(tokens);
             }
@@ -168,7 +179,7 @@ impl Gateway {
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
                 Outcome::Stream(_) | Outcome::Whole { .. } => {
-                    return Ok(Attempt { outcome, sent, permit: Some(permit) });
+                    return Ok(Attempt { outcome, sent, retries: attempt, permit: Some(permit) });
                 }
                 Outcome::Busy { status, headers, body } => {
                     let asked = retry_after(headers, SystemTime::now());
@@ -185,7 +196,7 @@ impl Gateway {
                 }
             };
             let Some(wait) = wait.filter(|_| attempt < limits.retries(provider, model)) else {
-                return Ok(Attempt { outcome, sent, permit: None });
+                return Ok(Attempt { outcome, sent, retries: attempt, permit: None });
             };
             attempt += 1;
             if let Some(execution) = sink.execution() {
@@ -207,6 +218,29 @@ async fn waiting<F: Future>(in_flight: &mut Option<&mut InFlight>, future: F) ->
     let output = future.await;
     in_flight.iter_mut().for_each(|in_flight| in_flight.set_waiting(false));
     output
+}
+
+/// The call for the trace of a request without a response.
+fn unanswered_call(
+    outgoing: &Outgoing,
+    (sent, retries): (Instant, u32),
+    message: &str,
+) -> Option<GatewayCall> {
+    let call = SentCall {
+        started: sent,
+        duration_ms: milliseconds(sent.elapsed()),
+        provider: &outgoing.provider,
+        request: &outgoing.recorded,
+        body: &outgoing.compared,
+        status: 502,
+        response: ModelResponse {
+            answer: vec![Answer::Error(message.to_owned())],
+            ..ModelResponse::default()
+        },
+        time_to_first_token_ms: None,
+        retries,
+    };
+    call.into_call()
 }
 
 struct GiveUpOnDrop(Option<Sink>);
@@ -279,23 +313,38 @@ impl Upstream {
     }
 }
 
+/// A request that was sent.
+struct Sent {
+    provider: String,
+    recorded: RecordedRequest,
+    /// The body in the form in which it is compared.
+    compared: Bytes,
+}
+
 /// The parts of a response that have arrived.
 struct Capture {
     status: u16,
     content_type: Option<String>,
     retry_after: Option<String>,
-    /// When the request was sent.
+    /// When the request was sent, and how many times before.
     sent: Instant,
+    retries: u32,
+    first_token: Option<Instant>,
     /// Where long texts are stored; `None` if nothing is recorded.
     folder: Option<RecordingFolder>,
     /// The kind of a stream, and what it reports.
-    stream: Option<(StreamKind, StreamUsage)>,
+    stream: Option<(StreamKind, StreamReader)>,
     /// The parts that are needed at the end.
     parts: Vec<(u64, Bytes)>,
 }
 
 impl Capture {
-    fn new(headers: &HeaderMap, status: u16, sent: Instant, folder: Option<RecordingFolder>) -> Self {
+    fn new(
+        headers: &HeaderMap,
+        status: u16,
+        (sent, retries): (Instant, u32),
+        folder: Option<RecordingFolder>,
+    ) -> Self {
         let text =
             |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let content_type = text(CONTENT_TYPE);
@@ -305,16 +354,21 @@ impl Capture {
             content_type,
             retry_after: text(RETRY_AFTER),
             sent,
+            retries,
+            first_token: None,
             folder,
-            stream: kind.map(|kind| (kind, StreamUsage::new(kind))),
+            stream: kind.map(|kind| (kind, StreamReader::new(kind))),
             parts: Vec::new(),
         }
     }
 
     fn add(&mut self, part: &Bytes) {
         let may_report = match &mut self.stream {
-            Some((_, usage)) => {
-                usage.push(part);
+            Some((_, stream)) => {
+                stream.push(part);
+                if self.first_token.is_none() && stream.has_begun() {
+                    self.first_token = Some(Instant::now());
+                }
                 false
             }
             // It is read when it is complete.
@@ -334,7 +388,7 @@ impl Capture {
     async fn pass_on(
         mut self,
         gateway: Arc<Gateway>,
-        request: (RecordedRequest, Bytes),
+        request: Sent,
         sink: Sink,
         mut upstream: Upstream,
         client: mpsc::Sender<io::Result<Bytes>>,
@@ -378,13 +432,13 @@ impl Capture {
     fn keep(
         mut self,
         gateway: &Gateway,
-        (request, compared): (RecordedRequest, Bytes),
+        Sent { provider, recorded: request, compared }: Sent,
         sink: &Sink,
         truncated: bool,
     ) -> Option<Tokens> {
         let latency_ms = milliseconds(self.sent.elapsed());
-        let (kind, usage) = match self.stream.take() {
-            Some((kind, usage)) => (Some(kind), usage.finish()),
+        let (kind, read) = match self.stream.take() {
+            Some((kind, stream)) => (Some(kind), stream.finish()),
             None => {
                 // Most have only one part.
                 if self.parts.len() > 1 {
@@ -392,19 +446,35 @@ impl Capture {
                     let whole: Vec<u8> = self.parts.drain(..).flat_map(|(_, part)| part).collect();
                     self.parts.push((at, whole.into()));
                 }
-                (None, self.parts.first().map(|(_, body)| ResponseUsage::of(body)).unwrap_or_default())
+                (None, self.parts.first().map(|(_, body)| ModelResponse::of(body)).unwrap_or_default())
             }
         };
-        let model = usage.model.or_else(|| request.model().map(str::to_owned));
-        let cost = gateway.cost(model.as_deref(), usage.tokens);
+        let (tokens, id) = (read.tokens, read.id.clone());
+        let model = read.model.clone().or_else(|| request.model().map(str::to_owned));
+        let cost = gateway.cost(model.as_deref(), tokens);
         sink.spend(cost);
+        if let [owner] = sink.candidates() {
+            let until_first = |first: Instant| milliseconds(first.duration_since(self.sent));
+            let call = SentCall {
+                started: self.sent,
+                duration_ms: latency_ms,
+                provider: &provider,
+                request: &request,
+                body: &compared,
+                status: self.status,
+                response: read,
+                time_to_first_token_ms: self.first_token.map(until_first),
+                retries: self.retries,
+            };
+            owner.add_call(call.into_call());
+        }
         let (request, body) = match self.folder.take() {
             Some(folder) => match self.store(&folder, &compared, kind) {
                 Ok(body) => (request, body),
                 Err(error) => {
                     eprintln!("error: cannot write a recording: {error}");
                     sink.give_up();
-                    return usage.tokens;
+                    return tokens;
                 }
             },
             None => (RecordedRequest { body: None, ..request }, None),
@@ -416,17 +486,10 @@ impl Capture {
             truncated,
             body,
         };
-        let interaction = Interaction {
-            experiment: None,
-            recorded_at: None,
-            request,
-            response,
-            latency_ms,
-            model,
-            tokens: usage.tokens,
-        };
-        gateway.keep(sink, interaction, cost, usage.id);
-        usage.tokens
+        let interaction =
+            Interaction { experiment: None, recorded_at: None, request, response, latency_ms, model, tokens };
+        gateway.keep(sink, interaction, cost, id);
+        tokens
     }
 
     /// Stores the long texts of a request and its response. Returns the response's body.
@@ -463,7 +526,7 @@ mod tests {
             ("audio/mpeg", Some(RecordingFolder::new("x")), 1),
         ] {
             let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap())]);
-            let mut capture = Capture::new(&headers, 200, Instant::now(), folder);
+            let mut capture = Capture::new(&headers, 200, (Instant::now(), 0), folder);
             capture.add(&Bytes::from_static(b"data: {}\n\n"));
             assert_eq!(capture.parts.len(), kept, "{content_type}");
         }

@@ -5,11 +5,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::time::Instant;
 
 use bytes::Bytes;
 use cobalt_core::item::Item;
 use cobalt_core::prices::{PriceTable, Tokens};
-use cobalt_core::recordings::{Body, Interaction, RecordedRequest, RecordingFolder};
+use cobalt_core::recordings::{Body, Interaction, ModelResponse, RecordedRequest, RecordingFolder};
 use cobalt_core::redact::redacted_url;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -23,6 +24,7 @@ use super::execution::{Decision, ExecutionTraffic};
 use super::experiment::ExperimentTraffic;
 use super::forward::{Forwarder, Outgoing};
 use super::lock::lock;
+use super::passed_call::replayed_call;
 use super::process::NO_KEY;
 use super::reply::{self, Reply};
 use super::route::{Destination, PROVIDERS, ProviderRoute};
@@ -30,7 +32,6 @@ use super::settings::{RECORD_VARIABLE, RecordMode};
 use super::sink::Sink;
 use super::start::{GatewayStart, bind, current_upstreams, random_token, take_start};
 use super::unattributed::{Renewed, Unattributed};
-use super::usage::ResponseUsage;
 use crate::budget;
 use crate::limits::{LimitRule, Limits};
 
@@ -422,7 +423,7 @@ impl Gateway {
         owners: &[Arc<ExecutionTraffic>],
     ) -> Reply {
         // What continues it is in the same recording.
-        if let Some(id) = interaction.response.body.as_ref().and_then(ResponseUsage::id_of) {
+        if let Some(id) = interaction.response.body.as_ref().and_then(ModelResponse::id_of) {
             self.executions.add_response(id, recorded);
         }
         replay_from(interaction, recorded.experiment().folder(), owners)
@@ -477,7 +478,7 @@ fn replay_from(
     folder: &RecordingFolder,
     owners: &[Arc<ExecutionTraffic>],
 ) -> Reply {
-    let response = &interaction.response;
+    let (response, started) = (&interaction.response, Instant::now());
     let bytes = match &response.body {
         Some(body) => match body.bytes(&|hash| folder.read_blob(hash)) {
             Ok(bytes) => Bytes::from(bytes),
@@ -485,6 +486,10 @@ fn replay_from(
         },
         None => Bytes::new(),
     };
+    // If it may be of several, it is unknown whose it is.
+    if let [owner] = owners {
+        owner.add_call(replayed_call(started, interaction, folder, &bytes));
+    }
     let body = if response.truncated { reply::broken_off(bytes) } else { reply::whole(bytes) };
     let (content_type, retry_after) = (response.content_type.as_deref(), response.retry_after.as_deref());
     reply::recorded(response.status, content_type, retry_after, body)

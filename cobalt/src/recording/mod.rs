@@ -19,6 +19,8 @@ mod gateway;
 #[cfg(feature = "record")]
 mod lock;
 #[cfg(feature = "record")]
+mod passed_call;
+#[cfg(feature = "record")]
 mod process;
 #[cfg(feature = "record")]
 mod reply;
@@ -39,8 +41,6 @@ mod tests;
 mod trial_requests;
 #[cfg(feature = "record")]
 mod unattributed;
-#[cfg(feature = "record")]
-mod usage;
 
 #[cfg(feature = "record")]
 pub use current::{EXECUTION_HEADER, current_header, in_current_execution};
@@ -62,8 +62,12 @@ use route::ProviderRoute;
 pub(crate) use run_traffic::RunTraffic;
 pub(crate) use settings::{RECORD_VARIABLE, RecordSettings, ResolvedRecording};
 pub use settings::{RecordMode, Recordings};
+
+/// All tokens that a response reports; `None` if it reports none.
 #[cfg(feature = "record")]
-pub(crate) use usage::tokens_of;
+pub(crate) fn tokens_of(response: &[u8]) -> Option<u64> {
+    cobalt_core::recordings::ModelResponse::of(response).tokens.map(cobalt_core::prices::Tokens::total)
+}
 
 /// An environment variable as it was before it led to the gateway.
 #[cfg(feature = "judge")]

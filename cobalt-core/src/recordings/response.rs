@@ -1,71 +1,80 @@
-//! The model and the tokens that a response reports, in the forms of OpenAI, Anthropic, Gemini, Cohere and Ollama, whole or as a
-//! stream.
+//! What the response of a model reports and answers, in the forms of OpenAI, Anthropic, Gemini, Cohere and Ollama, whole or as a stream.
 
 use std::fmt;
 
-use cobalt_core::prices::Tokens;
-use cobalt_core::recordings::{Body, StreamKind, StreamSplitter, event_data};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// The fields of a response that say something about it. All others are skipped: they may be long.
-const FIELDS: [&str; 11] = [
-    "id",
-    "model",
-    "modelVersion",
-    "usage",
-    "usageMetadata",
-    "meta",
-    "prompt_eval_count",
-    "eval_count",
-    "message",
-    "response",
-    "delta",
-];
+use super::body::Body;
+use super::conversation::{Answer, StreamedAnswer, answer};
+use super::stream::{StreamKind, StreamSplitter, event_data};
+use crate::prices::Tokens;
 
-/// What a response reports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ResponseUsage {
+/// The fields of a response that are not read: vectors and echoed settings may be long.
+const SKIPPED: [&str; 5] = ["data", "embeddings", "embedding", "tools", "instructions"];
+
+/// What a response reports and answers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelResponse {
+    /// The model that answered.
     pub model: Option<String>,
+    /// The tokens.
     pub tokens: Option<Tokens>,
+    /// The part of the output tokens that are hidden reasoning, if reported.
+    pub reasoning: u64,
     /// The identifier by which a later request may continue it.
     pub id: Option<String>,
+    /// Why the model stopped.
+    pub finish_reason: Option<String>,
+    /// The answer.
+    pub answer: Vec<Answer>,
 }
 
-/// All tokens that a response reports; `None` if it reports none.
-pub fn tokens_of(response: &[u8]) -> Option<u64> {
-    ResponseUsage::of(response).tokens.map(Tokens::total)
-}
-
-impl ResponseUsage {
+impl ModelResponse {
     /// Reads a response.
+    #[must_use]
     pub fn of(response: &[u8]) -> Self {
-        let mut usage = Self::default();
-        if let Ok(reported) = serde_json::from_slice::<Reported>(response) {
-            reported.0.iter().for_each(|value| usage.add(value));
+        let mut read = Self::default();
+        if let Ok(Reported(values)) = serde_json::from_slice::<Reported>(response) {
+            values.iter().for_each(|value| read.add(value));
+            read.answer = match &values[..] {
+                [whole] => answer(whole),
+                // Gemini's stream may be a list.
+                parts => {
+                    let mut streamed = StreamedAnswer::default();
+                    parts.iter().for_each(|part| streamed.add(part));
+                    streamed.finish()
+                }
+            };
         }
-        usage
+        read
+    }
+
+    /// Reads a recorded response, whose long texts may be missing.
+    #[must_use]
+    pub fn of_recorded(response: &Body) -> Self {
+        match response {
+            Body::Json(value) => Self::of(value.to_string().as_bytes()),
+            Body::Events(events) => {
+                let mut reader = StreamReader::new(StreamKind::Events);
+                events.iter().for_each(|event| reader.add_event(&event.text));
+                reader.finish()
+            }
+            _ => Self::default(),
+        }
     }
 
     /// The identifier in a recorded response.
+    #[must_use]
     pub fn id_of(response: &Body) -> Option<String> {
         match response {
             Body::Json(value) => value.get("id").and_then(Value::as_str).map(str::to_owned),
             Body::Events(events) => events.iter().find_map(|event| {
-                let mut usage = Self::default();
-                usage.add_event(&event.text);
-                usage.id
+                let mut reader = StreamReader::new(StreamKind::Events);
+                reader.add_event(&event.text);
+                reader.response.id
             }),
             _ => None,
-        }
-    }
-
-    /// Adds an event of a stream.
-    fn add_event(&mut self, event: &str) {
-        let data = event_data(event);
-        let values = serde_json::Deserializer::from_str(&data).into_iter::<Reported>();
-        for value in values.map_while(Result::ok).flat_map(|reported| reported.0) {
-            self.add(&value);
         }
     }
 
@@ -77,6 +86,7 @@ impl ResponseUsage {
             let text = |key: &str| part.get(key).and_then(Value::as_str).map(str::to_owned);
             self.model = text("model").or_else(|| text("modelVersion")).or(self.model.take());
             self.id = text("id").or(self.id.take());
+            self.finish_reason = finish_reason(part).or(self.finish_reason.take());
             for usage in
                 [part.get("usage"), part.get("usageMetadata"), part.get("meta")].into_iter().flatten()
             {
@@ -116,6 +126,12 @@ impl ResponseUsage {
         // Anthropic counts cached input apart.
         let apart = ["/cache_read_input_tokens", "/cache_creation_input_tokens"];
         let apart: u64 = apart.iter().filter_map(|path| number(path)).sum();
+        let reasoning = first(&[
+            "/completion_tokens_details/reasoning_tokens",
+            "/output_tokens_details/reasoning_tokens",
+            "/thoughtsTokenCount",
+        ]);
+        self.reasoning = reasoning.unwrap_or(self.reasoning);
         let before = self.tokens.unwrap_or_default();
         self.tokens = Some(Tokens {
             input: input.map_or(before.input, |input| input + apart),
@@ -125,31 +141,72 @@ impl ResponseUsage {
     }
 }
 
-/// Reads what a stream reports while it arrives.
-#[derive(Debug)]
-pub struct StreamUsage {
-    splitter: StreamSplitter,
-    usage: ResponseUsage,
+/// Why the model stopped, in each provider's form.
+fn finish_reason(part: &Value) -> Option<String> {
+    let in_list = |list: &str, field: &str| part[list].as_array()?.iter().find_map(|one| one[field].as_str());
+    let own = ["stop_reason", "finish_reason", "done_reason"].iter().find_map(|field| part[*field].as_str());
+    own.or_else(|| in_list("choices", "finish_reason"))
+        .or_else(|| in_list("candidates", "finishReason"))
+        // The Responses API has only a status.
+        .or_else(|| part["incomplete_details"]["reason"].as_str())
+        .map(str::to_owned)
 }
 
-impl StreamUsage {
+/// Reads a stream while it arrives.
+#[derive(Debug)]
+pub struct StreamReader {
+    splitter: StreamSplitter,
+    response: ModelResponse,
+    answer: StreamedAnswer,
+}
+
+impl StreamReader {
+    /// For a stream of this kind.
+    #[must_use]
     pub fn new(kind: StreamKind) -> Self {
-        Self { splitter: StreamSplitter::new(kind), usage: ResponseUsage::default() }
+        Self {
+            splitter: StreamSplitter::new(kind),
+            response: ModelResponse::default(),
+            answer: StreamedAnswer::default(),
+        }
     }
 
     /// Adds a part of the stream.
     pub fn push(&mut self, part: &[u8]) {
-        self.splitter.push(part, |event| self.usage.add_event(&String::from_utf8_lossy(event)));
+        let Self { splitter, response, answer } = self;
+        splitter.push(part, |event| read_event(&String::from_utf8_lossy(event), response, answer));
     }
 
-    /// What the stream has reported.
-    pub fn finish(mut self) -> ResponseUsage {
-        self.usage.add_event(&String::from_utf8_lossy(&self.splitter.rest()));
-        self.usage
+    /// Whether the answer has begun.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        self.answer.has_begun()
+    }
+
+    /// Adds an event.
+    pub fn add_event(&mut self, event: &str) {
+        read_event(event, &mut self.response, &mut self.answer);
+    }
+
+    /// What the stream has reported and answered.
+    #[must_use]
+    pub fn finish(mut self) -> ModelResponse {
+        let rest = std::mem::replace(&mut self.splitter, StreamSplitter::new(StreamKind::Events)).rest();
+        self.add_event(&String::from_utf8_lossy(&rest));
+        ModelResponse { answer: self.answer.finish(), ..self.response }
     }
 }
 
-/// An object with only the [`FIELDS`], or a list of them.
+fn read_event(event: &str, response: &mut ModelResponse, answer: &mut StreamedAnswer) {
+    let data = event_data(event);
+    let values = serde_json::Deserializer::from_str(&data).into_iter::<Reported>();
+    for value in values.map_while(Result::ok).flat_map(|reported| reported.0) {
+        response.add(&value);
+        answer.add(&value);
+    }
+}
+
+/// An object without the [`SKIPPED`] fields, or a list of them.
 struct Reported(Vec<Value>);
 
 impl<'de> Deserialize<'de> for Reported {
@@ -170,11 +227,10 @@ impl<'de> Visitor<'de> for ReportedVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Reported, A::Error> {
         let mut fields = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            if FIELDS.contains(&&*name) {
-                let value = map.next_value()?;
-                fields.insert(name, value);
-            } else {
+            if SKIPPED.contains(&&*name) {
                 map.next_value::<IgnoredAny>()?;
+            } else {
+                fields.insert(name, map.next_value()?);
             }
         }
         Ok(Reported(vec![Value::Object(fields)]))
@@ -196,7 +252,7 @@ mod tests {
     use super::*;
 
     fn read(value: &Value) -> (Option<String>, Option<Tokens>) {
-        let usage = ResponseUsage::of(value.to_string().as_bytes());
+        let usage = ModelResponse::of(value.to_string().as_bytes());
         (usage.model, usage.tokens)
     }
 
@@ -247,8 +303,8 @@ mod tests {
         }
     }
 
-    fn of_stream(kind: StreamKind, text: &str) -> ResponseUsage {
-        let mut usage = StreamUsage::new(kind);
+    fn of_stream(kind: StreamKind, text: &str) -> ModelResponse {
+        let mut usage = StreamReader::new(kind);
         text.as_bytes().chunks(7).for_each(|part| usage.push(part));
         usage.finish()
     }

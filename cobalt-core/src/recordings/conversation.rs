@@ -1,41 +1,139 @@
-//! The last message of a request and the answer, as short texts, in the forms of OpenAI, Anthropic, Gemini, Cohere and Ollama.
+//! The messages of a request and the answer to it, in the forms of OpenAI, Anthropic, Gemini, Cohere and Ollama.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use cobalt_core::recordings::StreamEvent;
 use serde_json::Value;
 
+use super::stream::{StreamEvent, event_data};
+
 /// The last message of a request, with its role: `user: Hello`. `None` if the form is not known.
+#[must_use]
 pub fn last_message(request: &Value) -> Option<String> {
-    let conversation = ["messages", "input", "contents", "prompt", "texts", "query"];
-    let message = match conversation.iter().find_map(|field| request.get(field))? {
+    let message = match conversation(request)? {
         Value::Array(messages) => messages.last()?,
         other => other,
     };
+    Some(message_text(message))
+}
+
+/// The messages of a request, or its only text.
+fn conversation(request: &Value) -> Option<&Value> {
+    ["messages", "input", "contents", "prompt", "texts", "query"].iter().find_map(|field| request.get(field))
+}
+
+/// A message with its role: `user: Hello`. The parts of OpenTelemetry's conventions are known, too.
+#[must_use]
+pub fn message_text(message: &Value) -> String {
     if message.get("type").and_then(Value::as_str) == Some("function_call_output") {
-        return Some(format!("tool: {}", text(&message["output"])));
+        return format!("tool: {}", content_text(&message["output"]));
     }
     let role = message.get("role").and_then(Value::as_str).unwrap_or("user");
     let content = message.get("content").or_else(|| message.get("parts")).unwrap_or(message);
     let calls = tool_calls(message).map(|call| format!("→ {call}"));
-    let said: Vec<_> = Some(text(content)).filter(|said| !said.is_empty()).into_iter().chain(calls).collect();
-    Some(format!("{role}: {}", said.join(" ")))
+    let said = Some(content_text(content)).filter(|said| !said.is_empty());
+    let said: Vec<_> = said.into_iter().chain(calls).collect();
+    format!("{role}: {}", said.join(" "))
+}
+
+/// The results of tools in the last messages of a request, each with the id of its call, or else the tool's name.
+#[must_use]
+pub fn tool_results(request: &Value) -> Vec<(String, Value)> {
+    let Some(Value::Array(messages)) = conversation(request) else { return Vec::new() };
+    let is_answer = |message: &&Value| matches!(message["role"].as_str(), Some("assistant" | "model"));
+    let after = messages.iter().rposition(|message| is_answer(&message)).map_or(0, |at| at + 1);
+    messages[after..].iter().flat_map(results_in).collect()
+}
+
+/// The results of tools in a message.
+#[must_use]
+pub fn results_in(message: &Value) -> Vec<(String, Value)> {
+    let id = |value: &Value, fields: &[&str]| {
+        fields.iter().find_map(|field| value[*field].as_str()).map(str::to_owned)
+    };
+    if message["role"] == "tool"
+        && let Some(id) = id(message, &["tool_call_id", "tool_name", "name"])
+    {
+        return vec![(id, message["content"].clone())];
+    }
+    if message["type"] == "function_call_output" {
+        return id(message, &["call_id"]).map(|id| (id, message["output"].clone())).into_iter().collect();
+    }
+    let parts = ["content", "parts"].iter().find_map(|field| message[*field].as_array());
+    let of_part = |part: &Value| {
+        let function = &part["functionResponse"];
+        match part["type"].as_str() {
+            Some("tool_result") => Some((id(part, &["tool_use_id"])?, part["content"].clone())),
+            Some("tool_call_response") => {
+                let result = ["result", "response"].iter().find_map(|field| part.get(field));
+                Some((id(part, &["id"])?, result.cloned().unwrap_or_default()))
+            }
+            _ if function.is_object() => Some((id(function, &["id", "name"])?, function["response"].clone())),
+            _ => None,
+        }
+    };
+    parts.into_iter().flatten().filter_map(of_part).collect()
 }
 
 /// A part of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
+    /// Text.
     Text(String),
-    /// A call of a tool: `weather({"city":"York"})`.
-    ToolCall(String),
+    /// A call of a tool.
+    ToolCall(RequestedCall),
+    /// An error.
     Error(String),
 }
 
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::ToolCall(call) => write!(f, "→ {call}"),
+            Self::Error(error) => write!(f, "error: {error}"),
+        }
+    }
+}
+
+/// A call of a tool that a model requests. Its text is `weather({"city":"York"})`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestedCall {
+    /// The id of the call, if it has one.
+    pub id: Option<String>,
+    /// The tool.
+    pub name: String,
+    /// The arguments: parsed if they are JSON.
+    pub arguments: Value,
+}
+
+impl RequestedCall {
+    fn new(id: &Value, name: &Value, arguments: &Value) -> Self {
+        let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
+        Self {
+            id: id.as_str().map(str::to_owned),
+            name: content_text(name),
+            arguments: parsed.unwrap_or_else(|| arguments.clone()),
+        }
+    }
+}
+
+impl fmt::Display for RequestedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.arguments {
+            Value::Null => write!(f, "{}()", self.name),
+            Value::String(arguments) => write!(f, "{}({arguments})", self.name),
+            arguments => write!(f, "{}({arguments})", self.name),
+        }
+    }
+}
+
 /// What a response answers. Empty if the form is not known.
+#[must_use]
 pub fn answer(response: &Value) -> Vec<Answer> {
     if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
         let message = error.get("message").unwrap_or(error);
-        return vec![Answer::Error(text(message))];
+        return vec![Answer::Error(content_text(message))];
     }
     let list = |field: &str| response.get(field).and_then(Value::as_array).into_iter().flatten();
     let mut parts = Vec::new();
@@ -45,7 +143,8 @@ pub fn answer(response: &Value) -> Vec<Answer> {
     for output in list("output") {
         match output.get("type").and_then(Value::as_str) {
             Some("function_call") => {
-                parts.push(Answer::ToolCall(call(&output["name"], &output["arguments"])))
+                let id = output.get("call_id").unwrap_or(&output["id"]);
+                parts.push(Answer::ToolCall(RequestedCall::new(id, &output["name"], &output["arguments"])));
             }
             _ => add_message(output, &mut parts),
         }
@@ -61,43 +160,59 @@ pub fn answer(response: &Value) -> Vec<Answer> {
     }
     let vectors = ["data", "embeddings"].into_iter().find_map(|field| response.get(field)?.as_array());
     if let Some(vectors) = vectors.filter(|_| parts.is_empty()) {
-        parts.push(Answer::Text(cobalt_core::wording::count(vectors.len(), "embedding")));
+        parts.push(Answer::Text(crate::wording::count(vectors.len(), "embedding")));
     }
     parts
 }
 
 /// What a stream answers.
+#[must_use]
 pub fn answer_of_stream(events: &[StreamEvent]) -> Vec<Answer> {
-    let mut stream = Stream::default();
-    for line in events.iter().flat_map(|event| event.text.lines()) {
-        // Ollama streams plain lines of JSON.
-        let data = line.strip_prefix("data:").unwrap_or(line).trim();
-        if let Ok(value) = serde_json::from_str(data) {
+    let mut stream = StreamedAnswer::default();
+    for event in events {
+        for value in
+            serde_json::Deserializer::from_str(&event_data(&event.text)).into_iter().map_while(Result::ok)
+        {
             stream.add(&value);
         }
     }
     stream.finish()
 }
 
-/// The parts of a stream so far.
+/// The answer of a stream so far.
 #[derive(Debug, Default)]
-struct Stream {
+pub struct StreamedAnswer {
     text: String,
-    /// Names and arguments of tool calls, by their index.
-    calls: BTreeMap<u64, (String, String)>,
+    /// Tool calls by their index.
+    calls: BTreeMap<u64, StreamedCall>,
     /// Complete parts.
     complete: Vec<Answer>,
 }
 
-impl Stream {
-    fn add(&mut self, event: &Value) {
+#[derive(Debug, Default)]
+struct StreamedCall {
+    id: Value,
+    name: String,
+    arguments: String,
+}
+
+impl StreamedAnswer {
+    /// Whether there is a part of an answer yet.
+    #[must_use]
+    pub fn has_begun(&self) -> bool {
+        !self.text.is_empty() || !self.calls.is_empty() || !self.complete.is_empty()
+    }
+
+    /// Adds the value of an event.
+    pub fn add(&mut self, event: &Value) {
         match event.get("type").and_then(Value::as_str) {
             Some("content_block_start") => {
-                self.add_call(&event["index"], &event["content_block"]["name"], &Value::Null)
+                let block = &event["content_block"];
+                self.add_call(&event["index"], &block["id"], &block["name"], &Value::Null);
             }
             Some("content_block_delta") => {
                 self.text += event["delta"]["text"].as_str().unwrap_or_default();
-                self.add_call(&event["index"], &Value::Null, &event["delta"]["partial_json"]);
+                self.add_call(&event["index"], &Value::Null, &Value::Null, &event["delta"]["partial_json"]);
             }
             Some("response.completed" | "response.incomplete" | "response.failed") => {
                 self.complete = answer(&event["response"]);
@@ -107,8 +222,13 @@ impl Stream {
                 self.text += event["delta"]["message"]["content"]["text"].as_str().unwrap_or_default();
             }
             Some("tool-call-start" | "tool-call-delta") => {
-                let function = &event["delta"]["message"]["tool_calls"]["function"];
-                self.add_call(&event["index"], &function["name"], &function["arguments"]);
+                let call = &event["delta"]["message"]["tool_calls"];
+                self.add_call(
+                    &event["index"],
+                    &call["id"],
+                    &call["function"]["name"],
+                    &call["function"]["arguments"],
+                );
             }
             Some("error") => self.complete.extend(answer(event)),
             Some(_) => {}
@@ -122,7 +242,12 @@ impl Stream {
             let delta = &choice["delta"];
             self.text += delta["content"].as_str().or_else(|| choice["text"].as_str()).unwrap_or_default();
             for call in delta["tool_calls"].as_array().into_iter().flatten() {
-                self.add_call(&call["index"], &call["function"]["name"], &call["function"]["arguments"]);
+                self.add_call(
+                    &call["index"],
+                    &call["id"],
+                    &call["function"]["name"],
+                    &call["function"]["arguments"],
+                );
             }
         }
         if event.get("choices").is_none() {
@@ -135,26 +260,29 @@ impl Stream {
         }
     }
 
-    fn add_call(&mut self, index: &Value, name: &Value, arguments: &Value) {
+    fn add_call(&mut self, index: &Value, id: &Value, name: &Value, arguments: &Value) {
         if name.is_string() || arguments.is_string() {
             let call = self.calls.entry(index.as_u64().unwrap_or(0)).or_default();
-            call.0 += name.as_str().unwrap_or_default();
-            call.1 += arguments.as_str().unwrap_or_default();
+            if id.is_string() {
+                call.id = id.clone();
+            }
+            call.name += name.as_str().unwrap_or_default();
+            call.arguments += arguments.as_str().unwrap_or_default();
         }
     }
 
-    fn finish(self) -> Vec<Answer> {
+    /// The parts of the answer.
+    #[must_use]
+    pub fn finish(self) -> Vec<Answer> {
         if !self.complete.is_empty() && self.text.is_empty() {
             return self.complete;
         }
         // A complete response repeats the text.
         let is_repeated = self.complete.iter().any(|part| *part == Answer::Text(self.text.clone()));
-        let text =
-            Some(Answer::Text(self.text)).filter(|text| !is_repeated && *text != Answer::Text(String::new()));
-        let calls = self
-            .calls
-            .into_values()
-            .map(|(name, arguments)| Answer::ToolCall(format!("{name}({arguments})")));
+        let text = Some(self.text).filter(|text| !is_repeated && !text.is_empty()).map(Answer::Text);
+        let calls = self.calls.into_values().map(|StreamedCall { id, name, arguments }| {
+            Answer::ToolCall(RequestedCall::new(&id, &name.into(), &arguments.into()))
+        });
         text.into_iter().chain(calls).chain(self.complete).collect()
     }
 }
@@ -179,46 +307,46 @@ fn add_content(content: &Value, parts: &mut Vec<Answer>) {
             }
         }
         Value::Null => {}
-        other => {
-            parts.extend(Some(Answer::Text(text(other))).filter(|part| *part != Answer::Text(String::new())))
-        }
+        other => parts.extend(Some(content_text(other)).filter(|text| !text.is_empty()).map(Answer::Text)),
     }
 }
 
 /// The tool calls of a message in OpenAI's form.
-fn tool_calls(message: &Value) -> impl Iterator<Item = String> {
+fn tool_calls(message: &Value) -> impl Iterator<Item = RequestedCall> {
     let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
-    calls.map(|one| call(&one["function"]["name"], &one["function"]["arguments"]))
+    calls.map(|one| RequestedCall::new(&one["id"], &one["function"]["name"], &one["function"]["arguments"]))
 }
 
-/// The tool call in a part of a message, in Anthropic's and Gemini's forms.
-fn call_in(block: &Value) -> Option<String> {
-    if block.get("type").and_then(Value::as_str) == Some("tool_use") {
-        return Some(call(&block["name"], &block["input"]));
+/// The tool call in a part of a message, in the forms of Anthropic, Gemini and OpenTelemetry.
+#[must_use]
+pub fn call_in(block: &Value) -> Option<RequestedCall> {
+    match block.get("type").and_then(Value::as_str) {
+        Some("tool_use") => Some(RequestedCall::new(&block["id"], &block["name"], &block["input"])),
+        Some("tool_call") => Some(RequestedCall::new(&block["id"], &block["name"], &block["arguments"])),
+        _ => {
+            let function = block.get("functionCall")?;
+            Some(RequestedCall::new(&function["id"], &function["name"], &function["args"]))
+        }
     }
-    let function = block.get("functionCall")?;
-    Some(call(&function["name"], &function["args"]))
-}
-
-fn call(name: &Value, arguments: &Value) -> String {
-    format!("{}({})", text(name), text(arguments))
 }
 
 /// Strings as they are, the texts of lists of parts, and other values as JSON.
-fn text(value: &Value) -> String {
+#[must_use]
+pub fn content_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().map(text).collect::<Vec<_>>().join(" "),
+        Value::Array(parts) => parts.iter().map(content_text).collect::<Vec<_>>().join(" "),
         Value::Object(fields) => {
             if let Some(call) = call_in(value) {
                 return format!("→ {call}");
             }
             let result = fields.get("functionResponse").and_then(|result| result.get("response"));
-            let known =
-                ["text", "thinking", "content", "output"].into_iter().find_map(|field| fields.get(field));
+            let known = ["text", "thinking", "content", "output", "result", "response"]
+                .into_iter()
+                .find_map(|field| fields.get(field));
             match (result.or(known), fields.get("type").and_then(Value::as_str)) {
-                (Some(inner), _) => text(inner),
+                (Some(inner), _) => content_text(inner),
                 // Images and the like.
                 (None, Some(kind)) => format!("[{kind}]"),
                 (None, None) => value.to_string(),
@@ -271,7 +399,8 @@ mod tests {
     }
 
     fn called(text: &str) -> Answer {
-        Answer::ToolCall(text.to_owned())
+        let (name, arguments) = text.trim_end_matches(')').split_once('(').unwrap();
+        Answer::ToolCall(RequestedCall::new(&Value::Null, &json!(name), &json!(arguments)))
     }
 
     #[test]

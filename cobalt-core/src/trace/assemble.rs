@@ -1,0 +1,407 @@
+//! Assembles the trace of an execution from the spans and the requests that were seen of it. What was seen twice is there once.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::reported::{ReadSpan, ReportedSpan};
+use super::span::{ModelSpan, Span, SpanKind, SpanStatus, ToolSpan};
+use super::spans::Trace;
+use crate::duration::milliseconds;
+use crate::recordings::RequestedCall;
+
+/// The maximum number of spans in a trace.
+pub const MAX_SPANS: usize = 1_000;
+/// How long after the end of a client's span the gateway may still read the response, in milliseconds.
+const SLACK_MS: f64 = 100.0;
+
+/// A request that passed through the gateway, and its response.
+#[derive(Clone, Debug)]
+pub struct GatewayCall {
+    /// When it was sent.
+    pub started: Instant,
+    /// Milliseconds until the end of the response.
+    pub duration_ms: f64,
+    /// The request and its response.
+    pub model: ModelSpan,
+    /// The calls of tools that the response requests.
+    pub requested: Vec<RequestedCall>,
+    /// The results of tools in the request, each with the id of its call, or else the tool's name.
+    pub results: Vec<(String, Value)>,
+    /// Why there is no answer.
+    pub error: Option<String>,
+}
+
+/// What was seen of an execution.
+#[derive(Debug)]
+pub struct TraceSources {
+    /// When the execution started.
+    pub started: Instant,
+    /// Spans.
+    pub spans: Vec<ReportedSpan>,
+    /// Requests through the gateway, in order.
+    pub calls: Vec<GatewayCall>,
+}
+
+impl TraceSources {
+    /// The trace, and how many further spans were dropped.
+    #[must_use]
+    pub fn assemble(self) -> (Trace, usize) {
+        let Self { started, spans, calls } = self;
+        let mut assembly = Assembly::new(spans);
+        assembly.unwrap_outer_models();
+        for call in calls {
+            assembly.add_call(call, started);
+        }
+        assembly.fail_unanswered();
+        assembly.add_requested_tools();
+        assembly.add_reported_results();
+        assembly.finish()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Assembly {
+    spans: Vec<ReadSpan>,
+    /// The places of spans, by their ids.
+    places: HashMap<u64, usize>,
+    /// The model spans that stand for a request of the gateway.
+    matched: HashSet<u64>,
+    /// The errors of requests in model spans without an answer.
+    failed_calls: HashMap<u64, String>,
+    next_id: u64,
+}
+
+impl Assembly {
+    fn new(reported: Vec<ReportedSpan>) -> Self {
+        let mut assembly = Self { next_id: 1, ..Self::default() };
+        reported.into_iter().for_each(|span| assembly.push(span.read()));
+        assembly
+    }
+
+    fn push(&mut self, span: ReadSpan) {
+        self.next_id = self.next_id.max(span.id.saturating_add(1));
+        self.places.insert(span.id, self.spans.len());
+        self.spans.push(span);
+    }
+
+    /// The places of the spans that contain a span, innermost first.
+    fn ancestors(&self, span: &ReadSpan) -> impl Iterator<Item = usize> {
+        let place = |id: Option<u64>| self.places.get(&id?).copied();
+        std::iter::successors(place(span.parent), move |at| place(self.spans[*at].parent))
+            .take(self.spans.len())
+    }
+
+    /// A span around one request belongs to the request; one around several is a step.
+    fn unwrap_outer_models(&mut self) {
+        let mut inner: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (place, span) in self.spans.iter().enumerate() {
+            if span.span.kind == SpanKind::Model {
+                for outer in self.ancestors(span).filter(|at| self.spans[*at].span.kind == SpanKind::Model) {
+                    inner.entry(outer).or_default().push(place);
+                }
+            }
+        }
+        let innermost: HashMap<usize, Vec<usize>> = inner
+            .iter()
+            .map(|(outer, places)| {
+                (*outer, places.iter().copied().filter(|at| !inner.contains_key(at)).collect())
+            })
+            .collect();
+        for (outer, places) in innermost {
+            let outer = &mut self.spans[outer];
+            outer.span.kind = if places.len() > 1 { SpanKind::Agent } else { SpanKind::Other };
+            let (model, requested) = (outer.span.model.take(), std::mem::take(&mut outer.requested));
+            let results = std::mem::take(&mut outer.results);
+            if let [only] = places[..] {
+                let inner = &mut self.spans[only];
+                if let (Some(outer), Some(inner)) = (model, inner.span.model.as_mut()) {
+                    inner.add_missing(*outer);
+                }
+                if inner.requested.is_empty() {
+                    inner.requested = requested;
+                }
+                if inner.results.is_empty() {
+                    inner.results = results;
+                }
+            }
+        }
+    }
+
+    /// Adds a request to the span of the same call, or else as a span of its own.
+    fn add_call(&mut self, call: GatewayCall, started: Instant) {
+        let start_ms = milliseconds(call.started.saturating_duration_since(started));
+        let end_ms = start_ms + call.duration_ms;
+        let GatewayCall { duration_ms, model, requested, results, error, .. } = call;
+        match (self.same_call(&model, start_ms, end_ms), error) {
+            // A client that repeats a request has one span for all attempts.
+            (Some(place), Some(error)) if !self.spans[place].span.failed() => {
+                self.failed_calls.insert(self.spans[place].id, error);
+                if let Some(known) = &mut self.spans[place].span.model {
+                    known.retries += 1;
+                }
+            }
+            (Some(place), error) => {
+                let ReadSpan { id, span, requested: known_calls, results: known_results, .. } =
+                    &mut self.spans[place];
+                self.matched.insert(*id);
+                if let Some(known) = &mut span.model {
+                    known.merge_response(model);
+                }
+                span.error = span.error.take().or(error);
+                if known_calls.is_empty() {
+                    *known_calls = requested;
+                }
+                known_results.extend(results);
+            }
+            (None, error) => {
+                let id = self.next_id;
+                self.matched.insert(id);
+                let status = if error.is_some() { SpanStatus::Error } else { SpanStatus::Ok };
+                let name = model.name().map_or_else(|| "request".to_owned(), |name| format!("chat {name}"));
+                let span = Span {
+                    name,
+                    kind: SpanKind::Model,
+                    start_ms,
+                    duration_ms,
+                    status,
+                    error,
+                    model: Some(Box::new(model)),
+                    ..Span::default()
+                };
+                let parent = self.containing(start_ms, end_ms);
+                self.push(ReadSpan { id, parent, span, requested, results });
+            }
+        }
+    }
+
+    /// Model spans whose requests all failed have failed, whether the client says so or not.
+    fn fail_unanswered(&mut self) {
+        for (id, error) in std::mem::take(&mut self.failed_calls) {
+            if self.matched.contains(&id) {
+                continue;
+            }
+            let Some(place) = self.places.get(&id) else { continue };
+            let span = &mut self.spans[*place].span;
+            span.status = SpanStatus::Error;
+            span.error.get_or_insert(error);
+            if let Some(model) = &mut span.model {
+                model.retries -= 1;
+            }
+        }
+    }
+
+    /// The place of the model span that a client opened for a request: the one with the same response, or else the shortest around it.
+    fn same_call(&self, model: &ModelSpan, start_ms: f64, end_ms: f64) -> Option<usize> {
+        let open = || {
+            let is_open =
+                |span: &ReadSpan| span.span.kind == SpanKind::Model && !self.matched.contains(&span.id);
+            self.spans.iter().enumerate().filter(move |(_, span)| is_open(span))
+        };
+        let response = |span: &ReadSpan| span.span.model.as_ref()?.response_id.clone();
+        // Some servers give all responses the same id.
+        let is_around = |span: &Span| start_ms >= span.start_ms - 1.0 && end_ms <= span.end_ms() + SLACK_MS;
+        let is_same_model = |span: &Span| {
+            let names = |model: &ModelSpan| [model.asked.clone(), model.answered.clone()];
+            let known = span.model.as_deref().map(names).unwrap_or_default();
+            let asked = names(model);
+            known.iter().all(Option::is_none)
+                || known.iter().flatten().any(|name| asked.iter().flatten().any(|it| it == name))
+        };
+        let around = || open().filter(|(_, span)| is_around(&span.span) && is_same_model(&span.span));
+        let shortest = |(_, a): &(usize, &ReadSpan), (_, b): &(usize, &ReadSpan)| {
+            a.span.duration_ms.total_cmp(&b.span.duration_ms)
+        };
+        let is_same_response = |(_, span): &(usize, &ReadSpan)| {
+            model.response_id.is_some() && response(span) == model.response_id
+        };
+        around()
+            .filter(is_same_response)
+            .min_by(shortest)
+            .or_else(|| around().min_by(shortest))
+            .or_else(|| open().find(is_same_response))
+            .map(|(place, _)| place)
+    }
+
+    /// The id of the shortest span that contains an interval, other than a model call.
+    fn containing(&self, start_ms: f64, end_ms: f64) -> Option<u64> {
+        let contains = |span: &&ReadSpan| {
+            let Span { kind, .. } = span.span;
+            let is_around = start_ms >= span.span.start_ms && end_ms <= span.span.end_ms() + SLACK_MS;
+            // A model span of which this is one of several requests contains it, too.
+            is_around && (kind != SpanKind::Model || self.matched.contains(&span.id))
+        };
+        let shortest = self
+            .spans
+            .iter()
+            .filter(contains)
+            .min_by(|a, b| a.span.duration_ms.total_cmp(&b.span.duration_ms));
+        shortest.map(
+            |span| if span.span.kind == SpanKind::Model { span.parent.unwrap_or(span.id) } else { span.id },
+        )
+    }
+
+    /// Completes the spans of tools by what models requested, and adds those for which nobody opened a span.
+    fn add_requested_tools(&mut self) {
+        let results: Vec<(f64, Vec<(String, Value)>)> = {
+            let mut all: Vec<_> =
+                self.spans.iter().map(|span| (span.span.start_ms, span.results.clone())).collect();
+            all.sort_by(|a, b| a.0.total_cmp(&b.0));
+            all
+        };
+        let mut models: Vec<usize> =
+            (0..self.spans.len()).filter(|at| !self.spans[*at].requested.is_empty()).collect();
+        models.sort_by(|a, b| self.spans[*a].span.start_ms.total_cmp(&self.spans[*b].span.start_ms));
+        let mut claimed = HashSet::new();
+        for place in models {
+            let ReadSpan { parent, span, requested, .. } = &mut self.spans[place];
+            let (parent, asked_ms, end_ms, requested) =
+                (*parent, span.start_ms, span.end_ms(), std::mem::take(requested));
+            for call in requested {
+                let result = results.iter().filter(|(at, _)| *at >= asked_ms).find_map(|(at, results)| {
+                    let is_it = |(id, _): &&(String, Value)| {
+                        call.id.as_ref().map_or(*id == call.name, |own| own == id)
+                    };
+                    Some((*at, results.iter().find(is_it)?.1.clone()))
+                });
+                match self.tool_span(&call, asked_ms, &claimed) {
+                    Some(tool) => {
+                        claimed.insert(tool);
+                        if let Some(tool) = &mut self.spans[tool].span.tool {
+                            tool.call_id = tool.call_id.take().or(call.id);
+                            tool.arguments = tool.arguments.take().or(Some(call.arguments));
+                            if tool.error.is_none() {
+                                tool.result = tool.result.take().or(result.map(|(_, result)| result));
+                            }
+                        }
+                    }
+                    None => {
+                        let id = self.next_id;
+                        let until = result.as_ref().map_or(end_ms, |(at, _)| *at);
+                        let tool = ToolSpan {
+                            name: call.name.clone(),
+                            call_id: call.id,
+                            arguments: Some(call.arguments),
+                            result: result.map(|(_, result)| result),
+                            error: None,
+                        };
+                        let span = Span {
+                            name: call.name,
+                            kind: SpanKind::Tool,
+                            start_ms: end_ms,
+                            duration_ms: (until - end_ms).max(0.0),
+                            tool: Some(Box::new(tool)),
+                            ..Span::default()
+                        };
+                        claimed.insert(self.spans.len());
+                        self.push(ReadSpan { id, parent, span, ..ReadSpan::default() });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The place of the span of a requested call.
+    fn tool_span(&self, call: &RequestedCall, asked_ms: f64, claimed: &HashSet<usize>) -> Option<usize> {
+        let tools = || {
+            let tool = |(place, span): (usize, &ReadSpan)| {
+                Some((place, span.span.start_ms, span.span.tool.clone()?))
+            };
+            self.spans.iter().enumerate().filter_map(tool).filter(|(place, ..)| !claimed.contains(place))
+        };
+        let by_id = tools().find(|(_, _, tool)| tool.call_id.is_some() && tool.call_id == call.id);
+        let by_name = || {
+            let is_it = |(_, start, tool): &(usize, f64, Box<ToolSpan>)| {
+                (tool.call_id.is_none() || call.id.is_none()) && tool.name == call.name && *start >= asked_ms
+            };
+            tools().filter(is_it).min_by(|a, b| a.1.total_cmp(&b.1))
+        };
+        by_id.or_else(by_name).map(|(place, ..)| place)
+    }
+
+    /// Gives tools the results that events in the spans around them report.
+    fn add_reported_results(&mut self) {
+        for around in 0..self.spans.len() {
+            if self.spans[around].span.kind == SpanKind::Model {
+                continue;
+            }
+            for (name, result) in std::mem::take(&mut self.spans[around].results) {
+                let id = self.spans[around].id;
+                let is_it = |span: &&mut ReadSpan| {
+                    (span.id == id || span.parent == Some(id))
+                        && span.span.tool.as_ref().is_some_and(|tool| {
+                            tool.name == name && tool.result.is_none() && tool.error.is_none()
+                        })
+                };
+                if let Some(tool) = self.spans.iter_mut().find(is_it).and_then(|span| span.span.tool.as_mut())
+                {
+                    tool.result = Some(result);
+                }
+            }
+        }
+    }
+
+    /// Orders and numbers the spans.
+    fn finish(mut self) -> (Trace, usize) {
+        let depth = |span: &ReadSpan| self.ancestors(span).count();
+        let depths: Vec<usize> = self.spans.iter().map(depth).collect();
+        let mut order: Vec<usize> = (0..self.spans.len()).collect();
+        let key = |at: &usize| (self.spans[*at].span.start_ms, depths[*at], *at);
+        order.sort_by(|a, b| {
+            let (a, b) = (key(a), key(b));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
+        });
+        let dropped = order.len().saturating_sub(MAX_SPANS);
+        if dropped > 0 {
+            // Calls count; the steps around them are only for people.
+            let mut kept: Vec<usize> = (0..order.len()).collect();
+            kept.sort_by_key(|at| (self.spans[order[*at]].span.kind == SpanKind::Other, *at));
+            kept.truncate(MAX_SPANS);
+            kept.sort_unstable();
+            order = kept.into_iter().map(|at| order[at]).collect();
+        }
+        let numbers: HashMap<u64, usize> =
+            order.iter().zip(1..).map(|(at, number)| (self.spans[*at].id, number)).collect();
+        // A span whose parent was dropped moves up.
+        let parent = |span: &ReadSpan| {
+            self.ancestors(span).find_map(|at| numbers.get(&self.spans[at].id)).map(ToString::to_string)
+        };
+        let parents: Vec<Option<String>> = order.iter().map(|at| parent(&self.spans[*at])).collect();
+        let spans = order.iter().zip(parents).zip(1..).map(|((at, parent), number)| Span {
+            id: number.to_string(),
+            parent,
+            ..std::mem::take(&mut self.spans[*at].span)
+        });
+        (spans.collect(), dropped)
+    }
+}
+
+impl ModelSpan {
+    /// Adds what is missing from a span around it.
+    fn add_missing(&mut self, outer: Self) {
+        let Self { provider, asked, answered, tokens, cost, time_to_first_token_ms, finish_reason, .. } =
+            outer;
+        self.provider = self.provider.take().or(provider);
+        self.asked = self.asked.take().or(asked);
+        self.answered = self.answered.take().or(answered);
+        self.tokens = self.tokens.or(tokens);
+        self.cost = self.cost.or(cost);
+        self.time_to_first_token_ms = self.time_to_first_token_ms.or(time_to_first_token_ms);
+        self.finish_reason = self.finish_reason.take().or(finish_reason);
+        self.response_id = self.response_id.take().or(outer.response_id);
+        self.input = self.input.take().or(outer.input);
+        self.output = self.output.take().or(outer.output);
+    }
+
+    /// Adds what the gateway saw of the same call. It knows the response itself, the span only what its crate reads of it.
+    fn merge_response(&mut self, seen: Self) {
+        self.tokens = seen.tokens.or(self.tokens);
+        self.time_to_first_token_ms = seen.time_to_first_token_ms.or(self.time_to_first_token_ms);
+        self.finish_reason = seen.finish_reason.clone().or(self.finish_reason.take());
+        self.retries += seen.retries;
+        self.replayed = seen.replayed;
+        self.recorded_latency_ms = seen.recorded_latency_ms;
+        self.add_missing(seen);
+    }
+}

@@ -1,0 +1,503 @@
+//! Spans as their sources report them, and what they mean: the names of OpenTelemetry's conventions for generative AI, of OpenInference, of
+//! Langfuse, and of agent crates that use names of their own.
+
+use serde_json::Value;
+
+use super::span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
+use crate::item::Item;
+use crate::recordings::{RequestedCall, call_in, content_text, message_text, results_in};
+
+/// A span before its fields are interpreted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReportedSpan {
+    /// Unique among the spans of an execution.
+    pub id: u64,
+    /// The id of the span that contains it.
+    pub parent: Option<u64>,
+    /// The name.
+    pub name: String,
+    /// Milliseconds from the start of the execution.
+    pub start_ms: f64,
+    /// The duration in milliseconds.
+    pub duration_ms: f64,
+    /// Whether it has not ended.
+    pub is_open: bool,
+    /// Its fields. Those of events in it are among them, if they describe it.
+    pub fields: Item,
+    /// Results of tools that events in it report, with the tools' names.
+    pub results: Vec<(String, Value)>,
+    /// Why it failed, if an event says so.
+    pub error: Option<String>,
+}
+
+/// A span with its meaning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadSpan {
+    /// The reported id.
+    pub id: u64,
+    /// The reported parent.
+    pub parent: Option<u64>,
+    /// The span, without ids.
+    pub span: Span,
+    /// The calls of tools that a model requests in it.
+    pub requested: Vec<RequestedCall>,
+    /// Results of tools in its input, each with the id of its call, or else the tool's name.
+    pub results: Vec<(String, Value)>,
+}
+
+const OPERATION: &[&str] = &["gen_ai.operation.name"];
+const KIND: &[&str] =
+    &["openinference.span.kind", "traceloop.span.kind", "langfuse.observation.type", "langfuse.type"];
+const PROVIDER: &[&str] = &["gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"];
+const ASKED: &[&str] = &[
+    "gen_ai.request.model",
+    "llm.model_name",
+    "embedding.model_name",
+    "langfuse.observation.model.name",
+    "langfuse.model",
+];
+const ANSWERED: &[&str] = &["gen_ai.response.model"];
+const RESPONSE_ID: &[&str] = &["gen_ai.response.id"];
+const INPUT_TOKENS: &[&str] = &[
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "llm.usage.prompt_tokens",
+];
+const OUTPUT_TOKENS: &[&str] = &[
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+    "llm.usage.completion_tokens",
+];
+const CACHED_TOKENS: &[&str] = &[
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "gen_ai.usage.cache_read_tokens",
+    "gen_ai.usage.cached_tokens",
+    "gen_ai.usage.input_tokens.cached",
+    "llm.token_count.prompt_details.cache_read",
+];
+const REASONING_TOKENS: &[&str] = &[
+    "gen_ai.usage.reasoning.output_tokens",
+    "gen_ai.usage.reasoning_tokens",
+    "gen_ai.usage.thinking_tokens",
+    "llm.token_count.completion_details.reasoning",
+];
+/// Token counts in one field of JSON.
+const USAGE: &[&str] = &["langfuse.usage", "langfuse.observation.usage_details"];
+const COST: &[&str] = &["gen_ai.usage.cost", "llm.cost.total", "llm.usage.cost"];
+/// In seconds.
+const TIME_TO_FIRST_TOKEN: &[&str] =
+    &["gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token"];
+const FINISH_REASON: &[&str] = &["gen_ai.response.finish_reasons", "llm.finish_reason"];
+const INPUT_MESSAGES: &[&str] = &[
+    "gen_ai.input.messages",
+    "gcp.vertex.agent.llm_request",
+    "gen_ai.prompt",
+    "langfuse.input",
+    "langfuse.observation.input",
+    "traceloop.entity.input",
+    "input.value",
+];
+const OUTPUT_MESSAGES: &[&str] = &[
+    "gen_ai.output.messages",
+    "gcp.vertex.agent.llm_response",
+    "gen_ai.completion",
+    "langfuse.output",
+    "langfuse.observation.output",
+    "traceloop.entity.output",
+    "output.value",
+];
+const TOOL_NAME: &[&str] = &["gen_ai.tool.name", "tool.name", "tool_call.function.name"];
+const CALL_ID: &[&str] = &["gen_ai.tool.call.id", "tool_call.id", "tool.id"];
+const ARGUMENTS: &[&str] = &[
+    "gen_ai.tool.call.arguments",
+    "tool.args",
+    "tool_call.function.arguments",
+    "tool.parameters",
+    "langfuse.input",
+    "traceloop.entity.input",
+    "input.value",
+];
+const RESULT: &[&str] =
+    &["gen_ai.tool.call.result", "tool.result", "langfuse.output", "traceloop.entity.output", "output.value"];
+const STATUS_CODE: &[&str] = &["otel.status_code", "status_code"];
+const OUTCOME: &[&str] = &["gen_ai.tool.call.outcome"];
+const ERROR: &[&str] = &[
+    "otel.status_message",
+    "otel.status_description",
+    "exception.message",
+    "error.message",
+    "langfuse.status_message",
+    "gen_ai.tool.error.type",
+    "error.type",
+    "exception.type",
+];
+const SPAN_NAME: &[&str] = &["otel.name"];
+
+/// Everything above: fields that are not attributes.
+const KNOWN: &[&[&str]] = &[
+    OPERATION,
+    KIND,
+    PROVIDER,
+    ASKED,
+    ANSWERED,
+    RESPONSE_ID,
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    CACHED_TOKENS,
+    REASONING_TOKENS,
+    USAGE,
+    COST,
+    TIME_TO_FIRST_TOKEN,
+    FINISH_REASON,
+    INPUT_MESSAGES,
+    OUTPUT_MESSAGES,
+    TOOL_NAME,
+    CALL_ID,
+    ARGUMENTS,
+    RESULT,
+    STATUS_CODE,
+    OUTCOME,
+    ERROR,
+    SPAN_NAME,
+];
+
+/// Fields that are the same in many spans, or say nothing about what an agent did.
+const IGNORED: &[&str] = &[
+    "otel.",
+    "code.",
+    "thread.",
+    "busy_ns",
+    "idle_ns",
+    "server.",
+    "gcp.vertex.agent.",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.definitions",
+    "gen_ai.tool.type",
+    "gen_ai.conversation.id",
+    "gen_ai.usage.",
+    "gen_ai.request.stream",
+    "rig.completion_parent",
+    "llm.input_messages.",
+    "llm.output_messages.",
+    "llm.tools.",
+    "llm.token_count.",
+    "input.mime_type",
+    "output.mime_type",
+    "tool_name",
+];
+
+impl ReportedSpan {
+    /// Whether this is worth keeping although its level is low: it is about models, tools or agents.
+    #[must_use]
+    pub fn is_known_field(name: &str) -> bool {
+        ["gen_ai.", "langfuse.", "tool.", "openinference.", "llm."]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+    }
+
+    /// Interprets the fields.
+    #[must_use]
+    pub fn read(self) -> ReadSpan {
+        let fields = Fields(&self.fields);
+        let name = fields.text(SPAN_NAME).unwrap_or(&self.name);
+        let kind = kind(fields, name, &self.name);
+        let (error, status) = self.outcome(fields);
+        let (requested, mut results) = match kind {
+            SpanKind::Model => (requested_calls(fields), tool_results(fields)),
+            _ => Default::default(),
+        };
+        results.extend(self.results.iter().cloned());
+        let model = (kind == SpanKind::Model).then(|| Box::new(model(fields)));
+        let tool = (kind == SpanKind::Tool).then(|| Box::new(tool(fields, name, error.as_deref(), status)));
+        let name = match name.trim() {
+            "" => tool.as_ref().map_or(kind.name(), |tool| &tool.name),
+            name => name,
+        };
+        let is_attribute = |field: &str| {
+            !KNOWN.iter().any(|known| known.contains(&field))
+                && !IGNORED.iter().any(|start| field.starts_with(start))
+        };
+        let attributes = self.fields.iter().filter(|(field, _)| is_attribute(field));
+        let mut attributes: Item = attributes.map(|(field, value)| (field.clone(), value.clone())).collect();
+        if matches!(kind, SpanKind::Agent | SpanKind::Retrieval | SpanKind::Other) {
+            for (field, keys) in [("input", INPUT_MESSAGES), ("output", OUTPUT_MESSAGES)] {
+                if let Some(content) = fields.content(keys) {
+                    attributes.insert(field.to_owned(), content.into());
+                }
+            }
+        }
+        let span = Span {
+            name: name.to_owned(),
+            kind,
+            start_ms: self.start_ms,
+            duration_ms: self.duration_ms,
+            status,
+            error,
+            attributes,
+            model,
+            tool,
+            ..Span::default()
+        };
+        ReadSpan { id: self.id, parent: self.parent, span, requested, results }
+    }
+
+    fn outcome(&self, fields: Fields<'_>) -> (Option<String>, SpanStatus) {
+        let failed = |code: &str| code.eq_ignore_ascii_case("error") || code == "2";
+        let has_failed = self.error.is_some()
+            || fields.text(STATUS_CODE).is_some_and(failed)
+            || fields.text(OUTCOME).is_some_and(|outcome| outcome != "success")
+            || fields.first(ERROR).is_some();
+        let error = || self.error.clone().or_else(|| fields.text(ERROR).map(str::to_owned));
+        match has_failed {
+            true => (error(), SpanStatus::Error),
+            false if self.is_open => (None, SpanStatus::Open),
+            false => (None, SpanStatus::Ok),
+        }
+    }
+}
+
+/// The fields of a span by several names.
+#[derive(Clone, Copy)]
+struct Fields<'a>(&'a Item);
+
+impl<'a> Fields<'a> {
+    /// The first field that is set.
+    fn first(self, names: &[&str]) -> Option<&'a Value> {
+        let is_set = |value: &&Value| !value.is_null() && value.as_str() != Some("");
+        names.iter().find_map(|name| self.0.get(*name).filter(is_set))
+    }
+
+    fn text(self, names: &[&str]) -> Option<&'a str> {
+        self.first(names)?.as_str()
+    }
+
+    /// A number, which some sources write as text.
+    fn number(self, names: &[&str]) -> Option<f64> {
+        let value = self.first(names)?;
+        value
+            .as_f64()
+            .or_else(|| value.as_str()?.trim().parse().ok())
+            .filter(|number: &f64| number.is_finite())
+    }
+
+    fn count(self, names: &[&str]) -> Option<u64> {
+        Some(self.number(names)?.max(0.0) as u64)
+    }
+
+    /// A value, which most sources write as JSON text.
+    fn parsed(self, names: &[&str]) -> Option<Value> {
+        Some(parsed(self.first(names)?))
+    }
+
+    /// The last message, or other content, as text.
+    fn content(self, names: &[&str]) -> Option<String> {
+        let value = messages(self.parsed(names)?);
+        let text = match &value {
+            Value::Array(messages) => messages.last().map(message_text)?,
+            Value::Object(message) if message.contains_key("role") => message_text(&value),
+            other => content_text(other),
+        };
+        Some(text).filter(|text| !text.is_empty())
+    }
+}
+
+/// JSON in text, or else the value itself.
+fn parsed(value: &Value) -> Value {
+    let is_json = |text: &&str| text.trim_start().starts_with(['{', '[', '"']);
+    let parsed = value.as_str().filter(is_json).and_then(|text| serde_json::from_str(text).ok());
+    parsed.unwrap_or_else(|| value.clone())
+}
+
+/// The messages in a request, or the value itself.
+fn messages(value: Value) -> Value {
+    match value {
+        Value::Object(mut request) => {
+            let list = ["contents", "messages"]
+                .into_iter()
+                .find(|field| request.get(*field).is_some_and(Value::is_array));
+            match list.and_then(|field| request.remove(field)) {
+                Some(messages) => messages,
+                None => Value::Object(request),
+            }
+        }
+        other => other,
+    }
+}
+
+fn kind(fields: Fields<'_>, name: &str, own_name: &str) -> SpanKind {
+    if let Some(kind) = fields.text(KIND) {
+        match kind.to_ascii_lowercase().as_str() {
+            "llm" | "embedding" | "generation" => return SpanKind::Model,
+            "tool" => return SpanKind::Tool,
+            "agent" | "workflow" => return SpanKind::Agent,
+            "retriever" | "reranker" | "retrieval" => return SpanKind::Retrieval,
+            _ => {}
+        }
+    }
+    if let Some(operation) = fields.text(OPERATION) {
+        match operation {
+            "chat" | "text_completion" | "generate_content" | "embeddings" => return SpanKind::Model,
+            "execute_tool" => return SpanKind::Tool,
+            "invoke_agent" | "create_agent" | "invoke_workflow" => return SpanKind::Agent,
+            "retrieval" => return SpanKind::Retrieval,
+            _ => {}
+        }
+    }
+    let has = |names| fields.first(names).is_some();
+    if has(TOOL_NAME)
+        || name.starts_with("execute_tool ")
+        || (own_name == "tool" && name.starts_with("tool."))
+    {
+        return SpanKind::Tool;
+    }
+    if (has(ASKED) || has(ANSWERED)) || fields.0.keys().any(|field| field == "gcp.vertex.agent.llm_request") {
+        return SpanKind::Model;
+    }
+    let is_agent = ["gen_ai.agent.name", "agent.name"].iter().any(|field| fields.0.contains_key(*field));
+    let starts = ["invoke_agent", "agent.run", "agent.execute"];
+    if is_agent || starts.iter().any(|start| name.starts_with(start)) {
+        return SpanKind::Agent;
+    }
+    SpanKind::Other
+}
+
+fn model(fields: Fields<'_>) -> ModelSpan {
+    let text = |names| fields.text(names).map(str::to_owned);
+    ModelSpan {
+        provider: text(PROVIDER).map(|provider| provider.to_ascii_lowercase()),
+        asked: text(ASKED),
+        answered: text(ANSWERED),
+        tokens: tokens(fields),
+        cost: fields.number(COST).filter(|cost| *cost >= 0.0),
+        time_to_first_token_ms: fields
+            .number(TIME_TO_FIRST_TOKEN)
+            .map(|seconds| (seconds * 1e6).round() / 1e3),
+        finish_reason: finish_reason(fields),
+        response_id: text(RESPONSE_ID),
+        input: fields.content(INPUT_MESSAGES),
+        output: answer(fields),
+        ..ModelSpan::default()
+    }
+}
+
+fn tokens(fields: Fields<'_>) -> Option<SpanTokens> {
+    let (input, output) = (fields.count(INPUT_TOKENS), fields.count(OUTPUT_TOKENS));
+    if input.is_none() && output.is_none() {
+        return usage_tokens(&fields.parsed(USAGE)?);
+    }
+    let cached_input = fields.count(CACHED_TOKENS).unwrap_or(0);
+    Some(SpanTokens {
+        input: with_cached(input.unwrap_or(0), cached_input),
+        output: output.unwrap_or(0),
+        cached_input,
+        reasoning: fields.count(REASONING_TOKENS).unwrap_or(0),
+    })
+}
+
+/// The input with what was read from the cache. The conventions count it in; where it exceeds the input, it was counted apart.
+fn with_cached(input: u64, cached_input: u64) -> u64 {
+    if cached_input > input { input.saturating_add(cached_input) } else { input }
+}
+
+/// Token counts in one value.
+fn usage_tokens(usage: &Value) -> Option<SpanTokens> {
+    let count = |paths: &[&str]| paths.iter().find_map(|path| usage.pointer(path)?.as_u64());
+    let input = count(&["/input", "/prompt_tokens", "/input_tokens"]);
+    let output = count(&["/output", "/completion_tokens", "/output_tokens"]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let cached_input = count(&[
+        "/details/prompt_tokens_details/cached_tokens",
+        "/details/input_tokens_details/cached_tokens",
+        "/input_cached_tokens",
+    ]);
+    let reasoning = count(&[
+        "/details/completion_tokens_details/reasoning_tokens",
+        "/details/output_tokens_details/reasoning_tokens",
+        "/output_reasoning_tokens",
+    ]);
+    Some(SpanTokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cached_input: cached_input.unwrap_or(0),
+        reasoning: reasoning.unwrap_or(0),
+    })
+}
+
+fn finish_reason(fields: Fields<'_>) -> Option<String> {
+    let of_messages = || {
+        let messages = fields.parsed(&["gen_ai.output.messages"])?;
+        Some(messages.get(0)?.get("finish_reason")?.clone())
+    };
+    let reason = match fields.parsed(FINISH_REASON).or_else(of_messages)? {
+        Value::Array(reasons) => reasons.into_iter().next()?,
+        reason => reason,
+    };
+    reason.as_str().filter(|reason| *reason != "unknown").map(str::to_owned)
+}
+
+/// The answer: its text, and the tools that it calls.
+fn answer(fields: Fields<'_>) -> Option<String> {
+    // Parts of a stream are joined as they are.
+    let mut text = String::new();
+    for part in parts(fields) {
+        let part = requested_call(&part).map_or_else(|| content_text(&part), |call| format!("→ {call}"));
+        let separate = part.starts_with("→ ") && !text.is_empty();
+        text += if separate { " " } else { "" };
+        text += &part;
+    }
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// The parts of the answer.
+fn parts(fields: Fields<'_>) -> Vec<Value> {
+    let Some(output) = fields.parsed(OUTPUT_MESSAGES) else { return Vec::new() };
+    let list = match output {
+        Value::Array(messages) => messages,
+        message => vec![message],
+    };
+    let parts = |mut message: Value| {
+        let field = ["parts", "content"].into_iter().find(|field| message[*field].is_array());
+        match field.map(|field| message[field].take()) {
+            Some(Value::Array(parts)) => parts,
+            _ => vec![message],
+        }
+    };
+    list.into_iter().flat_map(parts).collect()
+}
+
+fn requested_calls(fields: Fields<'_>) -> Vec<RequestedCall> {
+    parts(fields).iter().filter_map(requested_call).collect()
+}
+
+/// The call of a tool in a part of an answer. Gemini's parts have no type.
+fn requested_call(part: &Value) -> Option<RequestedCall> {
+    call_in(part).or_else(|| {
+        let name = part.get("name")?.as_str()?.to_owned();
+        let arguments = part.get("args")?.clone();
+        Some(RequestedCall { id: part["id"].as_str().map(str::to_owned), name, arguments })
+    })
+}
+
+fn tool_results(fields: Fields<'_>) -> Vec<(String, Value)> {
+    let Some(Value::Array(messages)) = fields.parsed(INPUT_MESSAGES).map(messages) else { return Vec::new() };
+    messages.iter().flat_map(results_in).collect()
+}
+
+fn tool(fields: Fields<'_>, name: &str, error: Option<&str>, status: SpanStatus) -> ToolSpan {
+    let named = || name.strip_prefix("execute_tool ").or_else(|| name.strip_prefix("tool.")).unwrap_or(name);
+    let result = fields.parsed(RESULT);
+    let failed = status == SpanStatus::Error;
+    let reason = || result.as_ref().map(content_text).filter(|text| !text.is_empty());
+    ToolSpan {
+        name: fields.text(TOOL_NAME).unwrap_or_else(named).to_owned(),
+        call_id: fields.text(CALL_ID).map(str::to_owned),
+        arguments: fields.parsed(ARGUMENTS),
+        error: failed.then(|| reason().or(error.map(str::to_owned)).unwrap_or_else(|| "failed".to_owned())),
+        result: result.filter(|_| !failed),
+    }
+}
