@@ -16,6 +16,7 @@ use cobalt_core::item::{Item, Output};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{Evaluations, Execution, ItemResult, RetriedExecution, ScoredEvaluation, Status};
+use cobalt_core::trace::ContentLimits;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -27,6 +28,7 @@ use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
 use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
+use crate::trace::{ExecutionTrace, outside_of_traces};
 
 /// How long all evaluators together may take to release resources.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -50,6 +52,8 @@ pub struct Work {
     pub(crate) prices: PriceTable,
     /// The model traffic, if it passes through the gateway.
     pub(crate) traffic: Option<Arc<RunTraffic>>,
+    /// How much of the contents of traces is kept.
+    pub(crate) trace_limits: ContentLimits,
     /// The waits before retries of a trial.
     pub(crate) back_off: BackOff,
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
@@ -271,13 +275,16 @@ async fn run_agent_and_evaluators(
     };
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
+    let trace = take_trace(&context, traffic.as_ref());
+    recorded.add_trace_usage(trace.usage());
     let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
         Ok(mut output) => {
             recorded.merge_into(output.metadata_mut());
             let output = Arc::new(output);
             let (item, key) = (Arc::clone(context.shared_item()), Arc::clone(context.shared_key()));
             let cx =
-                EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output));
+                EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output))
+                    .with_trace(trace.shared());
             let evaluations = evaluate(work, &cx, traffic.as_ref()).await;
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
@@ -287,7 +294,14 @@ async fn run_agent_and_evaluators(
             Execution { status, latency_ms, error: Some(error), recorded: reported, ..Execution::default() }
         }
     };
-    Execution { retried, ..execution }
+    let (trace, dropped_spans) = trace.into_kept(&work.prices, work.trace_limits);
+    Execution { retried, trace, dropped_spans, ..execution }
+}
+
+/// What was seen of an attempt.
+fn take_trace(context: &Context, traffic: Option<&Arc<ExecutionTraffic>>) -> ExecutionTrace {
+    let calls = traffic.map(|traffic| traffic.take_calls()).unwrap_or_default();
+    ExecutionTrace::take(context.spans(), calls)
 }
 
 /// Calls the agent until it gives an output, fails for good, or all retries are used. Each attempt has its own records and time limit.
@@ -313,7 +327,9 @@ async fn call_agent_with_retries(
             answer => return Attempts { context, answer, took: took + waited_before, retried },
         };
         let mut metadata = failure.reported;
-        context.recorder().close().merge_into(&mut metadata);
+        let mut recorded = context.recorder().close();
+        recorded.add_trace_usage(take_trace(&context, traffic).usage());
+        recorded.merge_into(&mut metadata);
         let own = took.saturating_sub(waited().saturating_sub(waited_before));
         let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);
         retried.push(RetriedExecution::new(&failure.error, milliseconds(own), metadata));
@@ -422,7 +438,7 @@ async fn run_evaluator(
     let asking = LlmHandle::new(Arc::clone(&work.models), traffic.cloned());
     let cx = cx.with_llm(asking.clone()).with_timeout(work.definition.timeout);
     // The call itself may panic before it returns a future.
-    let mut evaluation = Box::pin(async { evaluator.evaluate(&cx).await });
+    let mut evaluation = Box::pin(outside_of_traces(async { evaluator.evaluate(&cx).await }));
     let outcome = match evaluator.time_limit(work.definition.timeout) {
         Some(limit) => timeout(limit, catch_panic(&mut evaluation)).await.map_err(|_| limit),
         None => Ok(catch_panic(&mut evaluation).await),

@@ -23,6 +23,7 @@ mod settings;
 mod shards;
 pub mod template;
 mod thread_pool;
+pub mod trace;
 
 #[doc(inline)]
 pub use cobalt_core::error_chain::BoxError;

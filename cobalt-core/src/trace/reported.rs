@@ -22,6 +22,8 @@ pub struct ReportedSpan {
     pub duration_ms: f64,
     /// Whether it has not ended.
     pub is_open: bool,
+    /// Whether its fields were recorded on the span of the execution, without a span of their own.
+    pub is_on_execution: bool,
     /// Its fields. Those of events in it are among them, if they describe it.
     pub fields: Item,
     /// Results of tools that events in it report, with the tools' names.

@@ -91,6 +91,25 @@ impl Trace {
         self.0.iter().filter_map(|span| Some((span, span.tool.as_deref()?)))
     }
 
+    /// Whether the tool calls are known: there are spans of tools, or all model calls are known to request none.
+    #[must_use]
+    pub fn reports_tool_calls(&self) -> bool {
+        if self.tool_calls().next().is_some() {
+            return true;
+        }
+        let is_tool_reason = |reason: &str| reason.contains("tool") || reason.contains("function");
+        let mut calls = self.model_calls().filter(|(span, _)| !span.failed()).peekable();
+        // Agents open spans for their tools.
+        let has_agent = self.of_kind(SpanKind::Agent).next().is_some();
+        if calls.peek().is_none() {
+            return has_agent;
+        }
+        calls.all(|(span, model)| match &model.finish_reason {
+            Some(reason) => !is_tool_reason(reason),
+            None => model.output.is_some() || has_agent || span.attributes.contains_key("gen_ai.agent.name"),
+        })
+    }
+
     /// Whether spans with these names started in this order, with any others between them.
     pub fn has_path<S: AsRef<str>>(&self, names: &[S]) -> bool {
         let mut spans = self.0.iter();
@@ -134,20 +153,6 @@ impl Trace {
             let price = || prices.estimate(model.name()?, model.tokens?.to_price());
             model.cost = model.cost.or_else(price);
         }
-    }
-
-    /// Adds the spans of another trace, which began at `start_ms` of this one; its ids are made unique.
-    pub fn append(&mut self, other: Self, start_ms: f64) {
-        let offset = self.0.len();
-        let renamed = |id: &str| {
-            id.parse::<usize>().map_or_else(|_| format!("{offset}.{id}"), |id| (id + offset).to_string())
-        };
-        self.0.extend(other.0.into_iter().map(|span| Span {
-            id: renamed(&span.id),
-            parent: span.parent.as_deref().map(renamed),
-            start_ms: span.start_ms + start_ms,
-            ..span
-        }));
     }
 
     pub(super) fn into_spans(self) -> impl Iterator<Item = Span> {

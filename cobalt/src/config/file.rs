@@ -22,7 +22,7 @@ use super::platforms::Platforms;
 use super::recordings::RecordingsTable;
 use super::reporter::Reporter;
 use super::settings::dotted_key;
-use super::small_tables::{Dashboard, ModelPrice, Redaction, Storage};
+use super::small_tables::{Dashboard, ModelPrice, Redaction, Storage, TraceTable};
 use super::webhooks::WebhookConfig;
 use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::non_empty_list;
@@ -84,6 +84,8 @@ pub struct ConfigFile {
     #[serde(default, deserialize_with = "limit_list")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::limits::LimitTable>>"))]
     pub(super) limits: Option<Vec<LimitConfig>>,
+    /// What is kept of traces.
+    pub(super) trace: Option<TraceTable>,
     /// Settings of `cargo cobalt serve`.
     pub(super) dashboard: Option<Dashboard>,
     /// Redaction of stored, displayed and served text.

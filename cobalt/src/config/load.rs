@@ -157,6 +157,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             webhooks,
             recordings,
             limits,
+            trace,
             dashboard,
             redaction,
             ci,
@@ -194,6 +195,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         });
         let recordings = self.recordings(recordings.unwrap_or_default())?;
         self.note_written("limits", limits.as_ref());
+        let trace_limits = self.trace_limits(trace.unwrap_or_default());
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
         let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
         Ok(Config {
@@ -227,6 +229,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             recordings,
             #[cfg(feature = "record")]
             limits: limits.unwrap_or_default().into_iter().map(Into::into).collect(),
+            trace_limits,
             dashboard,
             redacts_forms,
             fetch,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Shard, Threshold};
 use cobalt_core::store::Layout;
+use cobalt_core::trace::ContentLimits;
 
 use super::baseline::BaselineSettings;
 use super::datasets::NamedDatasets;
@@ -63,6 +64,7 @@ pub struct Config {
     pub(super) baseline: BaselineSettings,
     pub(super) datasets: NamedDatasets,
     pub(super) webhooks: Vec<Webhook>,
+    pub(super) trace_limits: ContentLimits,
     pub(super) dashboard: DashboardSettings,
     pub(super) redacts_forms: bool,
     pub(super) max_cost: Option<(f64, Option<PathBuf>)>,
@@ -152,6 +154,12 @@ impl Config {
     #[must_use]
     pub fn webhooks(&self) -> &[Webhook] {
         &self.webhooks
+    }
+
+    /// How much of the contents of traces is kept.
+    #[must_use]
+    pub fn trace_limits(&self) -> ContentLimits {
+        self.trace_limits
     }
 
     /// Settings of `cargo cobalt serve`.

@@ -1,4 +1,4 @@
-//! The small tables and their resolution: `[storage]`, `[prices]`, `[dashboard]` and `[redaction]`.
+//! The small tables and their resolution: `[storage]`, `[prices]`, `[trace]`, `[dashboard]` and `[redaction]`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use cobalt_core::prices::{self, Price, PriceTable};
 use cobalt_core::store::Layout;
+use cobalt_core::trace::ContentLimits;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,7 @@ use super::error::ConfigError;
 use super::resolve::{Resolver, first_set};
 use super::settings::{Origin, dotted_key};
 use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR};
-use crate::settings::Dollars;
+use crate::settings::{Dollars, PositiveInt};
 
 /// Where runs are stored. Relative paths start at the workspace root.
 #[derive(Debug, Default, Deserialize)]
@@ -130,6 +131,30 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         self.or_default("dashboard.port", port, || Port(DashboardSettings::DEFAULT_PORT));
         let open = self.or_default("dashboard.open", open, || true);
         DashboardSettings { port: port.map(|Port(port)| port), open }
+    }
+}
+
+/// What is kept of traces. Evaluators see them whole.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub struct TraceTable {
+    /// Whether messages, arguments, results and attributes are kept; default true.
+    content: Option<bool>,
+    /// Maximum length of a text in bytes; the rest is cut; default 4096.
+    max_text: Option<PositiveInt>,
+    /// Maximum length of all texts of a trace in bytes; default 65536.
+    max_content: Option<PositiveInt>,
+}
+
+impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
+    pub fn trace_limits(&mut self, written: TraceTable) -> ContentLimits {
+        let TraceTable { content, max_text, max_content } = written;
+        let default = ContentLimits::default();
+        let PositiveInt(text) = self.or_default("trace.max-text", max_text, || PositiveInt(default.text));
+        let PositiveInt(total) =
+            self.or_default("trace.max-content", max_content, || PositiveInt(default.total));
+        ContentLimits { content: self.or_default("trace.content", content, || default.content), text, total }
     }
 }
 

@@ -34,6 +34,7 @@ pub fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
         items: vec![0],
         prices: PriceTable::default(),
         traffic: None,
+        trace_limits: ContentLimits::default(),
         back_off: BackOff { first: Duration::from_millis(1), max: Duration::from_millis(2) },
         slots: Arc::new(Semaphore::new(1)),
     }

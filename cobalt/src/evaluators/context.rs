@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cobalt_core::item::{Item, Output};
+use cobalt_core::trace::Trace;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -20,6 +21,7 @@ use crate::settings::DEFAULT_TIMEOUT;
 #[derive(Clone, Debug)]
 pub struct EvalContext {
     inner: Arc<Inner>,
+    trace: Arc<Trace>,
     /// The handle for calling models.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
     llm: Option<LlmHandle>,
@@ -52,6 +54,7 @@ impl EvalContext {
         let inner = Inner { item, key, index, run_index, output, text: OnceLock::new() };
         Self {
             inner: Arc::new(inner),
+            trace: Arc::default(),
             llm: None,
             #[cfg(feature = "judge")]
             default_llm: None,
@@ -104,6 +107,22 @@ impl EvalContext {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
         let other = Self::for_trial(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
         Self { inner: other.inner, ..self.clone() }
+    }
+
+    /// Returns a copy with another trace, for unit tests and for [`FnEvaluator::context`](super::FnEvaluator::context).
+    ///
+    /// ```
+    /// use cobalt::trace::{Span, SpanKind, ToolSpan, Trace};
+    /// use cobalt::{EvalContext, Item, Output};
+    ///
+    /// let tool = ToolSpan { name: "search".to_owned(), ..ToolSpan::default() };
+    /// let span = Span { id: "1".to_owned(), kind: SpanKind::Tool, tool: Some(Box::new(tool)), ..Span::default() };
+    /// let cx = EvalContext::new(Item::new(), Output::new("Found.")).with_trace(Trace::from_iter([span]));
+    /// assert_eq!(cx.tool_calls().unwrap()[0].name, "search");
+    /// ```
+    #[must_use]
+    pub fn with_trace(&self, trace: impl Into<Arc<Trace>>) -> Self {
+        Self { trace: trace.into(), ..self.clone() }
     }
 
     /// The item of the dataset.
@@ -167,6 +186,25 @@ impl EvalContext {
     #[must_use]
     pub fn metadata(&self) -> &Item {
         self.inner.output.all_metadata()
+    }
+
+    /// What the agent did, as [spans](crate::trace); empty if none were captured.
+    ///
+    /// ```
+    /// use cobalt::{EvalContext, trace::Trace};
+    ///
+    /// fn searches(trace: &Trace) -> usize {
+    ///     trace.tool_calls().filter(|(_, tool)| tool.name == "search").count()
+    /// }
+    ///
+    /// #[cobalt::evaluator]
+    /// fn searches_if_asked_to(cx: &EvalContext) -> bool {
+    ///     (searches(cx.trace()) > 0) == (cx.item()["search"] == true)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn trace(&self) -> &Trace {
+        &self.trace
     }
 }
 

@@ -15,6 +15,7 @@ use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
+use crate::trace::{ExecutionSpan, SpanCollector};
 
 /// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
 ///
@@ -155,7 +156,8 @@ macro_rules! impl_agent {
                     let agent = Arc::clone(&agent);
                     Box::pin(async move {
                         let started = Instant::now();
-                        let answer = async { agent $arguments.await.into_output() }.await;
+                        let span = ExecutionSpan::new($context.spans());
+                        let answer = span.run(async { agent $arguments.await.into_output() }).await;
                         (answer, started.elapsed())
                     })
                 }))
@@ -215,17 +217,24 @@ pub struct Context {
     dataset: Dataset,
     recorder: Recorder,
     traffic: Option<Arc<ExecutionTraffic>>,
+    /// The spans of this attempt.
+    spans: Arc<SpanCollector>,
 }
 
 impl Context {
     pub(crate) fn new(dataset: Dataset, index: usize, key: Arc<str>, run_index: usize) -> Self {
         let item = Arc::clone(dataset.shared(index));
-        Self { item, key, index, run_index, dataset, recorder: Recorder::new(), traffic: None }
+        let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
+        Self { item, key, index, run_index, dataset, recorder, traffic: None, spans }
     }
 
-    /// The context of another attempt at the same trial, without records.
+    /// The context of another attempt at the same trial, without records and spans.
     pub(crate) fn for_next_attempt(&self) -> Self {
-        Self { recorder: Recorder::new(), ..self.clone() }
+        Self { recorder: Recorder::new(), spans: Arc::new(SpanCollector::new()), ..self.clone() }
+    }
+
+    pub(crate) fn spans(&self) -> &Arc<SpanCollector> {
+        &self.spans
     }
 
     pub(crate) fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {
@@ -234,6 +243,7 @@ impl Context {
 
     /// Runs a plain agent, so that its thread is known to belong to this execution.
     fn run_plain<R>(&self, agent: impl FnOnce() -> R) -> R {
+        let agent = || ExecutionSpan::new(&self.spans).run_plain(agent);
         match &self.traffic {
             Some(traffic) => within_sync(Arc::clone(traffic.token()), agent),
             None => agent(),

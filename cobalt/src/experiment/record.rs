@@ -118,6 +118,14 @@ impl Records {
         }
     }
 
+    /// Adds the usage of a trace, unless usage was recorded.
+    pub(crate) fn add_trace_usage(&mut self, calls: Vec<ModelCall>) {
+        if self.usage.is_empty() {
+            // The costs in a trace are valid.
+            calls.into_iter().for_each(|call| drop(usage::add(&mut self.usage, call)));
+        }
+    }
+
     /// Why something could not be recorded: the error of an item that has no other.
     pub(crate) fn problem(&mut self) -> Option<String> {
         self.problem.take()

@@ -74,6 +74,8 @@ pub fn main() -> ! {
     let args = Args::from_process();
     let _begun = exit_guard::arm();
     thread_pool::record_panic_locations();
+    #[cfg(feature = "tracing")]
+    crate::trace::install();
     match run(&args) {
         Ok(code) => exit(code),
         Err(message) => {

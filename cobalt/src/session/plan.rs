@@ -9,6 +9,7 @@ use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
 use cobalt_core::reporters::{ExperimentFinished, Warning};
+use cobalt_core::trace::ContentLimits;
 
 use super::evaluate_thresholds::Baseline;
 use super::traffic;
@@ -33,6 +34,7 @@ pub struct Plan {
     /// The baseline of the run.
     pub(super) baseline: Baseline,
     pub(super) prices: PriceTable,
+    pub(super) trace_limits: ContentLimits,
     /// The model traffic, if it passes through the gateway.
     pub(super) traffic: Option<Arc<RunTraffic>>,
 }
@@ -58,6 +60,7 @@ impl Plan {
             sources: config.sources().map(str::to_owned),
             baseline: Baseline::for_partial_run(),
             prices: config.prices().clone(),
+            trace_limits: config.trace_limits(),
             traffic,
         })
     }

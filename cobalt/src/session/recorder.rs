@@ -18,6 +18,7 @@ use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
 use crate::recording::RunTraffic;
+use crate::trace::take_note;
 
 /// The recorder's state for one experiment.
 pub struct Recorder {
@@ -210,6 +211,9 @@ impl Recorder {
         evaluate_run(&mut report, &self.definition.thresholds, &self.baseline, duration, config);
         if let Some(traffic) = &self.traffic {
             traffic.finish(&mut report.summary.traffic);
+        }
+        if let Some(note) = take_note() {
+            eprintln!("{note}");
         }
         report
     }

@@ -271,6 +271,7 @@ impl Run {
             models: plan.models,
             prices: plan.prices,
             traffic: plan.traffic,
+            trace_limits: plan.trace_limits,
             back_off: BackOff::default(),
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),

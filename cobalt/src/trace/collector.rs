@@ -1,0 +1,158 @@
+//! Collects the spans of one execution while it runs.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use cobalt_core::duration::milliseconds;
+use cobalt_core::item::Item;
+use cobalt_core::trace::ReportedSpan;
+use serde_json::Value;
+
+/// The maximum number of spans that are collected: more than a trace has, because its steps are dropped before its calls.
+const MAX_COLLECTED: usize = 10_000;
+
+/// Collects the spans of one execution, from any thread, until it is taken.
+#[derive(Debug)]
+pub struct SpanCollector {
+    started: Instant,
+    collected: Mutex<Collected>,
+}
+
+#[derive(Debug, Default)]
+struct Collected {
+    spans: Vec<ReportedSpan>,
+    /// What was recorded on the span of the execution itself: the fields of one model call after another.
+    calls: Vec<ReportedSpan>,
+    dropped: usize,
+    is_taken: bool,
+}
+
+/// The place of a span in its collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The execution itself.
+    Execution,
+    /// A span of it, by its number from 0.
+    Span(usize),
+}
+
+impl SpanCollector {
+    /// For an execution that starts now.
+    pub fn new() -> Self {
+        Self { started: Instant::now(), collected: Mutex::default() }
+    }
+
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Collected> {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now_ms(&self) -> f64 {
+        milliseconds(self.started.elapsed())
+    }
+
+    /// Adds a span that starts now; `None` if the execution has ended, or has too many.
+    pub fn open(&self, parent: Place, name: &str, fields: Item) -> Option<Place> {
+        let start_ms = self.now_ms();
+        let mut collected = self.lock();
+        if collected.is_taken {
+            return None;
+        }
+        if collected.spans.len() >= MAX_COLLECTED {
+            collected.dropped += 1;
+            return None;
+        }
+        let number = collected.spans.len();
+        let parent = match parent {
+            Place::Execution => None,
+            Place::Span(number) => Some(number as u64),
+        };
+        let name = name.to_owned();
+        let span = ReportedSpan {
+            id: number as u64,
+            parent,
+            name,
+            start_ms,
+            is_open: true,
+            fields,
+            ..ReportedSpan::default()
+        };
+        collected.spans.push(span);
+        Some(Place::Span(number))
+    }
+
+    /// Adds fields to a span, or to the execution.
+    pub fn record(&self, place: Place, fields: Item) {
+        let now = self.now_ms();
+        let mut collected = self.lock();
+        match place {
+            Place::Span(number) => {
+                if let Some(span) = collected.spans.get_mut(number) {
+                    span.fields.extend(fields);
+                }
+            }
+            Place::Execution => collected.record_on_execution(fields, now),
+        }
+    }
+
+    /// Adds the results of tools and the error that an event in a span reports.
+    pub fn add_event(&self, place: Place, fields: Item, error: Option<String>) {
+        let Place::Span(number) = place else { return };
+        let mut collected = self.lock();
+        let Some(span) = collected.spans.get_mut(number) else { return };
+        span.error = span.error.take().or(error);
+        let names = ["tool.name", "tool.result"].map(|name| fields.get(name).cloned());
+        if let [Some(Value::String(name)), Some(result)] = names {
+            span.results.push((name, result));
+            return;
+        }
+        for (name, value) in fields {
+            span.fields.entry(name).or_insert(value);
+        }
+    }
+
+    /// Ends a span.
+    pub fn close(&self, place: Place) {
+        let end_ms = self.now_ms();
+        if let Place::Span(number) = place
+            && let Some(span) = self.lock().spans.get_mut(number)
+        {
+            span.duration_ms = end_ms - span.start_ms;
+            span.is_open = false;
+        }
+    }
+
+    /// Takes the spans, and how many were dropped. Later ones are ignored: the execution has ended.
+    pub fn take(&self) -> (Vec<ReportedSpan>, usize) {
+        let now = self.now_ms();
+        let mut collected = self.lock();
+        collected.is_taken = true;
+        let mut spans = std::mem::take(&mut collected.spans);
+        let open = spans.iter_mut().filter(|span| span.is_open);
+        open.for_each(|span| span.duration_ms = (now - span.start_ms).max(0.0));
+        spans.append(&mut collected.calls);
+        (spans, collected.dropped)
+    }
+}
+
+impl Collected {
+    /// Older versions of rig record a model call on whatever span is current, which may be that of the execution. A field that is there
+    /// already begins the next call.
+    fn record_on_execution(&mut self, fields: Item, now: f64) {
+        let is_repeated = |call: &ReportedSpan| fields.keys().any(|name| call.fields.contains_key(name));
+        if self.calls.last().is_none_or(is_repeated) {
+            let id = (MAX_COLLECTED + self.calls.len()) as u64;
+            let name = "chat".to_owned();
+            let call =
+                ReportedSpan { id, name, start_ms: now, is_on_execution: true, ..ReportedSpan::default() };
+            self.calls.push(call);
+        }
+        if let Some(call) = self.calls.last_mut() {
+            call.fields.extend(fields);
+            call.duration_ms = now - call.start_ms;
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The trace of one execution, from all that was seen of it.
+
+use std::sync::Arc;
+
+use cobalt_core::item::ModelCall;
+use cobalt_core::prices::PriceTable;
+use cobalt_core::trace::{ContentLimits, GatewayCall, ReportedSpan, Trace, TraceSources};
+
+use super::collector::SpanCollector;
+
+/// The trace of one execution.
+#[derive(Debug, Default)]
+pub struct ExecutionTrace {
+    trace: Arc<Trace>,
+    dropped: usize,
+}
+
+impl ExecutionTrace {
+    /// Takes what was collected, with the requests that passed through the gateway.
+    pub fn take(collector: &SpanCollector, calls: Vec<GatewayCall>) -> Self {
+        let (mut spans, dropped) = collector.take();
+        if spans.is_empty() && calls.is_empty() {
+            return Self::default();
+        }
+        // An agent's total has no model.
+        let is_call = |span: &ReportedSpan| span.fields.keys().any(|name| name.ends_with(".model"));
+        let has_models = spans.iter().any(|span| !span.is_on_execution && is_call(span));
+        spans.retain(|span| !span.is_on_execution || (!has_models && is_call(span)));
+        let (trace, over) = TraceSources { started: collector.started(), spans, calls }.assemble();
+        Self { trace: Arc::new(trace), dropped: dropped + over }
+    }
+
+    pub fn shared(&self) -> Arc<Trace> {
+        Arc::clone(&self.trace)
+    }
+
+    /// The usage of its model calls.
+    pub fn usage(&self) -> Vec<ModelCall> {
+        self.trace.usage()
+    }
+
+    /// What is kept of it: priced and cut, with the number of dropped spans.
+    pub fn into_kept(self, prices: &PriceTable, limits: ContentLimits) -> (Trace, usize) {
+        let mut trace = Arc::unwrap_or_clone(self.trace);
+        trace.price(prices);
+        (trace.limited(limits), self.dropped)
+    }
+}
