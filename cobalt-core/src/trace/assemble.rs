@@ -405,3 +405,199 @@ impl ModelSpan {
         self.add_missing(seen);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::item::into_item;
+    use crate::trace::SpanTokens;
+
+    fn span(
+        id: u64,
+        parent: Option<u64>,
+        (start_ms, duration_ms): (f64, f64),
+        name: &str,
+        fields: Value,
+    ) -> ReportedSpan {
+        let fields = into_item(fields).unwrap();
+        ReportedSpan {
+            id,
+            parent,
+            name: name.to_owned(),
+            start_ms,
+            duration_ms,
+            fields,
+            ..ReportedSpan::default()
+        }
+    }
+
+    fn chat(id: u64, parent: Option<u64>, times: (f64, f64), response: &str) -> ReportedSpan {
+        let fields = json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.response.id": response,
+            "gen_ai.usage.input_tokens": 10, "gen_ai.usage.output_tokens": 2 });
+        span(id, parent, times, "chat", fields)
+    }
+
+    fn call(started: Instant, (start_ms, duration_ms): (u64, f64), response: &str) -> GatewayCall {
+        GatewayCall {
+            started: started + Duration::from_millis(start_ms),
+            duration_ms,
+            model: ModelSpan {
+                asked: Some("m".to_owned()),
+                response_id: Some(response.to_owned()),
+                tokens: Some(SpanTokens { input: 11, output: 2, ..SpanTokens::default() }),
+                time_to_first_token_ms: Some(3.0),
+                ..ModelSpan::default()
+            },
+            requested: Vec::new(),
+            results: Vec::new(),
+            error: None,
+        }
+    }
+
+    fn assemble(spans: Vec<ReportedSpan>, calls: impl FnOnce(Instant) -> Vec<GatewayCall>) -> Trace {
+        let started = Instant::now();
+        TraceSources { started, spans, calls: calls(started) }.assemble().0
+    }
+
+    /// Each span as `id parent name`.
+    fn outline(trace: &Trace) -> Vec<String> {
+        let line =
+            |span: &Span| format!("{} {} {}", span.id, span.parent.as_deref().unwrap_or("-"), span.name);
+        trace.into_iter().map(line).collect()
+    }
+
+    fn input_tokens(trace: &Trace) -> Vec<u64> {
+        trace.model_calls().map(|(_, model)| model.tokens.unwrap().input).collect()
+    }
+
+    #[test]
+    fn a_call_seen_by_its_span_and_by_the_gateway_is_there_once() {
+        let agent = || {
+            span(
+                1,
+                None,
+                (0.0, 100.0),
+                "invoke_agent",
+                json!({ "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.usage.input_tokens": 20 }),
+            )
+        };
+        let spans =
+            || vec![agent(), chat(2, Some(1), (10.0, 20.0), "a"), chat(3, Some(1), (50.0, 20.0), "b")];
+        for ids in [["a", "b"], ["x", "y"], ["same", "same"]] {
+            let trace =
+                assemble(spans(), |at| vec![call(at, (12, 15.0), ids[0]), call(at, (52, 15.0), ids[1])]);
+            assert_eq!(outline(&trace), ["1 - invoke_agent", "2 1 chat", "3 1 chat"], "{ids:?}");
+            assert_eq!(input_tokens(&trace), [11, 11], "the gateway knows them better");
+            assert_eq!(trace.time_to_first_token_ms(), Some(3.0));
+        }
+    }
+
+    #[test]
+    fn calls_side_by_side_are_matched_by_their_responses() {
+        let spans = vec![chat(1, None, (0.0, 100.0), "a"), chat(2, None, (0.0, 100.0), "b")];
+        let mut second = None;
+        let trace = assemble(spans, |at| {
+            let mut calls = vec![call(at, (1, 50.0), "b"), call(at, (1, 60.0), "a")];
+            calls[0].model.retries = 2;
+            second = Some("b");
+            calls
+        });
+        let retried: Vec<_> =
+            trace.model_calls().map(|(_, model)| (model.response_id.clone(), model.retries)).collect();
+        assert_eq!(retried, [(Some("a".to_owned()), 0), (second.map(str::to_owned), 2)]);
+    }
+
+    #[test]
+    fn a_call_without_a_span_is_one_of_the_trace_in_the_step_around_it() {
+        let spans = vec![
+            span(1, None, (0.0, 100.0), "plan", json!({})),
+            span(2, None, (200.0, 50.0), "answer", json!({})),
+        ];
+        let trace = assemble(spans, |at| vec![call(at, (10, 15.0), "a"), call(at, (210, 15.0), "b")]);
+        assert_eq!(outline(&trace), ["1 - plan", "2 1 chat m", "3 - answer", "4 3 chat m"]);
+    }
+
+    #[test]
+    fn repeated_requests_in_one_span_are_its_retries_and_without_an_answer_it_failed() {
+        let failed = |at, start| GatewayCall { error: Some("busy".to_owned()), ..call(at, (start, 5.0), "") };
+        let trace = assemble(vec![chat(1, None, (0.0, 100.0), "a")], |at| {
+            vec![failed(at, 1), call(at, (10, 5.0), "a")]
+        });
+        let (span, model) = trace.model_calls().next().unwrap();
+        assert_eq!((span.failed(), model.retries), (false, 1));
+        let open = span_without_answer();
+        let trace = assemble(vec![open], |at| vec![failed(at, 1), failed(at, 10)]);
+        let (span, model) = trace.model_calls().next().unwrap();
+        assert_eq!((span.error.as_deref(), model.retries), (Some("busy"), 1));
+        assert!(trace.usage().is_empty() || model.tokens.is_some());
+    }
+
+    fn span_without_answer() -> ReportedSpan {
+        span(
+            1,
+            None,
+            (0.0, 100.0),
+            "chat",
+            json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" }),
+        )
+    }
+
+    #[test]
+    fn a_span_around_one_model_call_gives_it_its_content() {
+        let response = json!({ "parts": [{ "name": "now", "args": {}, "id": "c" }] }).to_string();
+        let outer =
+            json!({ "gcp.vertex.agent.llm_request": "{}", "gcp.vertex.agent.llm_response": response });
+        let spans = vec![
+            span(1, None, (0.0, 50.0), "call_llm", outer),
+            span(
+                2,
+                Some(1),
+                (1.0, 40.0),
+                "gen_ai.generate",
+                json!({ "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 5 }),
+            ),
+            span(3, None, (60.0, 5.0), "", json!({ "otel.name": "execute_tool now", "tool.name": "now" })),
+        ];
+        let trace = assemble(spans, |_| Vec::new());
+        assert_eq!(outline(&trace), ["1 - call_llm", "2 1 gen_ai.generate", "3 - execute_tool now"]);
+        let (_, model) = trace.model_calls().next().unwrap();
+        assert_eq!(model.output.as_deref(), Some("→ now({})"));
+        let tools: Vec<_> = trace.tool_calls().map(|(_, tool)| tool.arguments.clone()).collect();
+        assert_eq!(tools, [Some(json!({}))], "the requested call is that of the span");
+    }
+
+    #[test]
+    fn tools_without_spans_come_from_what_models_request() {
+        let requested = |id: &str| RequestedCall {
+            id: Some(id.to_owned()),
+            name: "weather".to_owned(),
+            arguments: json!({ "city": id }),
+        };
+        let trace = assemble(Vec::new(), |at| {
+            let mut calls = vec![call(at, (10, 10.0), "a"), call(at, (50, 10.0), "b")];
+            calls[0].requested = vec![requested("York"), requested("Bath")];
+            calls[1].results = vec![("Bath".to_owned(), json!("rain")), ("York".to_owned(), json!("sun"))];
+            calls
+        });
+        let tools: Vec<_> =
+            trace.tool_calls().map(|(span, tool)| (span.duration_ms, tool.result.clone())).collect();
+        assert_eq!(tools, [(30.0, Some(json!("sun"))), (30.0, Some(json!("rain")))]);
+        assert!(trace.reports_tool_calls());
+    }
+
+    #[test]
+    fn too_many_spans_drop_steps_before_calls() {
+        let mut spans: Vec<_> =
+            (0..MAX_SPANS as u64).map(|id| span(id, None, (id as f64, 1.0), "step", json!({}))).collect();
+        spans.push(chat(MAX_SPANS as u64, Some(MAX_SPANS as u64 - 1), (5_000.0, 1.0), "a"));
+        let (trace, dropped) = TraceSources { started: Instant::now(), spans, calls: Vec::new() }.assemble();
+        assert_eq!((trace.spans().len(), dropped), (MAX_SPANS, 1));
+        assert_eq!(trace.model_calls().count(), 1);
+        assert_eq!(trace.spans()[MAX_SPANS - 1].parent, None, "its parent was dropped");
+    }
+}

@@ -8,20 +8,21 @@ use super::span::{ModelSpan, Span, ToolSpan};
 use super::spans::Trace;
 use crate::item::Item;
 
+/// How many texts of the maximum length a trace may have.
+const MAX_TEXTS: usize = 16;
+
 /// How much content of a trace is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContentLimits {
     /// Whether messages, arguments, results and attributes are kept.
     pub content: bool,
-    /// The maximum length of one text, in bytes.
+    /// The maximum length of one text, in bytes. All texts of a trace may have 16 times as much.
     pub text: usize,
-    /// The maximum length of all texts of a trace, in bytes.
-    pub total: usize,
 }
 
 impl Default for ContentLimits {
     fn default() -> Self {
-        Self { content: true, text: 4_096, total: 65_536 }
+        Self { content: true, text: 4_096 }
     }
 }
 
@@ -29,7 +30,7 @@ impl Trace {
     /// Cuts the contents. The end of a cut text says how long it was.
     #[must_use]
     pub fn limited(self, limits: ContentLimits) -> Self {
-        let mut left = Left { text: limits.text, total: limits.total };
+        let mut left = Left { text: limits.text, total: limits.text.saturating_mul(MAX_TEXTS) };
         let limit = |span: Span| if limits.content { left.limit(span) } else { without_content(span) };
         self.into_spans().map(limit).collect()
     }

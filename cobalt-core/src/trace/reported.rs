@@ -503,3 +503,158 @@ fn tool(fields: Fields<'_>, name: &str, error: Option<&str>, status: SpanStatus)
         result: result.filter(|_| !failed),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::item::into_item;
+
+    fn read(name: &str, fields: Value) -> ReadSpan {
+        let fields = into_item(fields).unwrap();
+        ReportedSpan { name: name.to_owned(), fields, ..ReportedSpan::default() }.read()
+    }
+
+    fn model(fields: Value) -> ModelSpan {
+        *read("chat", fields).span.model.unwrap()
+    }
+
+    #[test]
+    fn the_kind_follows_from_the_conventions() {
+        for (name, fields, expected) in [
+            ("chat", json!({ "gen_ai.operation.name": "chat" }), SpanKind::Model),
+            ("x", json!({ "gen_ai.operation.name": "embeddings" }), SpanKind::Model),
+            ("execute_tool", json!({ "gen_ai.operation.name": "execute_tool" }), SpanKind::Tool),
+            ("x", json!({ "gen_ai.operation.name": "invoke_agent" }), SpanKind::Agent),
+            ("x", json!({ "gen_ai.operation.name": "retrieval" }), SpanKind::Retrieval),
+            ("gen_ai.generate", json!({ "gen_ai.request.model": "m" }), SpanKind::Model),
+            ("call_llm", json!({ "gcp.vertex.agent.llm_request": "{}" }), SpanKind::Model),
+            ("", json!({ "otel.name": "execute_tool now", "tool.name": "now" }), SpanKind::Tool),
+            ("agent.execute", json!({ "agent.name": "desk" }), SpanKind::Agent),
+            ("agent.run", json!({}), SpanKind::Agent),
+            ("chat_completion", json!({ "langfuse.type": "GENERATION" }), SpanKind::Model),
+            ("tool", json!({ "otel.name": "tool.search" }), SpanKind::Tool),
+            ("x", json!({ "openinference.span.kind": "LLM" }), SpanKind::Model),
+            ("x", json!({ "openinference.span.kind": "RETRIEVER" }), SpanKind::Retrieval),
+            ("x", json!({ "openinference.span.kind": "CHAIN" }), SpanKind::Other),
+            ("x", json!({ "traceloop.span.kind": "workflow" }), SpanKind::Agent),
+            ("request", json!({ "http.method": "GET" }), SpanKind::Other),
+        ] {
+            assert_eq!(read(name, fields.clone()).span.kind, expected, "{name} {fields}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_read_by_all_their_names() {
+        let expected = SpanTokens { input: 154, output: 8, cached_input: 38, reasoning: 2 };
+        for fields in [
+            json!({ "gen_ai.usage.input_tokens": 154, "gen_ai.usage.output_tokens": 8,
+                "gen_ai.usage.cache_read.input_tokens": 38, "gen_ai.usage.reasoning.output_tokens": 2 }),
+            json!({ "gen_ai.usage.input_tokens": "154", "gen_ai.usage.output_tokens": "8",
+                "gen_ai.usage.cache_read_tokens": "38", "gen_ai.usage.thinking_tokens": "2", "gen_ai.usage.total_tokens": "162" }),
+            json!({ "gen_ai.usage.prompt_tokens": 154, "gen_ai.usage.completion_tokens": 8,
+                "gen_ai.usage.cached_tokens": 38, "gen_ai.usage.reasoning_tokens": 2 }),
+            json!({ "llm.token_count.prompt": 154, "llm.token_count.completion": 8,
+                "llm.token_count.prompt_details.cache_read": 38, "llm.token_count.completion_details.reasoning": 2 }),
+            json!({ "langfuse.usage": json!({ "prompt_tokens": 154, "completion_tokens": 8, "total_tokens": 162,
+                "details": { "prompt_tokens_details": { "cached_tokens": 38 },
+                    "completion_tokens_details": { "reasoning_tokens": 2 } } }).to_string() }),
+        ] {
+            let mut fields = fields;
+            fields["gen_ai.operation.name"] = json!("chat");
+            assert_eq!(model(fields.clone()).tokens, Some(expected), "{fields}");
+        }
+        let apart = json!({ "gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 10, "gen_ai.usage.cached_tokens": 90 });
+        assert_eq!(model(apart).tokens.unwrap().input, 100, "counted apart");
+        assert_eq!(model(json!({ "gen_ai.operation.name": "chat" })).tokens, None);
+    }
+
+    #[test]
+    fn the_messages_of_the_conventions_become_text_and_calls() {
+        let call = json!({ "type": "tool_call", "id": "call_2", "name": "weather", "arguments": { "city": "York" } });
+        let input = json!([
+            { "role": "user", "parts": [{ "type": "text", "content": "Weather?" }] },
+            { "role": "assistant", "parts": [call] },
+            { "role": "tool", "parts": [{ "type": "tool_call_response", "id": "call_2", "result": "18 °C" }] },
+        ]);
+        let output = json!([{ "role": "assistant", "parts": [{ "type": "text", "content": "Let me see." }, call],
+            "finish_reason": "tool_calls" }]);
+        let span = read(
+            "genai.chat",
+            json!({ "gen_ai.operation.name": "chat", "otel.name": "chat gpt-4o", "gen_ai.provider.name": "OpenAI",
+                "gen_ai.request.model": "gpt-4o", "gen_ai.response.model": "gpt-4o-2025", "gen_ai.response.id": "r1",
+                "gen_ai.response.time_to_first_chunk": 0.25, "gen_ai.request.temperature": 0.5,
+                "gen_ai.input.messages": input.to_string(), "gen_ai.output.messages": output.to_string() }),
+        );
+        let model = span.span.model.unwrap();
+        assert_eq!(span.span.name, "chat gpt-4o");
+        assert_eq!(model.provider.as_deref(), Some("openai"));
+        assert_eq!(
+            (model.asked.as_deref(), model.answered.as_deref()),
+            (Some("gpt-4o"), Some("gpt-4o-2025"))
+        );
+        assert_eq!(model.time_to_first_token_ms, Some(250.0));
+        assert_eq!(model.finish_reason.as_deref(), Some("tool_calls"));
+        assert_eq!(model.input.as_deref(), Some("tool: 18 °C"));
+        assert_eq!(model.output.as_deref(), Some("Let me see. → weather({\"city\":\"York\"})"));
+        assert_eq!(span.requested[0].name, "weather");
+        assert_eq!(span.results, [("call_2".to_owned(), json!("18 °C"))]);
+        assert_eq!(span.span.attributes, into_item(json!({ "gen_ai.request.temperature": 0.5 })).unwrap());
+    }
+
+    #[test]
+    fn the_parts_of_a_streamed_answer_are_joined() {
+        let response = json!({ "role": "model", "parts": [{ "text": "Here " }, { "text": "you are" },
+            { "name": "convert", "args": { "amount": 1 }, "id": "c" }] });
+        let span = read(
+            "call_llm",
+            json!({ "gcp.vertex.agent.llm_request": "{\"contents\":[]}", "gcp.vertex.agent.llm_response": response.to_string() }),
+        );
+        assert_eq!(
+            span.span.model.unwrap().output.as_deref(),
+            Some("Here you are → convert({\"amount\":1})")
+        );
+        assert_eq!(span.requested[0].id.as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn a_tool_that_failed_has_an_error_and_no_result() {
+        let fields = json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "now", "gen_ai.tool.call.id": "c",
+            "gen_ai.tool.call.arguments": "{}", "gen_ai.tool.call.result": "no clock", "gen_ai.tool.call.outcome": "error" });
+        let span = read("execute_tool", fields).span;
+        assert!(span.failed());
+        let expected = ToolSpan {
+            name: "now".to_owned(),
+            call_id: Some("c".to_owned()),
+            arguments: Some(json!({})),
+            result: None,
+            error: Some("no clock".to_owned()),
+        };
+        assert_eq!(*span.tool.unwrap(), expected);
+    }
+
+    #[test]
+    fn the_name_of_a_tool_comes_from_its_span_if_it_has_no_field() {
+        let tool = |fields| read("tool", fields).span.tool.unwrap();
+        let fields = json!({ "otel.name": "tool.search", "langfuse.input": "{\"q\":\"rust\"}", "langfuse.output": "found" });
+        let searched = tool(fields);
+        assert_eq!(
+            (&*searched.name, searched.arguments, searched.result),
+            ("search", Some(json!({ "q": "rust" })), Some(json!("found")))
+        );
+    }
+
+    #[test]
+    fn a_status_of_the_conventions_is_an_error() {
+        for fields in [
+            json!({ "otel.status_code": "ERROR", "otel.status_message": "busy" }),
+            json!({ "otel.status_code": "error", "error.type": "busy" }),
+            json!({ "exception.message": "busy" }),
+        ] {
+            let span = read("step", fields.clone()).span;
+            assert_eq!((span.status, span.error.as_deref()), (SpanStatus::Error, Some("busy")), "{fields}");
+        }
+        assert_eq!(read("step", json!({ "otel.status_code": "OK" })).span.status, SpanStatus::Ok);
+    }
+}

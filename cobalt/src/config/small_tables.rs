@@ -143,18 +143,15 @@ pub struct TraceTable {
     content: Option<bool>,
     /// Maximum length of a text in bytes; the rest is cut; default 4096.
     max_text: Option<PositiveInt>,
-    /// Maximum length of all texts of a trace in bytes; default 65536.
-    max_content: Option<PositiveInt>,
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     pub fn trace_limits(&mut self, written: TraceTable) -> ContentLimits {
-        let TraceTable { content, max_text, max_content } = written;
+        let TraceTable { content, max_text } = written;
         let default = ContentLimits::default();
+        let content = self.or_default("trace.content", content, || default.content);
         let PositiveInt(text) = self.or_default("trace.max-text", max_text, || PositiveInt(default.text));
-        let PositiveInt(total) =
-            self.or_default("trace.max-content", max_content, || PositiveInt(default.total));
-        ContentLimits { content: self.or_default("trace.content", content, || default.content), text, total }
+        ContentLimits { content, text }
     }
 }
 

@@ -6,7 +6,7 @@ use cobalt_core::item::ModelCall;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::trace::{ContentLimits, GatewayCall, ReportedSpan, Trace, TraceSources};
 
-use super::collector::SpanCollector;
+use super::SpanCollector;
 
 /// The trace of one execution.
 #[derive(Debug, Default)]

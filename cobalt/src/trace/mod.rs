@@ -1,5 +1,6 @@
 #![doc = include_str!("../../docs/traces.md")]
 
+#[cfg(feature = "tracing")]
 mod collector;
 #[cfg(not(feature = "tracing"))]
 mod disabled;
@@ -11,17 +12,12 @@ mod layer;
 
 #[doc(inline)]
 pub use cobalt_core::trace::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan, Trace};
+#[cfg(feature = "tracing")]
 pub(crate) use collector::SpanCollector;
 #[cfg(not(feature = "tracing"))]
-pub(crate) use disabled::{ExecutionSpan, outside_of_traces};
+pub(crate) use disabled::{ExecutionSpan, SpanCollector, outside_of_traces, take_note};
 pub(crate) use execution::ExecutionTrace;
 #[cfg(feature = "tracing")]
 pub(crate) use layer::{ExecutionSpan, outside_of_traces, take_note};
 #[cfg(feature = "tracing")]
 pub use layer::{install, layer};
-
-/// What to tell about spans that could not be attributed.
-#[cfg(not(feature = "tracing"))]
-pub(crate) fn take_note() -> Option<String> {
-    None
-}

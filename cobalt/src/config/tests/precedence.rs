@@ -111,6 +111,8 @@ fn each_setting_tells_where_it_comes_from() {
         ("baseline.on-inconclusive", json!("pass"), "default"),
         ("baseline.max-age", json!("30d"), "default"),
         ("webhooks", json!([]), "default"),
+        ("trace.content", json!(true), "default"),
+        ("trace.max-text", json!(4096), "default"),
         ("dashboard.port", json!(4000), "default"),
         ("dashboard.open", json!(true), "default"),
         ("redaction.forms", json!(true), "default"),
