@@ -34,6 +34,7 @@ const CORE: &[&[&str]] = &[
     &["prices", "redact"],
     // Runs and their storage.
     &["item", "recordings"],
+    &["trace"],
     &["report"],
     &["experiment_name", "reporters"],
     &["store"],
@@ -41,7 +42,7 @@ const CORE: &[&[&str]] = &[
 
 const COBALT: &[&[&str]] = &[
     // No dependencies in the library.
-    &["budget", "http", "limits", "template", "thread_pool"],
+    &["budget", "http", "limits", "template", "thread_pool", "trace"],
     // The gateway for the traffic of agents, and its recordings.
     &["recording"],
     &["metrics"],
