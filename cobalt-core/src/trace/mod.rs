@@ -2,12 +2,14 @@
 
 mod assemble;
 mod limits;
+mod outline;
 mod reported;
 mod span;
 mod spans;
 
 pub use assemble::{GatewayCall, MAX_SPANS, TraceSources};
 pub use limits::ContentLimits;
+pub use outline::OutlineOptions;
 pub use reported::{ReadSpan, ReportedSpan};
 pub use span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
 pub use spans::Trace;
