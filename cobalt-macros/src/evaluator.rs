@@ -39,6 +39,7 @@ enum ArgumentSource {
     Context,
     Output,
     Metadata,
+    Trace,
     Item,
 }
 
@@ -169,6 +170,8 @@ impl Argument {
             _ if function::is_named(ty, "EvalContext", library) => ArgumentSource::Context,
             Some("output") => ArgumentSource::Output,
             Some("metadata") => ArgumentSource::Metadata,
+            // An item may have a parameter of this name, but hardly a type of that name too.
+            Some("trace") if function::ends_with(ty, "Trace") => ArgumentSource::Trace,
             _ => ArgumentSource::Item,
         };
         Self { source, ty: ty.clone(), by_reference }
@@ -211,6 +214,10 @@ impl Argument {
             (ArgumentSource::Metadata, true) => quote_spanned!(span=> #context.metadata()),
             (ArgumentSource::Metadata, false) => {
                 quote_spanned!(span=> ::core::clone::Clone::clone(#context.metadata()))
+            }
+            (ArgumentSource::Trace, true) => quote_spanned!(span=> #context.trace()),
+            (ArgumentSource::Trace, false) => {
+                quote_spanned!(span=> ::core::clone::Clone::clone(#context.trace()))
             }
             (ArgumentSource::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
             (ArgumentSource::Output, true) => {

@@ -145,6 +145,11 @@ pub fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
     }
 }
 
+/// Whether a type is a path that ends with `name`.
+pub fn ends_with(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(ty) if ty.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
 /// The last segment of a path that looks like a function: `concise`, `evals::concise`.
 pub fn function_name_of(path: &Path) -> Option<&Ident> {
     let last = path.segments.last()?;

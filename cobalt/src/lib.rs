@@ -42,7 +42,7 @@ pub use error::Error;
 pub use evaluators::{
     Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CommandEvaluator, Contains, Distance, EvalContext,
     EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
-    SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
+    SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, TraceCheck, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};

@@ -22,6 +22,7 @@ const PAGES = {
     'report::comparison': 'reference/comparison.md',
     sharding: 'reference/shards.md',
     text: 'reference/text.md',
+    trace: 'reference/traces.md',
     webhooks: 'reference/webhooks.md',
 };
 

@@ -39,6 +39,26 @@ fn parameters_are_known_by_name_or_by_type() {
 }
 
 #[test]
+fn a_trace_is_known_by_its_name_and_its_type() {
+    let found = arguments(quote!(
+        fn f(trace: &Trace, output: &str) -> bool {
+            g()
+        }
+    ));
+    assert_eq!(found, ["__cobalt_context.trace()", "__cobalt_context.output_text()"]);
+    let found = arguments(quote!(
+        async fn f(_trace: cobalt::trace::Trace) -> bool {
+            g()
+        }
+    ));
+    assert_eq!(found, ["::core::clone::Clone::clone(__cobalt_context.trace())"]);
+    for item in [quote!(trace: &Value), quote!(question: &Trace)] {
+        let found = arguments(quote!(fn f(#item) -> bool { g() }));
+        assert!(found[0].contains("item_ref"), "{found:?}");
+    }
+}
+
+#[test]
 fn an_output_is_read_as_the_type_asks() {
     let found = arguments(quote!(
         fn f(output: &Value) -> bool {

@@ -15,7 +15,8 @@ use crate::evaluators::options::{Options, OptionsTable};
 use crate::evaluators::{
     AutoevalKind, BleuOptions, CheckError, CheckErrorKind, ChrFOptions, CommandOptions, ContainsOptions,
     EvalContext, Evaluation, Evaluator, EvaluatorDefinition, ExactMatchOptions, FnEvaluator, Preset,
-    RegexOptions, RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions, WerOptions,
+    RegexOptions, RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions,
+    TraceCheckOptions, WerOptions,
 };
 #[cfg(feature = "judge")]
 use crate::evaluators::{
@@ -147,6 +148,8 @@ evaluator_types! {
     "json-schema" => JsonSchema(JsonSchemaOptions) if "judge",
     /// Scores the agent's tool calls.
     "tool-calls" => ToolCalls(ToolCallsOptions),
+    /// Scores the spans of the agent.
+    "trace" => Trace(TraceCheckOptions),
 }
 
 /// The error for an evaluator whose type needs a disabled feature.

@@ -22,6 +22,7 @@ mod llm_judge;
 pub mod options;
 #[cfg(feature = "judge")]
 mod pairwise;
+mod reasons;
 #[cfg(feature = "judge")]
 #[cfg_attr(not(feature = "json-schema"), path = "schema_disabled.rs")]
 mod schema;
@@ -31,6 +32,7 @@ mod similarity;
 #[cfg(all(test, feature = "judge"))]
 pub mod tests;
 mod text;
+mod trace_check;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -85,6 +87,8 @@ pub(crate) use text::{
     BleuOptions, ChrFOptions, ContainsOptions, RegexOptions, RougeOptions, SquadExactMatchOptions,
     TokenF1Options, WerOptions,
 };
+pub use trace_check::TraceCheck;
+pub(crate) use trace_check::TraceCheckOptions;
 
 /// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
 const LARGE_TEXT_BYTES: usize = 4096;

@@ -60,8 +60,10 @@ fn fingerprints_are_those_that_stored_runs_hold() {
     use crate::{
         Aggregate, Autoeval, Bleu, ChrF, CommandEvaluator, Contains, Distance, ExactMatch, GEval, JsonSchema,
         LlmJudge, Pairwise, Provider, RegexMatch, Rouge, Similarity, SquadExactMatch, TokenF1, ToolCalls,
-        Wer,
+        TraceCheck, Wer,
     };
+    use cobalt_core::trace::SpanKind;
+    use std::time::Duration;
 
     let exact = ExactMatch::new("n", "f");
     assert_eq!(format!("{:?}", exact.clone().pass_mark(0.5)), format!("{exact:?}"));
@@ -103,6 +105,11 @@ fn fingerprints_are_those_that_stored_runs_hold() {
         &ToolCalls::succeeded("n").calls("output.a"),
         &ToolCalls::at_most("n", 3),
         &ToolCalls::repeats_at_most("n", 3),
+        &TraceCheck::has_span("n", "s").kind(SpanKind::Tool),
+        &TraceCheck::none_failed("n").pass_mark(0.5),
+        &TraceCheck::at_most("n", SpanKind::Model, 3),
+        &TraceCheck::path("n", ["a", "b"]),
+        &TraceCheck::time_to_first_token("n", Duration::from_millis(800)),
         &Similarity::new("n", "f"),
         &Similarity::new("n", "f").distance(Distance::Dot).threshold(0.8).provider(Provider::Local),
         &Similarity::new("n", "f")

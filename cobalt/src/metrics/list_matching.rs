@@ -1,4 +1,4 @@
-//! Compares lists with the Hungarian method.
+//! Compares lists: with the Hungarian method, and in order.
 
 /// The maximum sum of weights of a pairing of rows and columns, each used at most once. `weights[row][column]` are finite; all rows have
 /// the same length.
@@ -25,6 +25,37 @@ pub(crate) fn max_weight_matching(weights: &[Vec<f64>]) -> Vec<(usize, usize)> {
     let paired = matching.row_of.iter().enumerate().skip(1).filter(|(_, row)| **row > 0);
     let mut pairs: Vec<_> = paired.map(|(column, row)| (row - 1, column - 1)).collect();
     pairs.sort_unstable();
+    pairs
+}
+
+/// The pairs of a longest common subsequence of two lists, of which `matches` compares elements by their positions.
+pub(crate) fn longest_common_subsequence(
+    rows: usize,
+    columns: usize,
+    matches: impl Fn(usize, usize) -> bool,
+) -> Vec<(usize, usize)> {
+    // The length of the subsequence from each pair of indices on.
+    let mut length = vec![vec![0_usize; columns + 1]; rows + 1];
+    for row in (0..rows).rev() {
+        for column in (0..columns).rev() {
+            length[row][column] = if matches(row, column) {
+                length[row + 1][column + 1] + 1
+            } else {
+                length[row + 1][column].max(length[row][column + 1])
+            };
+        }
+    }
+    let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+    while row < rows && column < columns {
+        if matches(row, column) {
+            pairs.push((row, column));
+            (row, column) = (row + 1, column + 1);
+        } else if length[row + 1][column] >= length[row][column + 1] {
+            row += 1;
+        } else {
+            column += 1;
+        }
+    }
     pairs
 }
 

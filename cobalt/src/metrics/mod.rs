@@ -31,7 +31,7 @@ pub(crate) use json::json_text;
 pub(crate) use json::parse_container;
 pub use json::{json_diff, json_subset, valid_json};
 pub use list_matching::list_contains;
-pub(crate) use list_matching::max_weight_matching;
+pub(crate) use list_matching::{longest_common_subsequence, max_weight_matching};
 pub use n_grams::Overlap;
 pub(crate) use rouge::rouge_words;
 pub use rouge::{rouge_l, rouge_lsum, rouge_n};

@@ -111,6 +111,7 @@ fn every_type_of_evaluator_says_what_it_lacks() {
         "token-f1",
         "squad-exact-match",
         "tool-calls",
+        "trace",
     ];
     let files: Vec<_> = types
         .iter()
@@ -238,7 +239,7 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     assert_refused(
         "an_unknown_type_of_evaluator_is_told_which_there_are",
         &[
-            "[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\"",
+            "[[evaluators]]\ntype = \"wizard\"\nmodel = \"gpt-4o\"",
             "evaluators = [{ type = \"exact_match\", field = \"answer\" }]",
             "\n[[evaluators]]\nname = \"right\"",
             "evaluators = [{ type = \"exact-match\" }]",

@@ -10,6 +10,7 @@ mod limits;
 mod precedence;
 mod sources;
 mod text_evaluators;
+mod trace_evaluators;
 #[cfg(not(feature = "judge"))]
 mod without_judges;
 

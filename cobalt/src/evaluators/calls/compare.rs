@@ -4,7 +4,7 @@ use cobalt_core::wording::truncate;
 use serde_json::Value;
 
 use super::call::ToolCall;
-use crate::metrics::{json_subset, max_weight_matching};
+use crate::metrics::{json_subset, longest_common_subsequence, max_weight_matching};
 
 /// Expected and made calls.
 #[derive(Debug)]
@@ -43,7 +43,8 @@ impl Comparison {
 
     /// Matches as many calls as possible in the expected order, and the rest in any order.
     pub fn match_in_order(&self) -> Pairing {
-        let met = self.longest_common_subsequence();
+        let matches = |row: usize, column: usize| self.matches(&self.expected[row], &self.made[column]);
+        let met = longest_common_subsequence(self.expected.len(), self.made.len(), matches);
         let without = |all: Vec<usize>, taken: Vec<usize>| -> Vec<usize> {
             all.into_iter().filter(|index| !taken.contains(index)).collect()
         };
@@ -112,33 +113,6 @@ impl Comparison {
         expected.iter().map(row).collect()
     }
 
-    fn longest_common_subsequence(&self) -> Pairs {
-        let (rows, columns) = (self.expected.len(), self.made.len());
-        // The length of the subsequence from each pair of indices on.
-        let mut length = vec![vec![0_usize; columns + 1]; rows + 1];
-        for row in (0..rows).rev() {
-            for column in (0..columns).rev() {
-                length[row][column] = if self.matches(&self.expected[row], &self.made[column]) {
-                    length[row + 1][column + 1] + 1
-                } else {
-                    length[row + 1][column].max(length[row][column + 1])
-                };
-            }
-        }
-        let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
-        while row < rows && column < columns {
-            if self.matches(&self.expected[row], &self.made[column]) {
-                pairs.push((row, column));
-                (row, column) = (row + 1, column + 1);
-            } else if length[row + 1][column] >= length[row][column + 1] {
-                row += 1;
-            } else {
-                column += 1;
-            }
-        }
-        pairs
-    }
-
     /// Fills in the calls that are in no pair.
     pub fn with_unmatched(&self, mut pairing: Pairing) -> Pairing {
         let pairs = || pairing.matched.iter().chain(&pairing.out_of_order).chain(&pairing.wrong_arguments);
@@ -205,15 +179,6 @@ pub fn format_call(call: &ToolCall) -> String {
         Some(other) => format!("{}({})", call.name, format_value(other)),
     };
     truncate(&text, LONGEST).into_owned()
-}
-
-/// The first few entries, and the number of others.
-pub fn format_list(all: &[String]) -> String {
-    const SHOWN: usize = 3;
-    match all.len().checked_sub(SHOWN) {
-        None | Some(0) => all.join(", "),
-        Some(more) => format!("{} and {more} more", all[..SHOWN].join(", ")),
-    }
 }
 
 /// Describes wrong arguments: `weather: day is "Sunday", expected "Friday"`.

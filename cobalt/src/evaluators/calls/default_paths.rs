@@ -4,6 +4,7 @@ use cobalt_core::item::Item;
 use serde_json::Value;
 
 use super::call::ToolCall;
+use super::from_trace;
 use super::read::{Reader, may_hold_call};
 use crate::evaluators::field_path::{AgentField, METADATA};
 use crate::evaluators::{EvalContext, EvalError};
@@ -26,15 +27,18 @@ const DEFAULT_PATHS: [&str; 14] = [
     "output",
 ];
 
-/// Reads the calls at a place, or at the default places. If nothing is reported there, that is an error: the agent may have
-/// made calls.
+/// Reads the calls at a place, or at the default places, or else from the trace. If nothing is known about calls, that is an error: the
+/// agent may have made some.
 pub fn read(place: Option<&AgentField>, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
     let (value, path, hint) = match place {
         Some(field) => (field.resolve(cx)?, field.name(), ""),
-        None => {
-            let (value, path) = find_default(cx).ok_or_else(not_found_error)?;
-            (value, path, "; if its calls are elsewhere, set their path")
-        }
+        None => match find_default(cx) {
+            Some(found) if may_be_overridden(found) && from_trace::has_calls(cx.trace()) => {
+                return from_trace::read(cx.trace()).ok_or_else(not_found_error);
+            }
+            Some((value, path)) => (value, path, "; if its calls are elsewhere, set their path"),
+            None => return from_trace::read(cx.trace()).ok_or_else(not_found_error),
+        },
     };
     let read = Reader::default().read(value, path);
     read.map_err(|error| EvalError::new(format!("the agent's {error}{hint}")))
@@ -55,9 +59,17 @@ pub fn find_default(cx: &EvalContext) -> Option<(&Value, &'static str)> {
     }
     // The first place is an empty list if an agent that could record calls recorded none; later places may have them. An
     // output that is a list need not contain calls.
-    let is_answer =
-        |(value, path): &(&Value, &str)| *path == "output" && value.is_array() && !may_hold_call(value);
-    Some(found.find(|it| !is_empty(it.0) && !is_answer(it)).unwrap_or(first))
+    Some(found.find(|it| !is_empty(it.0) && !is_answer(*it)).unwrap_or(first))
+}
+
+/// Whether an output is a list of other things than calls.
+fn is_answer((value, path): (&Value, &str)) -> bool {
+    path == "output" && value.is_array() && !may_hold_call(value)
+}
+
+/// Whether a trace with calls takes precedence, as a later place does.
+fn may_be_overridden((value, path): (&Value, &str)) -> bool {
+    is_answer((value, path)) || (path == DEFAULT_PATHS[0] && is_empty(value))
 }
 
 /// Whether metadata has a value at a default place.
@@ -115,13 +127,14 @@ fn looks_like_calls(output: &Value) -> bool {
 pub fn not_found_error() -> EvalError {
     EvalError::new(
         "no tool calls found in the default places, such as `metadata.toolCalls` and `output.trace`; report them there (an empty \
-         list if there are none), or set their path, such as `output.run.calls`",
+         list if there are none), or set their path, such as `output.run.calls`; the trace does not show them either: it needs spans of the \
+         agent's model or tool calls",
     )
 }
 
 impl EvalContext {
-    /// Returns the agent's tool calls, from the default places listed in [`calls`](crate::calls). For another place, use
-    /// [`ToolCall::read`].
+    /// Returns the agent's tool calls, from the default places listed in [`calls`](crate::calls), else from the trace. For another place,
+    /// use [`ToolCall::read`].
     ///
     /// ```
     /// use cobalt::{EvalContext, EvalError};
@@ -136,7 +149,7 @@ impl EvalContext {
     ///
     /// # Errors
     ///
-    /// Fails if no calls are reported, or an entry is not a valid call.
+    /// Fails if no calls are reported or traced, or an entry is not a valid call.
     pub fn tool_calls(&self) -> Result<Vec<ToolCall>, EvalError> {
         read(None, self)
     }

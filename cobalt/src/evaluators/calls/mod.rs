@@ -4,6 +4,7 @@ mod call;
 mod compare;
 pub mod default_paths;
 mod evaluator;
+pub mod from_trace;
 mod read;
 mod score;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::call::ToolCall;
 use super::compare::{self, Comparison, Pairing};
 use crate::evaluators::Score;
+use crate::evaluators::reasons::{format_list, format_times};
 use crate::metrics::{exact_match, f_beta};
 
 /// A share of a whole, which is not 0.
@@ -27,7 +28,7 @@ pub fn called(tool: &str, calls: &[ToolCall]) -> Score {
             let mut others = names(calls);
             others.sort_unstable();
             others.dedup();
-            format!("`{tool}` was not called, only {}", compare::format_list(&others))
+            format!("`{tool}` was not called, only {}", format_list(&others))
         }
     };
     Score::from(!right.is_empty()).reason(reason).metadata("calls", right.len())
@@ -40,7 +41,7 @@ pub fn not_called(tool: &str, calls: &[ToolCall]) -> Score {
         [] => format!("`{tool}` was not called"),
         of_tool => {
             let shown: Vec<_> = of_tool.iter().map(|call| compare::format_call(call)).collect();
-            format!("called {}: {}", format_times(of_tool.len()), compare::format_list(&shown))
+            format!("called {}: {}", format_times(of_tool.len()), format_list(&shown))
         }
     };
     Score::from(of_tool.is_empty()).reason(reason).metadata("calls", of_tool.len())
@@ -53,11 +54,7 @@ pub fn succeeded(calls: &[ToolCall]) -> Score {
     if calls.is_empty() {
         return Score::new(1.0).reason("no calls were made").metadata("calls", 0).metadata("failed", 0);
     }
-    let tail = if failed.is_empty() {
-        String::new()
-    } else {
-        format!("; failed: {}", compare::format_list(&failed))
-    };
+    let tail = if failed.is_empty() { String::new() } else { format!("; failed: {}", format_list(&failed)) };
     Score::new(share(right, calls.len()))
         .reason(format!("{right} of {} succeeded{tail}", count(calls.len(), "call")))
         .metadata("calls", calls.len())
@@ -68,8 +65,7 @@ pub fn succeeded(calls: &[ToolCall]) -> Score {
 pub fn at_most(most: usize, calls: &[ToolCall]) -> Score {
     let made = calls.len();
     let score = if made <= most { 1.0 } else { share(most, made) };
-    let tail =
-        if made <= most { String::new() } else { format!(": {}", compare::format_list(&names(calls))) };
+    let tail = if made <= most { String::new() } else { format!(": {}", format_list(&names(calls))) };
     Score::new(score)
         .reason(format!("{}, at most {most}{tail}", count(made, "call")))
         .metadata("calls", made)
@@ -104,7 +100,7 @@ fn describe_repeats(repeats: &Repeats, calls: &[ToolCall]) -> String {
     let mut text = String::new();
     let mut in_a_row = 0;
     if let Some(Loop { start, length, times: often }) = repeats.longest {
-        let round = compare::format_list(&names(&calls[start..start + length]));
+        let round = format_list(&names(&calls[start..start + length]));
         text = format!("; loop: {round} {}", format_times(often));
         in_a_row = length * (often - 1);
     }
@@ -115,21 +111,13 @@ fn describe_repeats(repeats: &Repeats, calls: &[ToolCall]) -> String {
             format!("{} {}", compare::format_call(&calls[index]), format_times(often))
         };
         let all: Vec<_> = most_first.into_iter().map(of).collect();
-        text = format!("{text}; repeated: {}", compare::format_list(&all));
+        text = format!("{text}; repeated: {}", format_list(&all));
     }
     text
 }
 
 fn names(calls: &[ToolCall]) -> Vec<String> {
     calls.iter().map(|call| call.name.clone()).collect()
-}
-
-fn format_times(number: usize) -> String {
-    match number {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        number => format!("{number} times"),
-    }
 }
 
 /// Applies a measure to expected and made calls.
@@ -253,7 +241,7 @@ fn with_reason(
     let mut score = score.metadata("matched", pairing.matched.len());
     for (title, key, texts, matters) in parts {
         if matters && !texts.is_empty() {
-            reason.push_str(&format!("; {title}: {}", compare::format_list(&texts)));
+            reason.push_str(&format!("; {title}: {}", format_list(&texts)));
         }
         if !texts.is_empty() {
             score = score.metadata(key, texts.into_iter().map(Value::from).collect::<Vec<_>>());

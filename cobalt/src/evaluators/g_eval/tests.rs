@@ -1,6 +1,7 @@
 //! Ratings over HTTP, with scripted responses.
 
 use cobalt_core::item::Output;
+use cobalt_core::trace::Trace;
 use serde_json::{Value, json};
 
 use super::GEval;
@@ -215,8 +216,11 @@ fn what_the_judge_sees_can_be_chosen() {
         error.starts_with("the input `trace` is missing: no tool calls found in the default places"),
         "{error}"
     );
+    let spans = serde_json::from_value::<Trace>(json!([{ "id": "1", "name": "plan" }])).unwrap();
+    asked_by(&traced, &cx.with_trace(spans.clone()), "").0.unwrap();
+    assert!(prompt(server.requests().last().unwrap()).contains("<trace>\nplan\n</trace>"));
     let output = Output::new(json!({ "text": "t" })).metadata("toolCalls", json!(["look"]));
-    asked_by(&traced, &cx.with_output(output), "").0.unwrap();
+    asked_by(&traced, &cx.with_output(output).with_trace(spans), "").0.unwrap();
     assert!(prompt(server.requests().last().unwrap()).contains("<trace>\n[\"look\"]\n</trace>"));
     let error = asked_by(&g_eval.inputs(["output", "expected"]), &cx, "").0.unwrap_err();
     assert!(

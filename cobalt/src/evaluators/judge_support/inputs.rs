@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::item::Item;
+use cobalt_core::trace::{OutlineOptions, Trace};
 use cobalt_core::wording;
 use serde_json::{Map, Value};
 
 use crate::evaluators::calls::default_paths as call_places;
 use crate::evaluators::field_path::{METADATA, OUTPUT};
+use crate::evaluators::trace_check::NO_SPANS;
 use crate::evaluators::{CheckError, EvalContext, EvalError, Setup};
 use crate::llm::{LlmHandle, ModelChoice, Question, Schema};
 use crate::metrics::json_text;
@@ -18,8 +20,19 @@ use crate::template::{Template, Variable, number_text};
 /// The item's fields for the expected output, in order of precedence.
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];
 
-/// The input for the agent's steps, such as its tool calls. It is looked up where `ToolCalls` looks for calls.
+/// The input for the agent's steps, such as its tool calls. It is looked up where `ToolCalls` looks for calls; if it is required and
+/// nothing is there, it is the outline of the trace.
 pub const TRACE: &str = "trace";
+
+/// The outline of a trace, which says the same of executions that did the same; `None` without spans.
+pub fn outline(trace: &Trace) -> Option<Value> {
+    (!trace.is_empty()).then(|| trace.outline(OutlineOptions::default()).into())
+}
+
+/// Whether a path `trace` leads to the agent's trace: a field of the item would take precedence.
+pub fn is_traced(item: &Item) -> bool {
+    !item.contains_key(TRACE)
+}
 
 /// Inputs that are mapped to something other than the item's field of the same name.
 #[derive(Clone, Debug, Default)]
@@ -71,10 +84,14 @@ impl Sources {
                     Some(Cow::Owned(Value::Object(cx.metadata().clone())))
                 }
                 METADATA if !cx.metadata().is_empty() => path.resolve_below(cx.metadata()).map(Cow::Borrowed),
+                TRACE if path.name() == TRACE && is_traced(cx.item()) => outline(cx.trace()).map(Cow::Owned),
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
             None if input == OUTPUT => Some(Cow::Borrowed(cx.output())),
-            None if input == TRACE => call_places::find_default(cx).map(|(value, _)| Cow::Borrowed(value)),
+            None if input == TRACE => match call_places::find_default(cx) {
+                Some((value, _)) => Some(Cow::Borrowed(value)),
+                None => outline(cx.trace()).map(Cow::Owned),
+            },
             None => unmapped_field(input, cx.item()).map(Cow::Borrowed),
         }
     }
@@ -82,19 +99,18 @@ impl Sources {
     /// Whether an input comes from the agent's result.
     pub fn is_from_agent(&self, input: &str) -> bool {
         match self.0.get(input) {
-            Some(Source::Path(path)) => [OUTPUT, METADATA].contains(&path.root()),
+            Some(Source::Path(path)) => [OUTPUT, METADATA].contains(&path.root()) || path.name() == TRACE,
             Some(Source::Value(_)) => false,
             None => [OUTPUT, TRACE].contains(&input),
         }
     }
 
-    /// Whether an input is part of the agent's output, and therefore visible in it.
-    pub fn is_part_of_output(&self, input: &str, cx: &EvalContext) -> bool {
+    /// Whether an optional input is left out, although it could be shown. Steps that are part of the output are visible in it. Spans are
+    /// shown only on request: they may lack what an instrumented agent would show, and a judge could hold that against it.
+    pub fn is_left_out(&self, input: &str, cx: &EvalContext) -> bool {
         let is_usual = |input| !self.0.contains_key(input);
-        input == TRACE
-            && is_usual(TRACE)
-            && is_usual(OUTPUT)
-            && call_places::find_default(cx).is_some_and(|(_, place)| place.starts_with(OUTPUT))
+        let is_shown = |(_, place): (&Value, &str)| !(is_usual(OUTPUT) && place.starts_with(OUTPUT));
+        input == TRACE && is_usual(TRACE) && !call_places::find_default(cx).is_some_and(is_shown)
     }
 
     /// Whether an item can provide the input: it has it, or the input does not come from items.
@@ -103,7 +119,9 @@ impl Sources {
         match self.0.get(input) {
             Some(Source::Value(value)) => counts(value),
             Some(Source::Path(path)) => {
-                matches!(path.root(), OUTPUT | METADATA) || in_item(path, item).is_some_and(counts)
+                matches!(path.root(), OUTPUT | METADATA)
+                    || (path.name() == TRACE && is_traced(item))
+                    || in_item(path, item).is_some_and(counts)
             }
             None => self.is_from_agent(input) || unmapped_field(input, item).is_some_and(counts),
         }
@@ -139,6 +157,7 @@ impl Sources {
                 return EvalError::new("the agent's output is null; there is nothing to score");
             }
             None if input == TRACE => call_places::not_found_error().to_string(),
+            Some(Source::Path(path)) if path.name() == TRACE && is_traced(cx.item()) => NO_SPANS.to_owned(),
             Some(Source::Path(path)) if is_of_agent(path.root()) => {
                 format!("the agent's result has no `{}`", path.name())
             }
@@ -290,7 +309,7 @@ impl Texts {
     pub(in crate::evaluators) fn resolve(&self, cx: &EvalContext) -> Result<Vec<(&str, String)>, EvalError> {
         let mut texts = Vec::new();
         for (name, need) in self.names() {
-            if need == Need::IfThere && self.sources.is_part_of_output(name, cx) {
+            if need == Need::IfThere && self.sources.is_left_out(name, cx) {
                 continue;
             }
             match self.sources.resolve(name, cx).filter(|value| !value.is_null()) {

@@ -6,12 +6,14 @@ use cobalt_core::item::Item;
 use cobalt_core::wording;
 use serde_json::{Map, Value};
 
+use super::inputs::{self, TRACE, is_traced};
 use crate::evaluators::field_path::{METADATA, OUTPUT};
+use crate::evaluators::trace_check::NO_SPANS;
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::template::{Template, Variable};
 
 /// A prompt with `{{variables}}`. `output` takes precedence over an item field. `metadata` is the agent's; if it reports none,
-/// the item's field.
+/// the item's field. `trace` is the item's field; if there is none, the outline of what the agent did.
 #[derive(Clone, Debug)]
 pub(in crate::evaluators) struct Prompt {
     template: Template,
@@ -34,6 +36,7 @@ impl Prompt {
         let given = |name: &str| match name {
             OUTPUT => Some(cx.output().clone()),
             METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),
+            TRACE if is_traced(cx.item()) => inputs::outline(cx.trace()),
             name => cx.item().get(name).cloned(),
         };
         let values = self.values(given);
@@ -41,6 +44,9 @@ impl Prompt {
             [] => Ok(self.template.render(&values)),
             [name, ..] if self.root(name) == OUTPUT && cx.output().is_null() => {
                 Err(EvalError::new("the agent's output is null; there is nothing to judge"))
+            }
+            [name, ..] if self.is_whole_trace(name) && is_traced(cx.item()) => {
+                Err(EvalError::new(format!("the prompt's `{{{{{name}}}}}` is empty: {NO_SPANS}")))
             }
             [name, ..] => {
                 let from = self
@@ -80,7 +86,9 @@ impl Prompt {
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
     ) -> Result<(), CheckError> {
-        if self.template.variables().iter().all(|variable| self.is_from_item(variable.name())) {
+        let is_trace = |name: &str| self.is_whole_trace(name) && items.clone().all(is_traced);
+        let is_from_item = |name: &str| self.is_from_item(name) && !is_trace(name);
+        if self.template.variables().iter().all(|variable| is_from_item(variable.name())) {
             return Err(CheckError::new(
                 "the prompt includes nothing of the agent's result, so every output would be judged the same; add `{{output}}`",
             ));
@@ -89,7 +97,9 @@ impl Prompt {
         for item in items.clone() {
             let values = self.values(|name| item.get(name).cloned());
             let unresolved = self.template.unresolved(&values);
-            let unresolved: Vec<_> = unresolved.into_iter().filter(|name| self.is_from_item(name)).collect();
+            let is_missing =
+                |name: &&str| self.is_from_item(name) && !(self.is_whole_trace(name) && is_traced(item));
+            let unresolved: Vec<_> = unresolved.into_iter().filter(is_missing).collect();
             if unresolved.is_empty() {
                 return Ok(());
             }
@@ -102,7 +112,7 @@ impl Prompt {
             let names = self.template.variables().into_iter().map(Variable::name);
             return Err(CheckError::new(format!(
                 "no item has all of the prompt's variables; each lacks at least one of {}",
-                wording::join_quoted(names.filter(|name| self.is_from_item(name)))
+                wording::join_quoted(names.filter(|name| is_from_item(name)))
             )));
         };
         let path = self.mapped_path(name).map_or(name, Variable::name);
@@ -147,6 +157,11 @@ impl Prompt {
         root != OUTPUT && root != METADATA
     }
 
+    /// Whether a variable is `trace`, and not a path into it.
+    fn is_whole_trace(&self, name: &str) -> bool {
+        self.fields.get(name).map_or(name, Variable::name) == TRACE
+    }
+
     /// The root of a variable.
     fn root(&self, name: &str) -> String {
         let variable = Variable::new(name);
@@ -159,6 +174,7 @@ mod tests {
     use serde_json::json;
 
     use cobalt_core::item::Output;
+    use cobalt_core::trace::Trace;
 
     use super::*;
 
@@ -279,5 +295,59 @@ mod tests {
             error,
             "the prompt has no variable `{{anwser}}`; did you mean `answer`? available: `answer`"
         );
+    }
+
+    fn traced(prompt: &Prompt, item: Value, spans: Value) -> Result<String, String> {
+        let trace: Trace = serde_json::from_value(spans).unwrap();
+        let item = item.as_object().unwrap().clone();
+        let cx = EvalContext::new(item, Output::new("Done.")).with_trace(trace);
+        prompt.render(&cx).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_prompt_shows_what_the_agent_did_as_text() {
+        let spans = json!([
+            { "id": "1", "name": "plan", "kind": "agent", "durationMs": 7 },
+            { "id": "2", "parent": "1", "kind": "tool", "tool": { "name": "search", "arguments": { "q": "rust" } } },
+        ]);
+        let outline = "agent plan\n  tool search({\"q\":\"rust\"})";
+        assert_eq!(traced(&prompt("{{trace}}", &[]), json!({}), spans.clone()).as_deref(), Ok(outline));
+        assert_eq!(
+            traced(&prompt("{{steps}}", &[("steps", "trace")]), json!({}), spans.clone()).as_deref(),
+            Ok(outline)
+        );
+        let long: Vec<_> = (0..10_000).map(|id| json!({ "id": id.to_string(), "name": "a step" })).collect();
+        let text = traced(&prompt("{{trace}}", &[]), json!({}), long.into()).unwrap();
+        assert!(text.chars().count() <= 8000 && text.contains(" more spans …"), "{text}");
+        let error = traced(&prompt("{{trace}}", &[]), json!({}), json!([])).unwrap_err();
+        assert!(
+            error.starts_with("the prompt's `{{trace}}` is empty: the execution has no trace"),
+            "{error}"
+        );
+        let error = traced(&prompt("{{trace[0].name}}", &[]), json!({}), spans).unwrap_err();
+        assert!(
+            error.starts_with("the prompt's `{{trace[0].name}}` is missing or null in this item"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_field_of_the_item_wins_over_the_trace() {
+        let spans = json!([{ "id": "1", "name": "plan" }]);
+        let item = json!({ "trace": ["step"] });
+        assert_eq!(traced(&prompt("{{trace[0]}}", &[]), item, spans.clone()).as_deref(), Ok("step"));
+        let error = traced(&prompt("{{trace}}", &[]), json!({ "trace": null }), spans).unwrap_err();
+        assert_eq!(error, "the prompt's `{{trace}}` is missing or null in this item; the item has `trace`");
+    }
+
+    #[test]
+    fn the_trace_is_part_of_the_agents_result_unless_items_have_the_field() {
+        assert_eq!(checked("{{trace}}", &[]), Ok(()));
+        assert_eq!(checked("{{trace}} {{input}}", &[json!({ "input": "q" })]), Ok(()));
+        let fields = [json!({ "trace": "t" }), json!({ "input": "q" })];
+        assert!(checked("{{trace}}", &fields).unwrap_err().contains("add `{{output}}`"));
+        assert_eq!(checked("{{output}} {{trace}}", &fields), Ok(()));
+        let error = checked("{{output}} {{trace.steps}}", &[json!({ "input": "q" })]).unwrap_err();
+        assert!(error.contains("no item has `trace.steps`"), "{error}");
     }
 }

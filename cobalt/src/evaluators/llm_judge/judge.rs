@@ -25,7 +25,8 @@ use crate::thread_pool::join_all;
 
 /// Judges the output with a model and your prompt.
 ///
-/// Variables such as `{{input}}` are fields of the item, `{{output}}` is the agent's output. The judge returns a verdict (or a
+/// Variables such as `{{input}}` are fields of the item, `{{output}}` is the agent's output, and `{{trace}}` an outline of what it
+/// did. The judge returns a verdict (or a
 /// score, with [`scale`](Self::scale)) and a reason. See the [module](crate::judges) for models, keys, panels and costs. A
 /// preset, such as [`LlmJudge::toxicity`], has a built-in prompt and otherwise works the same.
 ///

@@ -1,6 +1,7 @@
 //! The score of each check, with its reason.
 
 use cobalt_core::item::Output;
+use cobalt_core::trace::Trace;
 use serde_json::{Value, json};
 
 use super::{any_order, arguments, exact_order, f1, in_order, precision, recall, score, scored, value};
@@ -249,6 +250,47 @@ fn an_agent_that_reports_no_calls_is_an_error_and_no_score() {
         assert!(error.starts_with("no tool calls found in the default places, such as "), "{error}");
         assert!(error.contains("an empty list if there are none"), "{error}");
     }
+}
+
+fn traced(kind: &str) -> Trace {
+    let tool = (kind == "tool").then(|| json!({ "name": "traced" }));
+    let model = (kind == "model").then(|| json!({ "finishReason": "stop" }));
+    let span = json!({ "id": "a", "name": "s", "kind": kind, "tool": tool, "model": model });
+    serde_json::from_value(json!([span])).unwrap()
+}
+
+fn names_with(output: Output, trace: Trace) -> Result<Vec<String>, String> {
+    let calls = EvalContext::new(Item::new(), output).with_trace(trace).tool_calls();
+    calls.map(|calls| calls.into_iter().map(|call| call.name).collect()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_trace_has_the_calls_where_the_output_has_none() {
+    let answer = || Output::new("It rains.");
+    assert_eq!(names_with(answer(), traced("tool")).unwrap(), ["traced"]);
+    for known in ["model", "agent"] {
+        assert_eq!(names_with(answer(), traced(known)).unwrap(), [""; 0], "{known}");
+    }
+    for unknown in [traced("other"), traced("retrieval"), Trace::default()] {
+        let error = names_with(answer(), unknown).unwrap_err();
+        assert!(error.ends_with("it needs spans of the agent's model or tool calls"), "{error}");
+    }
+    let reported = answer().metadata("toolCalls", json!(["reported"]));
+    assert_eq!(names_with(reported, traced("tool")).unwrap(), ["reported"]);
+    for replaced in [answer().metadata("toolCalls", json!([])), Output::new(json!(["York", "Leeds"]))] {
+        assert_eq!(names_with(replaced, traced("tool")).unwrap(), ["traced"]);
+    }
+    let list = Output::new(json!(["weather"]));
+    assert_eq!(names_with(list, traced("model")).unwrap(), ["weather"]);
+}
+
+#[test]
+fn a_place_that_is_set_is_not_replaced_by_the_trace() {
+    let cx = EvalContext::new(Item::new(), Output::new("It rains.")).with_trace(traced("tool"));
+    let called = ToolCalls::called("c", "traced");
+    assert_eq!(called.score(&cx).unwrap().value(), 1.0);
+    let error = called.calls("output.steps").score(&cx).unwrap_err().to_string();
+    assert_eq!(error, "the agent's `output.steps` is missing or null");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The inputs that a preset shows to its judge.
 
 use cobalt_core::item::Output;
+use cobalt_core::trace::Trace;
 use serde_json::{Value, json};
 
 use super::{chat, context, judged, preset, prompt_of};
@@ -72,6 +73,27 @@ fn the_trace_is_looked_for_where_evaluators_of_calls_find_it_and_shown_once() {
     assert_eq!(shown(&judge, output.clone()), (false, 1), "the output holds it");
     assert_eq!(shown(&judge.clone().field("output", "output.answer"), output), (true, 1));
     assert_eq!(shown(&judge, json!(["book"])), (false, 1));
+}
+
+#[test]
+fn spans_are_shown_only_if_they_are_asked_for() {
+    let server = TestServer::script([chat(&json!({ "reason": "done", "score": 1 }))]);
+    let judge = preset(LlmJudge::task_completion("t"), &server);
+    let trace: Trace =
+        serde_json::from_value(json!([{ "id": "1", "name": "plan", "kind": "agent" }])).unwrap();
+    let shown = |judge: &LlmJudge, cx: &EvalContext| {
+        asked_by(judge, cx, "").0?;
+        let asked = server.requests().pop().unwrap();
+        Ok::<_, String>(asked.body["messages"][1]["content"].as_str().unwrap().to_owned())
+    };
+    let cx = context().with_trace(trace);
+    assert_eq!(shown(&judge, &cx).unwrap(), shown(&judge, &context()).unwrap());
+    let mapped = judge.field("trace", "trace");
+    let prompt = shown(&mapped, &cx).unwrap();
+    assert!(prompt.contains("<trace>\nagent plan\n</trace>"), "{prompt}");
+    assert_eq!(without_models(&mapped, &[crate::item! { "input": "q" }]), Ok(()));
+    let error = shown(&mapped, &context()).unwrap_err();
+    assert!(error.starts_with("the input `trace` is missing: the execution has no trace"), "{error}");
 }
 
 #[test]
