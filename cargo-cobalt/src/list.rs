@@ -107,7 +107,8 @@ fn query_binary(
     rows: &mut Vec<Row>,
     errors: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let asked = BinaryRequest { selection, wanted: RequestKind::List, arguments: &[], variables };
+    let asked =
+        BinaryRequest { selection, wanted: RequestKind::List, traces: false, arguments: &[], variables };
     let (mut said, mut greeted) = (Vec::new(), false);
     let ended = run_binary(binary, asked, |message| match message {
         Message::Event(event, _) => match *event {

@@ -24,7 +24,7 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _};
-use crate::run::{CI_HINT, Invocation, Screen};
+use crate::run::{CI_HINT, Invocation, ItemLines, Screen};
 
 pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.outcome.baseline {
@@ -37,7 +37,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let (whole, groups): (Vec<_>, Vec<_>) =
         group_by_experiment(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
     let reporters = Reporters::with_webhooks(&settings)?;
-    let call = Invocation::new(Screen::of(&settings, false, folder), reporters);
+    let call = Invocation::new(Screen::of(&settings, ItemLines::default(), folder), reporters);
     let mut teller = Merger { call, merged: Vec::new() };
     whole.iter().for_each(|group| teller.note(&group.skip_note()));
     if groups.is_empty() {

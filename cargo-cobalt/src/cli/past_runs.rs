@@ -48,6 +48,10 @@ pub struct Show {
     #[arg(long, conflicts_with = "item")]
     pub low: bool,
 
+    /// Show the trace of the item: its model calls, tool calls and steps
+    #[arg(long, requires = "item", conflicts_with = "json")]
+    pub trace: bool,
+
     /// Print the item, or a list of items, as JSON in the format of result files
     #[arg(long)]
     pub json: bool,

@@ -90,6 +90,10 @@ pub struct RunOptions {
     #[arg(long)]
     pub ui: bool,
 
+    /// Show each item's trace
+    #[arg(long)]
+    pub trace: bool,
+
     /// Hide per-item lines
     #[arg(short, long)]
     pub quiet: bool,

@@ -10,7 +10,7 @@ use cobalt_core::reporters::escape_control;
 use super::invocation::Invocation;
 use super::preflight::{check_baseline, check_names, missing_keys, nothing_matched};
 use super::process::BinaryWithEnv;
-use super::screen::Screen;
+use super::screen::{ItemLines, Screen};
 use crate::baseline::BaselineSource;
 use crate::cli::{Color, RunOptions};
 use crate::config::{settings, settings_of};
@@ -90,7 +90,8 @@ pub fn run_once(
     }
     let BuildOutput { binaries, skipped: foreign } = built?;
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
-    let mut invocation = Invocation::new(Screen::of(&settings, arguments.quiet, folder), reporters);
+    let items = ItemLines { quiet: arguments.quiet, traces: arguments.trace };
+    let mut invocation = Invocation::new(Screen::of(&settings, items, folder), reporters);
     invocation.set_flags(settings.requested_record_mode(), flags.max_cost);
     if !foreign.is_empty() {
         invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));

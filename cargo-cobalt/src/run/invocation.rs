@@ -61,9 +61,10 @@ impl Invocation {
 
     /// Runs the binaries one after another, until Ctrl-C.
     pub fn run(&mut self, binaries: &[BinaryWithEnv<'_>], arguments: &RunOptions) -> Result<(), Error> {
-        let RunOptions { selection, harness: arguments, .. } = arguments;
+        let RunOptions { selection, harness: arguments, trace: traces, .. } = arguments;
+        let wanted = RequestKind::Run;
         for (binary, variables) in binaries {
-            let asked = BinaryRequest { selection, wanted: RequestKind::Run, arguments, variables };
+            let asked = BinaryRequest { selection, wanted, traces: *traces, arguments, variables };
             let ended = run(binary, asked, |message| match message {
                 Message::Event(event, line) => self.on_event(&event, &line),
                 Message::Stdout(line) => self.screen.forward_stdout(&line),

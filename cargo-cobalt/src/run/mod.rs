@@ -11,4 +11,4 @@ pub use self::command::{RunMode, create_ledger, run, run_once, variables};
 pub use self::invocation::{CI_HINT, Invocation};
 pub use self::preflight::{check_names, listing_failed};
 pub use self::process::{BinaryRequest, Message, run as run_binary};
-pub use self::screen::Screen;
+pub use self::screen::{ItemLines, Screen};

@@ -114,7 +114,8 @@ fn query_experiments(
 ) -> Result<(Vec<Listed>, bool), Error> {
     let (mut listed, mut is_complete) = (Vec::new(), true);
     for (binary, variables) in binaries {
-        let asked = BinaryRequest { selection, wanted: RequestKind::Names, arguments: &[], variables };
+        let asked =
+            BinaryRequest { selection, wanted: RequestKind::Names, traces: false, arguments: &[], variables };
         let (mut greeted, mut said) = (false, Vec::new());
         let ended = run(binary, asked, |message| match message {
             Message::Event(event, _) => match *event {
@@ -164,7 +165,13 @@ pub fn missing_keys(
     }
     for (binary, variables) in binaries {
         let (selection, arguments) = (&arguments.selection, &*arguments.harness);
-        let asked = BinaryRequest { selection, wanted: RequestKind::MissingKeys, arguments, variables };
+        let asked = BinaryRequest {
+            selection,
+            wanted: RequestKind::MissingKeys,
+            traces: false,
+            arguments,
+            variables,
+        };
         // Its output and other errors appear again when it runs.
         run(binary, asked, |message| {
             if let Message::Event(event, _) = message

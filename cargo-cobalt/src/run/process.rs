@@ -50,6 +50,8 @@ pub struct BinaryRequest<'a> {
     /// Which experiments.
     pub selection: &'a Selection,
     pub wanted: RequestKind,
+    /// Whether the events of items have their traces.
+    pub traces: bool,
     /// Arguments for the harness.
     pub arguments: &'a [String],
     /// Additional environment variables; of two with the same name, the later one wins.
@@ -124,6 +126,7 @@ fn start(binary: &Binary, asked: BinaryRequest<'_>, pipe: &Pipe) -> Result<Child
     let mut request = Request::new(pipe.path().to_owned(), asked.wanted);
     request.filters.clone_from(&asked.selection.filter);
     request.experiments.clone_from(&asked.selection.experiment);
+    request.traces = asked.traces;
     let (name, value) = request.variable().map_err(|error| PipeError(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);

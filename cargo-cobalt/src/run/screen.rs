@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use cobalt::command::config::{Config, ReporterKind};
 use cobalt_core::report::{DatasetSummary, RunVerdict};
 use cobalt_core::reporters::{
-    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Style, escape_control, format_duration,
-    format_fetch, render_summary, unpriced_note,
+    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Style, TrialTrace, escape_control,
+    format_duration, format_fetch, render_summary, unpriced_note,
 };
 use cobalt_core::wording::count;
 
@@ -17,7 +17,10 @@ use crate::error::Error;
 use crate::reporters::github::is_enabled;
 use crate::reporters::{CommandGuard, END_GROUP, group};
 use crate::results::{ExperimentProgress, MissingResult, Output, RunState};
-use crate::terminal::{columns, paint, print, stderr_width, wrap_for_stderr, wrap_for_stdout};
+use crate::show::trace_outline;
+use crate::terminal::{
+    columns, paint, print, stderr_width, truncate_to_width, wrap_for_stderr, wrap_for_stdout,
+};
 
 /// Display options.
 #[derive(Clone, Debug)]
@@ -28,8 +31,7 @@ struct DisplayOptions {
     json: bool,
     /// Whether bars and per-item lines are shown: if stderr is a terminal.
     live: bool,
-    /// Whether lines of passing items are hidden.
-    quiet: bool,
+    items: ItemLines,
     /// Columns of stderr if it is a terminal.
     width: Option<usize>,
     paint_stdout: Style,
@@ -38,6 +40,15 @@ struct DisplayOptions {
     seen_from: PathBuf,
     /// Whether GitHub Actions reads the output and interprets workflow commands.
     github: bool,
+}
+
+/// Which lines are printed for items.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ItemLines {
+    /// Whether lines of passing items are hidden.
+    pub quiet: bool,
+    /// Whether each line is followed by the item's trace. It is then also printed if stderr is not a terminal.
+    pub traces: bool,
 }
 
 /// Prints events.
@@ -52,7 +63,7 @@ pub struct Screen {
 }
 
 impl DisplayOptions {
-    fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+    fn of(settings: &Config, items: ItemLines, seen_from: PathBuf) -> Self {
         let github = is_enabled(settings.reporters());
         let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
         let is_dumb = || std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -60,7 +71,7 @@ impl DisplayOptions {
             cli: has(ReporterKind::Cli) || has(ReporterKind::GithubActions),
             json: has(ReporterKind::Json),
             live: !github && io::stderr().is_terminal() && !is_dumb(),
-            quiet,
+            items,
             width: stderr_width(),
             paint_stdout: paint(&io::stdout()),
             paint_stderr: paint(&io::stderr()),
@@ -71,9 +82,9 @@ impl DisplayOptions {
 }
 
 impl Screen {
-    /// A screen for the configured reporters. `quiet` hides passing items; paths are relative to `seen_from`.
-    pub fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
-        let look = DisplayOptions::of(settings, quiet, seen_from);
+    /// A screen for the configured reporters. Paths are relative to `seen_from`.
+    pub fn of(settings: &Config, items: ItemLines, seen_from: PathBuf) -> Self {
+        let look = DisplayOptions::of(settings, items, seen_from);
         let bars = ProgressBars::new(look.live && look.cli, look.paint_stderr);
         let guard = look.github.then(|| CommandGuard::new(look.json));
         Self { look, bars, guard, stdout_failed: None }
@@ -129,10 +140,12 @@ impl Screen {
     }
 
     fn item_finished(&mut self, item: &ItemFinished, experiment: Option<&ExperimentProgress>) {
-        let is_wanted = item.fails() || self.look.live && !self.look.quiet;
+        let ItemLines { quiet, traces } = self.look.items;
+        let is_wanted = item.fails() || (self.look.live || traces) && !quiet;
         if self.look.cli && is_wanted && !item.done_before {
             let started = experiment.map(|experiment| &experiment.started);
-            self.eprintln(&item_line(item, started, self.look.width, self.look.paint_stderr));
+            let (width, paint) = (self.look.width, self.look.paint_stderr);
+            self.eprintln(&(item_line(item, started, width, paint) + &trace_lines(item, width, paint)));
         }
         if let Some(experiment) = experiment {
             self.bars.item_finished(item, experiment);
@@ -169,7 +182,7 @@ impl Screen {
 
     /// Prints a suggestion on stderr, only on a terminal and unless `--quiet`.
     pub fn hint(&self, line: &str) {
-        if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
+        if self.look.cli && self.look.live && !self.look.json && !self.look.items.quiet {
             self.eprintln(&self.look.paint_stderr.faint(wrap_for_stderr(line)));
         }
     }
@@ -280,6 +293,22 @@ fn item_line(
         (None, None) => {}
     }
     line
+}
+
+/// The traces of an item's trials, each line below the item's; empty if the event has none.
+fn trace_lines(item: &ItemFinished, width: Option<usize>, paint: Style) -> String {
+    let mut text = String::new();
+    let several = item.traces.len() > 1 || item.traces.iter().any(|trace| trace.run > 0);
+    for TrialTrace { run, spans, dropped_spans } in &item.traces {
+        let heading = several.then(|| format!("trial {}", run + 1));
+        let outline = trace_outline(spans, *dropped_spans);
+        for line in heading.iter().map(String::as_str).chain(outline.lines()) {
+            let line = format!("      {line}");
+            let line = width.map_or(line.clone(), |width| truncate_to_width(&line, width));
+            let _ = write!(text, "\n{}", paint.faint(line));
+        }
+    }
+    text
 }
 
 /// An item's scores: all if they fit into `room` columns, otherwise those below their pass mark.
@@ -408,6 +437,31 @@ mod tests {
             "  ✓ 250 ms  desk::refund  replayed",
             "there is no room for the score"
         );
+    }
+
+    #[test]
+    fn the_traces_of_an_item_are_below_its_line_within_the_width() {
+        let spans = json!([
+            { "id": "a", "name": "plan", "kind": "agent", "durationMs": 1500 },
+            { "id": "b", "parent": "a", "name": "chat", "kind": "model", "durationMs": 900,
+              "model": { "asked": "gpt-4o", "replayed": true, "output": "A long answer." } },
+        ]);
+        let traces = |traces: serde_json::Value| -> ItemFinished {
+            let item = json!({ "experiment": 0, "index": 0, "item": "refund", "status": "ok", "passed": true, "latencyMs": 250.0,
+                "scores": {}, "traces": traces });
+            serde_json::from_value(item).unwrap()
+        };
+        let one = traces(json!([{ "run": 0, "spans": spans, "droppedSpans": 3 }]));
+        assert_eq!(
+            trace_lines(&one, None, Style::Plain),
+            "\n      agent plan (1.5 s)\n        model gpt-4o (900 ms, replayed) → A long answer.\n      \
+             … and 3 more spans that were not recorded"
+        );
+        let narrow = trace_lines(&one, Some(30), Style::Plain);
+        assert!(narrow.lines().all(|line| columns(line) <= 30), "{narrow}");
+        let several = traces(json!([{ "run": 1, "spans": spans }]));
+        assert!(trace_lines(&several, None, Style::Plain).starts_with("\n      trial 2\n      agent plan"));
+        assert_eq!(trace_lines(&traces(json!([])), None, Style::Plain), "");
     }
 
     fn started() -> ExperimentStarted {

@@ -6,10 +6,10 @@ use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, Report, ScoredEvaluation};
 use cobalt_core::reporters::{
-    Style, escape_control, expected_field, format_attempts, format_duration, format_score,
+    Style, escape_control, expected_field, format_attempts, format_duration, format_metric, format_score,
     format_trial_traffic,
 };
-use cobalt_core::wording::group_thousands;
+use cobalt_core::wording::{count, group_thousands};
 use serde_json::Value;
 
 use super::items::{NamedItem, result};
@@ -62,6 +62,10 @@ fn execution(text: &mut String, report: &Report, run: &Execution, prices: &Price
     if let Some(attempts) = format_attempts(run) {
         paragraph(text, "attempts", &attempts, paint);
     }
+    if !run.metrics.is_empty() {
+        let metrics = run.metrics.iter().map(|(name, metric)| format!("{name}: {}", format_metric(metric)));
+        paragraph(text, "metrics", &metrics.collect::<Vec<_>>().join("\n"), paint);
+    }
     let metadata = metadata(run, prices);
     if !metadata.is_empty() {
         paragraph(text, "metadata", &metadata, paint);
@@ -85,6 +89,8 @@ fn metadata(run: &Execution, prices: &PriceTable) -> String {
     lines.extend(traffic.and_then(format_trial_traffic).map(|traffic| format!("traffic: {traffic}")));
     let diverged = traffic.and_then(|traffic| traffic.diverged.as_ref());
     lines.extend(diverged.map(|place| format!("diverged: {place}")));
+    let spans = run.trace.spans().len() + run.dropped_spans;
+    lines.extend((spans > 0).then(|| format!("trace: {}, shown with --trace", count(spans, "span"))));
     let is_told = |name: &str| match name {
         "model" => model.is_some(),
         "tokens" => tokens.is_some(),

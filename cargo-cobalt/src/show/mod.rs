@@ -2,6 +2,7 @@
 
 mod item;
 mod items;
+mod trace;
 
 use std::process::ExitCode;
 use std::{fs, io, slice};
@@ -15,6 +16,8 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::runs::{KnownRuns, journals, partial_report, report_of};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+pub use trace::trace_outline;
+
 use items::{NamedItem, find, is_below_pass_mark_or_error, named_items, to_file_json};
 
 pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
@@ -24,6 +27,10 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let report = report(&run, &known, &settings)?;
     let named = named_items(&report);
     match item {
+        Some(item) if arguments.trace => {
+            let found = find(&report, &named, item)?;
+            print(&trace::text(&report, found, paint(&io::stdout()))).map_err(Error::Print)?;
+        }
         Some(item) => {
             let found = find(&report, &named, item)?;
             if arguments.json {

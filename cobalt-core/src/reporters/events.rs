@@ -15,6 +15,7 @@ use crate::report::{
     Threshold,
 };
 use crate::serde_skip::is_zero;
+use crate::trace::Trace;
 use crate::wording::{count, truncate};
 
 /// The version of the protocol, sent first. `cargo cobalt` also looks for this text in a binary to find out whether it calls
@@ -332,6 +333,37 @@ pub struct ItemFinished {
     /// Whether an earlier process has finished it, and this one resumes the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done_before: bool,
+    /// The traces of its trials, if they are requested and there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<TrialTrace>,
+}
+
+/// The trace of one trial of an item.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialTrace {
+    /// The trial's number, from 0.
+    pub run: usize,
+    /// The spans.
+    pub spans: Trace,
+    /// How many further spans were dropped, as there were too many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped_spans: usize,
+}
+
+impl TrialTrace {
+    /// The traces of an item's trials that have one.
+    #[must_use]
+    pub fn of(item: &ItemResult) -> Vec<Self> {
+        let traced = item.runs.iter().enumerate().filter(|(_, run)| !run.trace.is_empty());
+        traced
+            .map(|(number, run)| Self {
+                run: number,
+                spans: run.trace.clone(),
+                dropped_spans: run.dropped_spans,
+            })
+            .collect()
+    }
 }
 
 /// The result of an experiment.
@@ -426,6 +458,7 @@ impl ItemFinished {
             error: item.first_error(),
             why: None,
             done_before: false,
+            traces: Vec::new(),
         }
     }
 }

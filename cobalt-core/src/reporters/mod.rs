@@ -1,5 +1,6 @@
 //! The events of a run, and the text that reports them.
 
+mod custom_metrics;
 mod events;
 mod explain;
 mod format;
@@ -10,9 +11,13 @@ mod summary;
 mod traffic;
 
 pub use crate::wording::escape_control;
+pub use custom_metrics::{
+    format_metric, format_metric_interval, format_metric_number, format_metric_stats, format_metrics,
+    format_run_metric,
+};
 pub use events::{
     DivergedItem, Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark,
-    ItemFinished, Listed, ListedRecordings, PROTOCOL, RunFinished, SeenErrors, Warning,
+    ItemFinished, Listed, ListedRecordings, PROTOCOL, RunFinished, SeenErrors, TrialTrace, Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{

@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+use super::custom_metrics::metric_lines;
 use super::events::{DivergedItem, ExperimentFinished, FailedItem, ItemBelowPassMark};
 use super::explain;
 use super::format::{Style, format_agent_usage, format_duration, format_judge_usage, format_score_at};
@@ -42,6 +43,9 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     }
     if let Some(judges) = format_judge_usage(&report.summary) {
         write_line(text, "judges", &judges)?;
+    }
+    for (index, line) in metric_lines(&report.summary).iter().enumerate() {
+        write_line(text, if index == 0 { "metrics" } else { "" }, line)?;
     }
     write_traffic(text, &report.summary)?;
     write_failed_items(text, &finished.failed, finished.items_in_error, paint)?;

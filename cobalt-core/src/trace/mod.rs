@@ -9,7 +9,7 @@ mod spans;
 
 pub use assemble::{GatewayCall, MAX_SPANS, TraceSources};
 pub use limits::ContentLimits;
-pub use outline::OutlineOptions;
+pub use outline::{OutlineOptions, dropped_spans_note};
 pub use reported::{ReadSpan, ReportedSpan};
 pub use span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
 pub use spans::Trace;

@@ -176,6 +176,13 @@ fn one_line(text: &str) -> String {
     truncate(&escape_control(&line), MAX_CONTENT).into_owned()
 }
 
+/// A line on spans that were not recorded; `None` without any.
+#[must_use]
+pub fn dropped_spans_note(dropped: usize) -> Option<String> {
+    let was = if dropped == 1 { "was" } else { "were" };
+    (dropped > 0).then(|| format!("… and {} that {was} not recorded", count(dropped, "more span")))
+}
+
 /// The lines that fit, with the number of those left out of the middle.
 fn fit(lines: Vec<String>, max_chars: usize) -> String {
     let chars = |line: &String| line.chars().count() + 1;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cobalt_core::report::{ItemResult, RunVerdict};
 use cobalt_core::reporters::{
-    Event, EventWriter, ItemFinished, RunFinished, Warning, escape_control, unpriced_note,
+    Event, EventWriter, ItemFinished, RunFinished, TrialTrace, Warning, escape_control, unpriced_note,
 };
 use cobalt_core::wording::count;
 
@@ -81,12 +81,19 @@ pub struct EventEmitter {
     experiments: Vec<ItemExplainer>,
     /// How many items of each experiment were explained in full.
     explained: Vec<usize>,
+    /// Whether the events of items have their traces.
+    traces: bool,
     told: Arc<ExitState>,
 }
 
 impl EventEmitter {
-    pub fn new(stream: EventWriter, experiments: Vec<ItemExplainer>, told: Arc<ExitState>) -> Self {
-        Self { stream, explained: vec![0; experiments.len()], experiments, told }
+    pub fn new(
+        stream: EventWriter,
+        experiments: Vec<ItemExplainer>,
+        traces: bool,
+        told: Arc<ExitState>,
+    ) -> Self {
+        Self { stream, explained: vec![0; experiments.len()], experiments, traces, told }
     }
 
     /// Why an item did not pass, for the first such items of an experiment.
@@ -124,7 +131,8 @@ impl Listener for EventEmitter {
             self.told.mark_failed();
         }
         let why = self.explain(experiment, item);
-        let event = ItemFinished { why, ..self.item_finished(experiment, item) };
+        let traces = if self.traces { TrialTrace::of(item) } else { Vec::new() };
+        let event = ItemFinished { why, traces, ..self.item_finished(experiment, item) };
         self.stream.send(&Event::ItemFinished(event));
     }
 

@@ -38,7 +38,10 @@ pub fn respond(
 ) -> Result<i32, String> {
     let filter = request.filter();
     match request.wanted {
-        RequestKind::Run => return schedule_and_run(definitions, &filter, args, config, warnings, stream),
+        RequestKind::Run => {
+            let run = RunRequest { filter: &filter, traces: request.traces };
+            return schedule_and_run(definitions, run, args, config, warnings, stream);
+        }
         RequestKind::List => {
             definitions
                 .iter()
@@ -60,17 +63,25 @@ pub fn respond(
     Ok(0)
 }
 
+/// What a run is requested for.
+#[derive(Clone, Copy)]
+struct RunRequest<'a> {
+    filter: &'a ExperimentFilter<'a>,
+    /// Whether the events of items have their traces.
+    traces: bool,
+}
+
 fn schedule_and_run(
     definitions: &[&'static ExperimentDefinition],
-    filter: &ExperimentFilter<'_>,
+    asked: RunRequest<'_>,
     args: &Args,
     config: Config,
     warnings: Vec<Warning>,
     mut stream: EventWriter,
 ) -> Result<i32, String> {
     let mut schedule = Schedule::with_warnings(warnings);
-    match schedule.add_all_cases(definitions, filter, args, &config) {
-        Ok(()) => run(schedule, args, config, stream),
+    match schedule.add_all_cases(definitions, asked.filter, args, &config) {
+        Ok(()) => run(schedule, asked.traces, args, config, stream),
         Err(error) => {
             schedule.warnings.into_iter().for_each(|warning| stream.send(&Event::Warning(warning)));
             // Each line is an error; other binaries may report the same ones.
@@ -186,7 +197,13 @@ fn evaluator_names(definition: &ResolvedDefinition) -> Vec<String> {
     definition.evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect()
 }
 
-fn run(schedule: Schedule, args: &Args, config: Config, mut stream: EventWriter) -> Result<i32, String> {
+fn run(
+    schedule: Schedule,
+    traces: bool,
+    args: &Args,
+    config: Config,
+    mut stream: EventWriter,
+) -> Result<i32, String> {
     let ProcessResources { runtime, signals } = ProcessResources::start(&schedule.runs)?;
     let told = Arc::new(ExitState::default());
     for case in &schedule.cases {
@@ -229,7 +246,7 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: EventWriter)
     stream.flush();
     let experiments = schedule.runs.iter().map(ItemExplainer::for_run).collect();
     exit_guard::register_runs(schedule.runs.iter().map(experiment_and_id));
-    let narrator = EventEmitter::new(stream, experiments, Arc::clone(&told));
+    let narrator = EventEmitter::new(stream, experiments, traces, Arc::clone(&told));
     let session = Session::start(schedule.runs, config, narrator, &runtime_handle(&runtime));
     let interrupter = session.interrupter();
     if args.fail_fast {
@@ -294,6 +311,9 @@ pub struct Request {
     pub experiments: Vec<String>,
     /// What is requested.
     pub wanted: RequestKind,
+    /// Whether the events of items have their traces. Absent in requests of earlier versions.
+    #[serde(default)]
+    pub traces: bool,
 }
 
 impl Request {
@@ -307,6 +327,7 @@ impl Request {
             filters: Vec::new(),
             experiments: Vec::new(),
             wanted,
+            traces: false,
         }
     }
 
@@ -376,11 +397,12 @@ mod tests {
         let mut request = Request::new("/tmp/events".into(), RequestKind::MissingKeys);
         request.filters = vec!["smoke".parse().unwrap()];
         request.experiments = vec!["desk".to_owned()];
+        request.traces = true;
         let (_, text) = request.variable().unwrap();
         let read = Request::read(&text).unwrap();
         assert_eq!(
-            (read.events, read.filters, read.experiments, read.wanted),
-            (request.events, request.filters, request.experiments, request.wanted)
+            (read.events, read.filters, read.experiments, read.wanted, read.traces),
+            (request.events, request.filters, request.experiments, request.wanted, request.traces)
         );
     }
 
