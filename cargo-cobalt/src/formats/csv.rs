@@ -3,6 +3,7 @@
 //! No cell is a formula: a string that a spreadsheet would treat as one gets a leading `'`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use ::csv::{Terminator, Writer, WriterBuilder};
 use cobalt_core::prices::PriceTable;
@@ -47,6 +48,8 @@ pub fn csv(results: &Results, prices: &PriceTable) -> String {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
     let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));
     let header = COLUMNS.iter().map(ToString::to_string).chain(evaluators.iter().flat_map(of_evaluator));
+    let metrics = metric_names(results);
+    let header = header.chain(metrics.iter().map(|name| format!("metric.{name}")));
     write_row(&mut writer, header.map(|cell| escape_formula(&cell).into_owned()));
     for finished in &results.experiments {
         let report = &finished.report;
@@ -54,10 +57,9 @@ pub fn csv(results: &Results, prices: &PriceTable) -> String {
             for (index, run) in item.runs.iter().enumerate() {
                 let row = item_cells(report, item, &case).into_iter().chain([(index + 1).to_string()]);
                 let row = row.chain(run_cells(item, run, prices));
-                write_row(
-                    &mut writer,
-                    row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name))),
-                );
+                let row = row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name)));
+                let metric = |name: &&str| number_cell(run.metrics.get(*name).map(|metric| metric.value));
+                write_row(&mut writer, row.chain(metrics.iter().map(metric)));
             }
         }
     }
@@ -80,6 +82,12 @@ fn evaluator_names(results: &Results) -> Vec<&str> {
         }
     }
     names
+}
+
+/// The names of all metrics that a trial recorded.
+fn metric_names(results: &Results) -> BTreeSet<&str> {
+    let items = results.experiments.iter().flat_map(|finished| &finished.report.items);
+    items.flat_map(|item| &item.runs).flat_map(|run| run.metrics.keys().map(String::as_str)).collect()
 }
 
 fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
@@ -249,6 +257,21 @@ mod tests {
     fn each_trial_has_the_number_of_its_attempts() {
         let rows = read(&csv(&results(vec![retried()]), &PriceTable::default()));
         assert_eq!([rows[0]("attempts"), rows[1]("attempts")], ["3", "1"]);
+    }
+
+    #[test]
+    fn metrics_have_columns_after_the_evaluators() {
+        let mut items = [item(0, &json!("a"), 1.0), item(1, &json!("b"), 1.0)];
+        items[0]["metrics"] = json!({ "retrieved": { "value": 7.5, "unit": "documents" } });
+        items[1]["metrics"] = json!({ "first": { "value": -1 } });
+        let text = csv(&results(vec![report(&items)]), &PriceTable::default());
+        assert!(
+            text.lines().next().unwrap().ends_with(",right.error,metric.first,metric.retrieved"),
+            "{text}"
+        );
+        let rows = read(&text);
+        let cells = |row: usize| ["metric.first", "metric.retrieved"].map(|name| rows[row](name));
+        assert_eq!([cells(0), cells(1)], [["", "7.5"], ["-1", ""]]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::trace::{self, TraceData};
 use crate::results::FinishedExperiment;
 
 /// The number of bins for scores from 0 to 1.
@@ -290,6 +291,11 @@ struct TrialData<'a> {
     /// How many attempts it took, and why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<String>,
+    /// The metrics that the agent recorded, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    metrics: Vec<(&'a str, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<TraceData>,
     /// What was replayed and what was sent, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<String>,
@@ -305,7 +311,8 @@ fn is_ok(status: &Status) -> bool {
 /// The items as JSON that is safe inside a `script` element.
 fn items_json(report: &Report) -> String {
     let names = report.case_names();
-    let items = report.items.iter().zip(&names).map(|(item, name)| ItemData {
+    let rooms = trace::span_shares(&report.items);
+    let items = report.items.iter().zip(&names).zip(rooms).map(|((item, name), mut spans)| ItemData {
         name,
         passed: item.passed,
         failed: report.config.fails(item),
@@ -316,7 +323,7 @@ fn items_json(report: &Report) -> String {
         retried: item.retried_attempts(),
         input: &item.input,
         expected: expected_field(&item.input),
-        runs: item.runs.iter().map(TrialData::of).collect(),
+        runs: item.runs.iter().map(|run| TrialData::of(run, &mut spans)).collect(),
     });
     let data = ExperimentData { evaluators: report.config.evaluators().collect(), items: items.collect() };
     let json =
@@ -326,7 +333,8 @@ fn items_json(report: &Report) -> String {
 }
 
 impl<'a> TrialData<'a> {
-    fn of(run: &'a Execution) -> Self {
+    /// `spans` is the number of spans that may be shown.
+    fn of(run: &'a Execution, spans: &mut usize) -> Self {
         let metadata = Some(run.metadata()).filter(|it| !it.is_empty());
         Self {
             status: run.status,
@@ -336,6 +344,8 @@ impl<'a> TrialData<'a> {
             evaluations: &run.evaluations,
             error: run.error.as_deref(),
             attempts: format_attempts(run),
+            metrics: trace::metrics(run),
+            trace: trace::trace(run, spans),
             traffic: run.traffic.as_deref().and_then(format_trial_traffic),
             diverged: diverged(run),
         }

@@ -12,6 +12,7 @@ use maud::{Markup, html};
 use super::components::{
     self, Tone, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
 };
+use super::metrics;
 use crate::compare::view;
 use crate::results::{FinishedExperiment, Results};
 
@@ -36,6 +37,7 @@ pub fn section(index: usize, finished: &FinishedExperiment, results: &Results) -
                 (run_facts(report))
                 (thresholds(report))
                 (scores(report))
+                (metrics::section(&report.summary))
                 (times_and_usage(report))
                 @if let Some(comparison) = &report.baseline { (baseline_section(comparison)) }
                 (components::items_section(index, finished))

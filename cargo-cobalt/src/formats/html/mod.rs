@@ -3,8 +3,10 @@
 
 mod components;
 mod experiment;
+mod metrics;
 mod page;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use page::html;

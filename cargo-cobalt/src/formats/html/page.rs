@@ -17,8 +17,12 @@ use crate::results::{FinishedExperiment, Results};
 /// The page's style sheet.
 pub const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
 /// The page's script.
-pub const SCRIPT: &str =
-    concat!(include_str!("values.js"), include_str!("detail.js"), include_str!("table.js"));
+pub const SCRIPT: &str = concat!(
+    include_str!("values.js"),
+    include_str!("trace.js"),
+    include_str!("detail.js"),
+    include_str!("table.js")
+);
 
 /// The results of an invocation as a page.
 pub fn html(results: &Results) -> String {

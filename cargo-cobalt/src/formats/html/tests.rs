@@ -332,3 +332,53 @@ fn a_browser_draws_the_items_and_opens_the_one_of_a_link() {
     assert!(opened.contains("&lt;img src=x") && opened.contains("12345678901234567890"), "{opened}");
     assert!(!opened.contains("<img") && !dom.contains("<title>taken"));
 }
+
+/// A run that measured something, with an item whose agent called a model and a tool.
+fn traced() -> Report {
+    let mut file = crate::formats::fixtures::report(&[crate::formats::fixtures::item(0, &json!("a"), 1.0)]);
+    file["items"][0]["trace"] = json!([
+        { "id": "1", "name": "research", "kind": "agent", "durationMs": 1500 },
+        { "id": "2", "parent": "1", "name": "chat", "kind": "model", "durationMs": 900, "model": { "asked": "gpt-4o" } },
+        { "id": "3", "parent": "1", "name": "t", "kind": "tool", "durationMs": 3, "status": "error", "error": "<b>no</b>",
+          "tool": { "name": "search", "arguments": { "q": HOSTILE[0] } } },
+    ]);
+    file["items"][0]["droppedSpans"] = json!(4);
+    file["items"][0]["metrics"] = json!({ "retrieved": { "value": 7, "unit": "documents" } });
+    file["summary"]["metrics"] = json!({ "retrieved": { "avg": 7, "min": 7, "max": 7, "count": 1, "unit": "documents",
+        "ci95": { "low": 6, "high": 8 } } });
+    file["summary"]["runMetrics"] = json!({ "macro_f1": { "value": 0.71 } });
+    file["summary"]["tables"] =
+        json!({ "confusion": { "label": "expected", "columns": ["<b>", "no"], "rows": [["<b>", [1, 2]]] } });
+    serde_json::from_value(file).unwrap()
+}
+
+#[test]
+fn metrics_and_tables_of_a_run_are_shown_without_the_script() {
+    let markup = markup(&html(&results([traced()])));
+    assert!(markup.contains("<dt><bdi>macro_<wbr>f1</bdi></dt><dd>0.71</dd>"), "{markup}");
+    let row = between(&markup, "<bdi>retrieved</bdi>", "</tr>");
+    assert!(row.contains("<small>documents</small>") && row.contains("6–8"), "{row}");
+    let table = between(&markup, "<table class=\"run-table\">", "</table>");
+    assert!(table.contains("&lt;b&gt;") && table.contains("<td class=\"number\">2</td>"), "{table}");
+}
+
+#[test]
+fn a_browser_shows_a_trace_with_a_failed_span_as_nested_lists() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let dom = drawn(browser, folder.path(), &html(&results([traced()])), "#items-of-0/item-0");
+    let opened = between(&dom, "<tr class=\"detail\">", "</tr>");
+    let trace = between(opened, "<details class=\"trace\" open=\"\">", "</tr");
+    assert!(trace.contains("Trace: 7 spans") && trace.contains("4 spans not shown here."), "{trace}");
+    let agent = between(trace, "agent research (1.5 s)", "</ul>");
+    assert!(
+        agent.contains("<ul><li><div><bdi class=\"span model\">model gpt-4o (900 ms)</bdi></div></li>"),
+        "{agent}"
+    );
+    assert!(
+        agent.contains("tool search (3 ms) failed: &lt;b&gt;no&lt;/b&gt;")
+            && !agent.contains("title = 'taken'"),
+        "{agent}"
+    );
+    assert!(opened.contains("<dt>retrieved</dt><dd>7 documents</dd>"), "{opened}");
+}

@@ -213,6 +213,13 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
         add(&format!("score.{name}.avg"), Some(stats.avg.to_string()));
         add(&format!("score.{name}.pass_rate"), stats.pass_rate.map(|rate| rate.to_string()));
     }
+    for (name, stats) in &summary.metrics {
+        add(&format!("metric.{name}.avg"), Some(stats.avg.to_string()));
+        add(&format!("metric.{name}.total"), Some(stats.total.to_string()));
+    }
+    for (name, metric) in &summary.run_metrics {
+        add(&format!("run_metric.{name}"), Some(metric.value.to_string()));
+    }
     add("tokens", summary.total_tokens.map(|tokens| tokens.to_string()));
     add("cost.usd", summary.estimated_cost.map(|cost| cost.to_string()));
     add("judge_cost.usd", summary.judge_cost.map(|cost| cost.to_string()));

@@ -11,6 +11,7 @@ use cobalt_core::reporters::{
 };
 use cobalt_core::wording::{count, truncate};
 
+use super::metrics::{metrics, tables};
 use crate::compare::markdown as comparison;
 use crate::formats::{NotableItem, Severity, notable_items};
 use crate::markdown::{code, escape_cell, fenced};
@@ -33,6 +34,7 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
     text += &scores(report);
     text += &thresholds(report);
     text += &times_and_usage(report);
+    text += &tables(&report.summary);
     if let Some(against) = &report.baseline {
         let _ = write!(
             text,
@@ -109,7 +111,7 @@ fn scores(report: &Report) -> String {
     text
 }
 
-/// Times, retries, tokens and costs, one line each.
+/// Times, retries, tokens, costs and metrics, one line each.
 fn times_and_usage(report: &Report) -> String {
     format!(
         "\n{}- time: {}\n{}",
@@ -128,7 +130,7 @@ pub fn items_at_pass_marks(report: &Report) -> String {
     format!("- items: {}\n", format_pass_count(passed_items, total_items))
 }
 
-/// Retries, tokens and costs, one line each; empty if there were none or they are unknown.
+/// Retries, tokens, costs and metrics, one line each; empty if there were none or they are unknown.
 pub fn usage(report: &Report) -> String {
     let retried = format_retried(&report.summary, Style::Plain);
     let mut text = retried.map_or_else(String::new, |retried| format!("- retried: {retried}\n"));
@@ -136,6 +138,7 @@ pub fn usage(report: &Report) -> String {
         [("tokens", format_agent_usage(&report.summary)), ("judges", format_judge_usage(&report.summary))];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
     text.extend(known.map(|(name, amount)| format!("- {name}: {}\n", numbers_or_code(&amount))));
+    text += &metrics(&report.summary);
     // These are our own words and numbers.
     let traffic = format_traffic(&report.summary).into_iter();
     for line in traffic.chain(format_diverged(&report.summary)).chain(traffic_notes(&report.summary)) {

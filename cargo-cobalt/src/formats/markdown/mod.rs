@@ -1,6 +1,7 @@
 //! Results of an invocation as GitHub-flavoured Markdown, in sections that other formats reuse.
 
 mod experiment;
+mod metrics;
 mod overview;
 
 pub use self::experiment::{item_counts, items_at_pass_marks, regressions, run_identity, usage, verdict};
