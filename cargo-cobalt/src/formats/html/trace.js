@@ -7,7 +7,7 @@ function trace(run) {
   const failed = spans.filter((span) => span.status === "error").length;
   const number = (count) => `${count.toLocaleString("en")} span${count === 1 ? "" : "s"}`;
   const fold = element("details", { class: "trace" },
-    element("summary", {}, `Trace: ${number(spans.length + (leftOut ?? 0))}`, failed > 0 ? [" ", badge("bad", `${failed} failed`)] : null));
+    element("summary", {}, `Trace: ${number(spans.length + (leftOut ?? 0))} `, failed > 0 ? badge("bad", `${failed} failed`) : null));
   fold.addEventListener("toggle", () => {
     if (!fold.open || fold.children.length > 1) return;
     fold.append(tree(spans));
@@ -38,8 +38,9 @@ function tree(spans) {
 }
 
 function spanLine(span) {
-  const word = span.status === "ok" ? null : [" ", badge(span.status === "error" ? "bad" : "odd", span.status === "error" ? "failed" : "not finished")];
-  const line = [element("bdi", { class: `span ${span.kind}` }, ...visible(span.line)), word];
+  const line = [element("bdi", { class: `span ${span.kind}` }, ...visible(span.line))];
+  if (span.status === "error") line.push(" ", badge("bad", "failed"));
+  if (span.status === "open") line.push(" ", badge("odd", "not finished"));
   if (span.contents === undefined) return element("div", {}, line);
   const fold = element("details", {}, element("summary", {}, line));
   fold.addEventListener("toggle", () => {

@@ -63,7 +63,7 @@ pub fn description() -> Tool {
         NAME,
         "Read past runs",
         "List past runs, newest first; with `runId`, read one run and its items, worst first: inputs, outputs, scores and \
-         evaluators' reasons. Long texts are truncated; long lists are paginated.",
+         evaluators' reasons. Long texts are truncated; long lists are paginated; traces are outlined.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::overview::LONGEST_NAME;
+use super::traces;
 use super::truncate::{self, divide, size, size_up_to};
 use crate::error::Error;
 
@@ -22,11 +23,31 @@ const LEFT_OUT: &str = "leftOut";
 
 type Fields = Map<String, Value>;
 
-/// The item, with its unique key, in at most `room` bytes, which must be 1,000 or more. The requested evaluator is kept.
-pub fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
+/// An item of a list, with its unique key, in at most `room` bytes, which must be 1,000 or more. The requested evaluator is kept;
+/// traces are outlined.
+pub fn listed_item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
+    let mut whole = whole_item(item, key);
+    traces::outline(&mut whole, item, traces::IN_LIST);
+    fit(whole, item, key, evaluator, room)
+}
+
+/// The item, with its unique key, in at most `room` bytes, which must be 1,000 or more. Traces are outlined if they do not fit.
+pub fn item(item: &ItemResult, key: &str, room: usize) -> Fields {
+    let mut whole = whole_item(item, key);
+    if size_up_to(&whole, room) > room {
+        traces::outline(&mut whole, item, room / 4);
+    }
+    fit(whole, item, key, None, room)
+}
+
+fn whole_item(item: &ItemResult, key: &str) -> Fields {
     let Ok(Value::Object(mut whole)) = serde_json::to_value(item) else { return Fields::new() };
     whole.insert("key".to_owned(), key.into());
     remove_asked(&mut whole);
+    whole
+}
+
+fn fit(whole: Fields, item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     if size_up_to(&whole, room) <= room {
         return whole;
     }

@@ -5,6 +5,7 @@
 //! | [`mod@run`] | a run with some of its items, and the cursor of the next page |
 //! | [`overview`] | a run without its items, cut to a byte budget |
 //! | [`mod@item`] | the query for items, and an item, cut to a byte budget |
+//! | [`traces`] | traces of items, in full or as outlines |
 //! | [`truncate`] | truncation and size of texts and JSON |
 //! | [`mod@text`] | the run as Markdown |
 
@@ -14,6 +15,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 mod text;
+mod traces;
 pub mod truncate;
 
 pub use item::{ItemQuery, ItemStatus, change};

@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use cobalt_core::report::{CiStatus, DatasetSummary, Report, RunConfig, ScoreStats};
+use cobalt_core::report::{CiStatus, DatasetSummary, Report, RunConfig, ScoreStats, Summary};
+use serde::Serialize;
 
 use super::truncate::{self, LONGEST_SENTENCE, keep_fitting, size};
 
@@ -28,6 +29,10 @@ pub fn overview(report: &Report, evaluator: Option<&str>, room: usize) -> (Repor
         thresholds(status, part, &mut left_out);
     }
     scores(&mut head.summary.scores, evaluator, 3 * part, &mut left_out);
+    let Summary { metrics, run_metrics, tables, .. } = &mut head.summary;
+    keep_fitting_by_name(run_metrics, part / 2, "summary.runMetrics", &mut left_out);
+    keep_fitting_by_name(metrics, part / 2, "summary.metrics", &mut left_out);
+    keep_fitting_by_name(tables, part / 2, "summary.tables", &mut left_out);
     config(&mut head.config, part, &mut left_out);
     for (list, what) in [
         (&mut head.tags, "tags"),
@@ -108,6 +113,18 @@ fn scores(
     });
     keep_fitting(&mut ranked, room, "summary.scores", left_out);
     scores.extend(ranked);
+}
+
+/// Like [`keep_fitting`], for named values.
+fn keep_fitting_by_name<T: Serialize>(
+    named: &mut BTreeMap<String, T>,
+    room: usize,
+    what: &str,
+    left_out: &mut Vec<String>,
+) {
+    let mut all: Vec<_> = std::mem::take(named).into_iter().collect();
+    keep_fitting(&mut all, room, what, left_out);
+    named.extend(all);
 }
 
 fn config(config: &mut RunConfig, room: usize, left_out: &mut Vec<String>) {

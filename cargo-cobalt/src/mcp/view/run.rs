@@ -87,7 +87,7 @@ pub fn run(
     let (mut items, mut lines, mut taken) = (Vec::new(), Vec::new(), 0);
     for place in left.iter().take(wanted.limit.unwrap_or(usize::MAX)) {
         let (key, result) = (&keys[*place], &report.items[*place]);
-        let item = item::item(result, key, evaluator, largest.saturating_sub(1));
+        let item = item::listed_item(result, key, evaluator, largest.saturating_sub(1));
         taken += size(&item) + 1;
         if taken > room && !items.is_empty() {
             break;
@@ -135,7 +135,7 @@ pub struct ItemPage {
     pub run_id: String,
     /// The experiment's name.
     pub experiment: String,
-    /// The item as in the result file; texts that do not fit are cut and marked.
+    /// The item as in the result file; texts that do not fit are cut and marked, and traces that do not fit are outlined.
     #[schemars(with = "ItemResult")]
     pub item: Map<String, Value>,
 }
@@ -159,7 +159,7 @@ pub fn item(report: &Report, key: &str, budget: usize) -> Result<ItemPage, Error
         )));
     };
     let room = budget.saturating_sub(size(&run_id) + size(&experiment) + 100);
-    Ok(ItemPage { run_id, experiment, item: item::item(&report.items[place], key, None, room) })
+    Ok(ItemPage { run_id, experiment, item: item::item(&report.items[place], key, room) })
 }
 
 /// The unique key of each item.

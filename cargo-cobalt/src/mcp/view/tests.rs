@@ -185,6 +185,54 @@ fn a_replayed_run_says_so_and_its_items_have_no_hashes_of_messages() {
 }
 
 #[test]
+fn traces_are_outlined_in_a_list_and_whole_for_a_single_item_if_they_fit() {
+    let span = |id: usize, text: &str| {
+        json!({ "id": id.to_string(), "name": "search", "kind": "tool", "durationMs": 3.0,
+            "tool": { "name": "search", "arguments": { "query": text } } })
+    };
+    let long = "x".repeat(2_000);
+    let trial = |spans: Vec<Value>| {
+        json!({ "output": { "output": "a" }, "status": "ok", "latencyMs": 1.0, "evaluations": {}, "trace": spans, "droppedSpans": 2,
+            "metrics": { "retrieved": { "value": 7.0 } } })
+    };
+    let report = report(vec![
+        json!({ "key": "short", "output": { "output": "a" }, "trace": [span(0, "rust")] }),
+        json!({ "key": "long", "runs": [trial(vec![span(0, "rust")]), trial((0..100).map(|id| span(id, &long)).collect())] }),
+    ]);
+    let list = shown(&report, &ItemQuery::default()).run["items"].clone();
+    assert!(!pretty(&list).contains("\"trace\""), "{}", pretty(&list));
+    assert_eq!(list[0]["traceOutline"], "tool search({\"query\":\"rust\"}) (3 ms)");
+    assert_eq!(list[1]["runs"][0]["metrics"]["retrieved"]["value"], 7.0);
+    let outline = list[1]["runs"][1]["traceOutline"].as_str().unwrap();
+    assert!(
+        outline.contains("more spans …") && outline.ends_with("2 more spans that were not recorded"),
+        "{outline}"
+    );
+    assert!(outline.len() < traces::IN_LIST, "{}", outline.len());
+    assert_eq!(item(&report, "short", MAX_STRUCTURED).unwrap().item["trace"][0]["tool"]["name"], "search");
+    let single = item(&report, "long", 20_000).unwrap();
+    assert!(single.item["runs"][1].get("trace").is_none() && size(&single) <= 20_000);
+    assert!(single.item["runs"][1]["traceOutline"].as_str().unwrap().len() > 1_500, "{}", pretty(&single));
+}
+
+#[test]
+fn metrics_and_tables_of_a_run_that_do_not_fit_are_counted() {
+    let mut report = mixed();
+    let stats = serde_json::from_value::<cobalt_core::report::MetricStats>(json!({ "avg": 7.0 })).unwrap();
+    report.summary.metrics =
+        (0..1_000).map(|number| (format!("metric {number:04}"), stats.clone())).collect();
+    let wide = json!({ "columns": vec!["a"; 5_000], "rows": [["a", vec![1.5; 5_000]]] });
+    report.summary.tables = serde_json::from_value(json!({ "confusion": wide })).unwrap();
+    report.summary.run_metrics = serde_json::from_value(json!({ "macro_f1": { "value": 0.7 } })).unwrap();
+    let shown = shown(&report, &ItemQuery::default());
+    assert!(size(&shown) <= MAX_STRUCTURED, "{}", size(&shown));
+    assert_eq!(shown.run["summary"]["runMetrics"]["macro_f1"]["value"], 0.7);
+    assert!(shown.run["summary"]["metrics"]["metric 0000"].is_object());
+    assert!(shown.left_out.contains(&"summary.tables: 1 of 1".to_owned()), "{:?}", shown.left_out);
+    assert!(text(&shown, MAX_TEXT).contains("\n- `macro_f1`: `0.7`\n"));
+}
+
+#[test]
 fn a_long_item_is_cut_with_how_much_is_missing() {
     let report = report(vec![json!({
         "key": "long", "passed": false, "input": { "question": "why?", "document": "x".repeat(5_000) },

@@ -74,10 +74,10 @@ pub struct Overview {
     pub histograms: BTreeMap<String, Vec<usize>>,
     /// The agent's tokens per item over all trials; absent if none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<MetricStats>,
+    pub tokens: Option<ItemStats>,
     /// The agent cost per item over all trials in USD; absent if unknown for all items.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<MetricStats>,
+    pub cost: Option<ItemStats>,
     /// The number of items in each state.
     pub states: StateCounts,
     /// The previous run of the experiment.
@@ -90,7 +90,7 @@ pub struct Overview {
 
 /// Statistics of a metric over the items that have it. Percentiles interpolate linearly.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct MetricStats {
+pub struct ItemStats {
     /// The number of items that have it.
     pub count: usize,
     pub total: f64,
@@ -177,10 +177,10 @@ fn histograms(run: &LoadedRun) -> BTreeMap<String, Vec<usize>> {
     (0..).zip(&run.head.config.evaluators).filter_map(histogram).collect()
 }
 
-fn metric_stats(amounts: impl Iterator<Item = f64>) -> Option<MetricStats> {
+fn metric_stats(amounts: impl Iterator<Item = f64>) -> Option<ItemStats> {
     let amounts: Vec<_> = amounts.collect();
     let d = describe(&amounts)?;
-    Some(MetricStats {
+    Some(ItemStats {
         count: amounts.len(),
         total: amounts.iter().sum(),
         avg: d.mean,
