@@ -418,10 +418,12 @@ pub struct SerializedItem<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<&'a Traffic>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Trace"))]
     trace: Option<&'a Trace>,
     #[serde(skip_serializing_if = "is_zero")]
     dropped_spans: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Metrics"))]
     metrics: Option<&'a Metrics>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],

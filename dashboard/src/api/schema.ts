@@ -641,6 +641,18 @@ export interface components {
             latency?: components["schemas"]["LatencyStats"] | null;
             /** @description The model traffic that passed through the gateway; absent if there was none. */
             traffic?: components["schemas"]["TrafficSummary"] | null;
+            /** @description Statistics of each metric that the agent recorded, by its name. */
+            metrics?: {
+                [key: string]: components["schemas"]["MetricStats"];
+            };
+            /** @description The metrics of the whole run, by name. */
+            runMetrics?: {
+                [key: string]: components["schemas"]["RunMetric"];
+            };
+            /** @description The tables of the whole run, by name. */
+            tables?: {
+                [key: string]: components["schemas"]["RunTable"];
+            };
         };
         /**
          * @description An evaluator's scores over all executions.
@@ -837,6 +849,102 @@ export interface components {
              * @description Those of them that were answered from recordings.
              */
             unattributedReplayed?: number;
+        };
+        /**
+         * @description A metric's values over all executions that recorded it.
+         *
+         *     Percentiles interpolate linearly.
+         */
+        MetricStats: {
+            /**
+             * Format: double
+             * @description The mean.
+             * @default 0
+             */
+            avg: number;
+            /**
+             * Format: double
+             * @description The lowest.
+             * @default 0
+             */
+            min: number;
+            /**
+             * Format: double
+             * @description The highest.
+             * @default 0
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description The median.
+             * @default 0
+             */
+            p50: number;
+            /**
+             * Format: double
+             * @description The 95th percentile.
+             * @default 0
+             */
+            p95: number;
+            /**
+             * Format: double
+             * @description The 99th percentile.
+             * @default 0
+             */
+            p99: number;
+            /**
+             * Format: double
+             * @description The sum.
+             * @default 0
+             */
+            total: number;
+            /**
+             * Format: uint
+             * @description The number of executions that recorded it.
+             * @default 0
+             */
+            count: number;
+            /** @description The 95% CI of the mean, by clusters of items. */
+            ci95?: components["schemas"]["Interval"] | null;
+            /** @description The unit, such as `ms` or `documents`. */
+            unit?: string | null;
+            /** @description Whether higher or lower values are better, if either. */
+            better?: components["schemas"]["Direction"] | null;
+        };
+        /** @description Which values of a metric are better. */
+        Direction: "higher" | "lower";
+        /** @description A metric of the whole run, which a summary function calculates from all items. */
+        RunMetric: {
+            /**
+             * Format: double
+             * @description The value.
+             * @default 0
+             */
+            value: number;
+            /** @description The 95% CI, from a bootstrap over clusters of items; absent if it cannot be calculated. */
+            ci95?: components["schemas"]["Interval"] | null;
+            /** @description The unit. */
+            unit?: string | null;
+            /** @description Whether higher or lower values are better, if either. */
+            better?: components["schemas"]["Direction"] | null;
+        };
+        /** @description A table of the whole run, such as a confusion matrix. */
+        RunTable: {
+            /** @description The header of the rows' names, such as `expected`. */
+            label?: string;
+            /**
+             * @description The names of the columns.
+             * @default []
+             */
+            columns: string[];
+            /**
+             * @description The rows, each with its name and one value per column.
+             * @default []
+             */
+            rows: [
+                string,
+                number[]
+            ][];
         };
         /** @description The results of a run's thresholds. */
         CiStatus: {
@@ -1184,6 +1292,12 @@ export interface components {
             passed: boolean;
             error?: string | null;
             traffic?: components["schemas"]["Traffic"] | null;
+            trace?: components["schemas"]["Trace"];
+            /** Format: uint */
+            droppedSpans?: number;
+            metrics?: {
+                [key: string]: components["schemas"]["MetricValue"];
+            };
             retried?: components["schemas"]["RetriedExecution"][];
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
@@ -1337,6 +1451,165 @@ export interface components {
              */
             asked?: string[];
         };
+        /**
+         * @description The spans of one execution, in the order in which they started.
+         *
+         *     ```
+         *     # use cobalt::trace::Trace;
+         *     fn asked_twice(trace: &Trace) -> bool {
+         *         let searches = trace.tool_calls().filter(|(_, tool)| tool.name == "search").count();
+         *         searches >= 2 && trace.failed().next().is_none()
+         *     }
+         *     # assert!(!asked_twice(&Trace::default()));
+         *     ```
+         */
+        Trace: components["schemas"]["Span"][];
+        /** @description One step of an agent, with its start and duration: a model call, a tool call, or what contains them. */
+        Span: {
+            /**
+             * @description Unique in its trace.
+             * @default
+             */
+            id: string;
+            /** @description The id of the span that contains it; absent at the top. */
+            parent?: string | null;
+            /**
+             * @description The name.
+             * @default
+             */
+            name: string;
+            /**
+             * @description The kind.
+             * @default other
+             */
+            kind: components["schemas"]["SpanKind"];
+            /**
+             * Format: double
+             * @description Milliseconds from the start of the execution.
+             * @default 0
+             */
+            startMs: number;
+            /**
+             * Format: double
+             * @description The duration in milliseconds.
+             * @default 0
+             */
+            durationMs: number;
+            /**
+             * @description How it ended.
+             * @default ok
+             */
+            status: components["schemas"]["SpanStatus"];
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description What it reports beyond the fields of its kind. */
+            attributes?: {
+                [key: string]: unknown;
+            };
+            /** @description The model call, for spans of that kind. */
+            model?: components["schemas"]["ModelSpan"] | null;
+            /** @description The tool call, for spans of that kind. */
+            tool?: components["schemas"]["ToolSpan"] | null;
+        };
+        /** @description What a span stands for. */
+        SpanKind: "model" | "tool" | "agent" | "retrieval" | "other";
+        /** @description How a span ended. */
+        SpanStatus: "ok" | "error" | "open";
+        /** @description A request to a model, and its response. */
+        ModelSpan: {
+            /** @description The provider, such as `openai`. */
+            vendor?: string | null;
+            /** @description The requested model. */
+            asked?: string | null;
+            /** @description The model that answered, as the response names it. */
+            answered?: string | null;
+            /** @description The tokens, if reported. */
+            tokens?: components["schemas"]["SpanTokens"] | null;
+            /**
+             * Format: double
+             * @description The cost in USD, if known.
+             */
+            cost?: number | null;
+            /**
+             * Format: double
+             * @description Milliseconds from the request to the first token of a streamed response.
+             */
+            timeToFirstTokenMs?: number | null;
+            /** @description Why the model stopped, such as `stop` or `tool_calls`. */
+            finishReason?: string | null;
+            /**
+             * Format: uint32
+             * @description How many times the request was sent again.
+             */
+            retries?: number;
+            /** @description Whether the response was replayed from a recording. Its duration is then that of the replay. */
+            replayed?: boolean;
+            /**
+             * Format: double
+             * @description The duration in milliseconds when it was recorded, if the response was replayed.
+             */
+            recordedLatencyMs?: number | null;
+            /** @description The response's id. */
+            responseId?: string | null;
+            /** @description The last message of the request, with its role. */
+            input?: string | null;
+            /** @description The response: its text, and the tools that it calls. */
+            output?: string | null;
+        };
+        /** @description The tokens of a model call. */
+        SpanTokens: {
+            /**
+             * Format: uint64
+             * @description All input tokens, including those from the provider's cache.
+             * @default 0
+             */
+            input: number;
+            /**
+             * Format: uint64
+             * @description All output tokens, including reasoning.
+             * @default 0
+             */
+            output: number;
+            /**
+             * Format: uint64
+             * @description Input tokens that were read from the provider's cache.
+             */
+            cachedInput?: number;
+            /**
+             * Format: uint64
+             * @description Output tokens of hidden reasoning.
+             */
+            reasoning?: number;
+        };
+        /** @description A call of a tool. */
+        ToolSpan: {
+            /**
+             * @description The tool.
+             * @default
+             */
+            name: string;
+            /** @description The model's id of the call. */
+            callId?: string | null;
+            /** @description The arguments; absent if they are unknown. */
+            arguments?: unknown;
+            /** @description The result; absent if it is unknown, or if the call failed. */
+            result?: unknown;
+            /** @description Why the call failed. */
+            error?: string | null;
+        };
+        /** @description The value of a metric. */
+        MetricValue: {
+            /**
+             * Format: double
+             * @description The value, a finite number.
+             * @default 0
+             */
+            value: number;
+            /** @description The unit, such as `ms` or `documents`. */
+            unit?: string | null;
+            /** @description Whether higher or lower values are better, if either. */
+            better?: components["schemas"]["Direction"] | null;
+        };
         /** @description An attempt at a trial that failed with a transient error, so the agent was called again. */
         RetriedExecution: {
             /**
@@ -1366,6 +1639,12 @@ export interface components {
             status: components["schemas"]["Status"];
             error?: string | null;
             traffic?: components["schemas"]["Traffic"] | null;
+            trace?: components["schemas"]["Trace"];
+            /** Format: uint */
+            droppedSpans?: number;
+            metrics?: {
+                [key: string]: components["schemas"]["MetricValue"];
+            };
             retried?: components["schemas"]["RetriedExecution"][];
         };
         Aggregated: {
@@ -1435,9 +1714,9 @@ export interface components {
                 [key: string]: number[];
             };
             /** @description The agent's tokens per item over all trials; absent if none were reported. */
-            tokens?: components["schemas"]["MetricStats"] | null;
+            tokens?: components["schemas"]["ItemStats"] | null;
             /** @description The agent cost per item over all trials in USD; absent if unknown for all items. */
-            cost?: components["schemas"]["MetricStats"] | null;
+            cost?: components["schemas"]["ItemStats"] | null;
             /** @description The number of items in each state. */
             states: components["schemas"]["StateCounts"];
             /** @description The previous run of the experiment. */
@@ -1446,7 +1725,7 @@ export interface components {
             next?: components["schemas"]["Neighbour"] | null;
         };
         /** @description Statistics of a metric over the items that have it. Percentiles interpolate linearly. */
-        MetricStats: {
+        ItemStats: {
             /**
              * Format: uint
              * @description The number of items that have it.

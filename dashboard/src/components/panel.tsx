@@ -29,7 +29,7 @@ export function Panel({ title, actions, className, children }: PanelProps) {
 }
 
 /** A metric with its name. */
-export function Metric({ name, children, note }: { name: string; children: ReactNode; note?: ReactNode }) {
+export function Metric({ name, children, note }: { name: ReactNode; children: ReactNode; note?: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-muted text-xs">{name}</dt>

@@ -4,9 +4,11 @@ import {
   formatCost,
   formatDuration,
   formatFixed,
+  formatNumber,
   formatPercent,
   formatScore,
   formatSigned,
+  formatWithUnit,
   pluralize,
   timeAgo,
 } from './format';
@@ -34,6 +36,27 @@ describe('formatting', () => {
   test('costs below a cent have two significant digits', () => {
     const costs = [0, 0.0000012, 0.00213, 0.25, 1.25].map(formatCost);
     expect(costs).toEqual(['$0.00', '$0.0000012', '$0.0021', '$0.250', '$1.25']);
+  });
+
+  test('numbers of any size are as in the terminal, with their units', () => {
+    const numbers = [0, -0, 7, 12_400.5, 0.84444, 0.01, 0.001234, -0.00005, 1e-9, 1e20].map(formatNumber);
+    expect(numbers).toEqual([
+      '0',
+      '0',
+      '7',
+      '12,400.5',
+      '0.844',
+      '0.01',
+      '0.0012',
+      '-0.00005',
+      '1e-9',
+      '1e20',
+    ]);
+    expect([formatWithUnit(7.5, 'documents'), formatWithUnit(12.5, '%'), formatWithUnit(3, null)]).toEqual([
+      '7.5 documents',
+      '12.5%',
+      '3',
+    ]);
   });
 
   test('ties are rounded to even, as in the terminal', () => {

@@ -34,6 +34,21 @@ export function formatPercent(share: number): string {
   return `${100 * share}%`;
 }
 
+/** A number of any size: at most three decimals, or two significant digits if it is small. */
+export function formatNumber(value: number): string {
+  const size = Math.abs(value);
+  if (value === 0 || (size >= 0.01 && size < 1e15))
+    return value.toLocaleString('en-US', { maximumFractionDigits: 3 }).replace(/^-0$/, '0');
+  if (size >= 1e-6 && size < 0.01) return Number(value.toPrecision(2)).toString();
+  return value.toExponential().replace('e+', 'e');
+}
+
+/** A number with its unit: `7.5 documents`, `12.5%`. */
+export function formatWithUnit(value: number, unit: string | null | undefined): string {
+  if (unit == null || unit === '') return formatNumber(value);
+  return unit === '%' ? `${formatNumber(value)}%` : `${formatNumber(value)} ${unit}`;
+}
+
 /** A count: `12,345`. */
 export const formatCount = (value: number) => Math.round(value).toLocaleString('en-US');
 

@@ -14,6 +14,7 @@ import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { BaselineChange } from './baseline';
 import { ChartPanel } from './chart-panel';
+import { CustomMetrics } from './custom-metrics';
 import type { ScoreRange } from './histogram';
 import { Items } from './items';
 import { parseFilter, rangeFilter, stateFilter } from './items/filter';
@@ -69,6 +70,7 @@ function Run({ overview }: { overview: Overview }) {
         <Scores overview={overview} onRange={showRange} />
         <Thresholds run={run} />
       </div>
+      <CustomMetrics run={run} />
       <div className="grid gap-4 md:grid-cols-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
         <ChartPanel run={run} />
         <Usage overview={overview} />

@@ -68,6 +68,32 @@ describe('a run', () => {
     expect(within(table).getByText('noise')).toBeVisible();
   });
 
+  test('metrics and tables of the run are shown, if there are any', async () => {
+    const stats = { avg: 7.25, min: 1, max: 9, p50: 8, p95: 9, p99: 9, total: 87, count: 12 };
+    const summary = {
+      ...report().summary,
+      metrics: { retrieved: { ...stats, unit: 'documents', ci95: { low: 6.1, high: 8.4 } } },
+      runMetrics: { macro_f1: { value: 0.7132, ci95: { low: 0.65, high: 0.77 } } },
+      tables: {
+        confusion: {
+          label: 'expected',
+          columns: ['yes', 'no'],
+          rows: [['yes', [1200, 3]] as [string, number[]]],
+        },
+      },
+    };
+    open({ run: report({ summary }) });
+    const metrics = within(await screen.findByRole('region', { name: 'Metrics' }));
+    expect(metrics.getByText('macro_f1').closest('div')).toHaveTextContent(
+      'macro_f10.71395% CI 0.65 to 0.77',
+    );
+    const row = metrics.getByRole('row', { name: /^retrieved/ });
+    expect(row).toHaveTextContent('retrieveddocuments7.256.1 to 8.418998712');
+    const table = within(metrics.getByRole('table', { name: 'confusion' }));
+    expect(table.getByRole('columnheader', { name: 'expected' })).toBeVisible();
+    expect(table.getByRole('row', { name: /^yes/ })).toHaveTextContent('yes1,2003');
+  });
+
   test('a strict experiment needs every item at its pass marks', async () => {
     const config = { ...report().config, strict: true };
     open({ run: report({ passed: false, verdict: 'failed', config }) });

@@ -1,6 +1,6 @@
 // Latency, tokens, agent cost and judge cost.
 import type { ReactNode } from 'react';
-import type { LatencyStats, MetricStats, Overview } from '../../api/types';
+import type { ItemStats, LatencyStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { ReplayMark } from '../../components/replay-mark';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
@@ -59,7 +59,7 @@ export function Usage({ overview }: { overview: Overview }) {
 
 interface PercentilesProps {
   name: string;
-  stats: MetricStats | LatencyStats | null | undefined;
+  stats: ItemStats | LatencyStats | null | undefined;
   format: (value: number) => string;
 }
 

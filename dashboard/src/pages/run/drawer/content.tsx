@@ -4,7 +4,7 @@ import { CopyButton } from '../../../components/copy-button';
 import { FieldList } from '../../../components/field-list';
 import { ReplayMark } from '../../../components/replay-mark';
 import { Text } from '../../../components/text';
-import { formatCost, formatCount, formatDuration } from '../../../lib/format';
+import { formatCost, formatCount, formatDuration, formatWithUnit } from '../../../lib/format';
 import { expectedField } from '../../../lib/item-input';
 import { toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
@@ -16,6 +16,7 @@ import { TrialRetries } from './retries';
 import { Section } from './section';
 import { ToolCalls } from './tool-call-list';
 import { toolCalls } from './tool-calls';
+import { Trace, traceNote } from './trace';
 import { TrialTraffic } from './traffic';
 import { Trials } from './trials';
 
@@ -36,6 +37,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const expected = expectedField(item.input);
   const metadata = metadataOf(execution);
   const tools = toolCalls(metadata);
+  const { trace = [], droppedSpans = 0, metrics = {} } = execution;
   const rest = omit(metadata, [tools?.field, 'model', 'tokens']);
   return (
     <div className="divide-y divide-line">
@@ -62,6 +64,25 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
       <Section title="Scores">
         <Evaluations run={run} evaluations={execution.evaluations} />
       </Section>
+      {Object.keys(metrics).length > 0 && (
+        <Section title={executions.length > 1 ? `Metrics (trial ${place + 1})` : 'Metrics'}>
+          <dl className="flex flex-wrap gap-x-8 gap-y-2">
+            {Object.entries(metrics).map(([name, { value, unit }]) => (
+              <Fact key={name} name={<Text>{name}</Text>}>
+                <Text>{formatWithUnit(value, unit)}</Text>
+              </Fact>
+            ))}
+          </dl>
+        </Section>
+      )}
+      {trace.length > 0 && (
+        <Section
+          title={executions.length > 1 ? `Trace (trial ${place + 1})` : 'Trace'}
+          actions={<span className="text-muted text-xs">{traceNote(trace, droppedSpans)}</span>}
+        >
+          <Trace key={place} spans={trace} dropped={droppedSpans} />
+        </Section>
+      )}
       {execution.traffic != null && (
         <Section title={executions.length > 1 ? `Model traffic (trial ${place + 1})` : 'Model traffic'}>
           <TrialTraffic traffic={execution.traffic} />

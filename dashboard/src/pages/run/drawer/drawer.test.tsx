@@ -1,6 +1,6 @@
 import { screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Execution, Item, ItemRow, Traffic } from '../../../api/types';
+import type { Execution, Item, ItemRow, Span, Traffic } from '../../../api/types';
 import { mockLayout } from '../../../test/layout';
 import { renderPage } from '../../../test/render';
 import { evaluation, items, overview, wholeItem } from '../../../test/run';
@@ -20,6 +20,16 @@ async function open(given: Partial<Item>, search = '', row: Partial<ItemRow> = {
   await within(drawer).findByRole('region', { name: 'Input' });
   return { ...page, drawer: within(drawer) };
 }
+
+const span = (given: Partial<Span>): Span => ({
+  id: '',
+  name: '',
+  kind: 'other',
+  startMs: 0,
+  durationMs: 12,
+  status: 'ok',
+  ...given,
+});
 
 const execution = (score: number, output: string): Execution => ({
   output: { output },
@@ -164,5 +174,80 @@ describe('the drawer of an item', () => {
     const output = drawer.getByRole('region', { name: 'Output' });
     expect(output).toHaveTextContent('<img src=x onerror=alert(1)>\\u{202e}gnp.exe\\u{7}');
     expect(container.querySelector('img')).toBeNull();
+  });
+
+  test('shows the trace as nested lists, and the contents of a span on demand', async () => {
+    const { drawer, user, container } = await open({
+      trace: [
+        span({ id: 'a', name: 'research', kind: 'agent', durationMs: 9200 }),
+        span({
+          id: 'b',
+          parent: 'a',
+          name: 'chat',
+          kind: 'model',
+          model: {
+            asked: 'gpt-4o',
+            tokens: { input: 1204, output: 38 },
+            cost: 0.0034,
+            timeToFirstTokenMs: 310,
+            replayed: true,
+            output: 'I will <b>search</b>.',
+          },
+        }),
+        span({
+          id: 'c',
+          parent: 'a',
+          name: 'execute_tool',
+          kind: 'tool',
+          status: 'error',
+          attributes: { attempt: 2 },
+          tool: { name: 'search', arguments: { query: 'red fox' }, error: 'no such index' },
+        }),
+        span({ id: 'd', name: 'flush', status: 'open' }),
+      ],
+      droppedSpans: 3,
+    });
+    const trace = within(drawer.getByRole('region', { name: 'Trace' }));
+    expect(trace.getByText('7 spans, 1 failed')).toBeVisible();
+    expect(trace.getByText('3 further spans not recorded.')).toBeVisible();
+    const [agent, model, tool, flush] = trace.getAllByRole('listitem');
+    expect(agent).toContainElement(model ?? null);
+    expect(agent).toContainElement(tool ?? null);
+    expect(agent).not.toContainElement(flush ?? null);
+    expect(model).toHaveTextContent('Modelchatgpt-4oReplayed1,204 → 38 tokens · $0.0034 · 12 ms');
+    expect(flush).toHaveTextContent('Not finished');
+    expect(trace.getAllByText('no such index')).toHaveLength(1);
+    await user.click(trace.getByRole('button', { name: /search/ }));
+    expect(trace.getByRole('button', { name: /search/ })).toHaveAttribute('aria-expanded', 'true');
+    expect(tool).toHaveTextContent('Arguments{ "query": "red fox" }');
+    expect(tool).toHaveTextContent('attempt2');
+    await user.click(trace.getByRole('button', { name: /chat/ }));
+    expect(trace.getByText('I will <b>search</b>.')).toBeVisible();
+    expect(model).toHaveTextContent('first token after 310 ms');
+    expect(container.querySelector('b')).toBeNull();
+  });
+
+  test('shows the first spans of a long trace, and the others on demand', async () => {
+    const trace = Array.from({ length: 450 }, (_, id) => span({ id: `${id}`, name: `step ${id}` }));
+    const { drawer, user } = await open({ trace });
+    const section = within(drawer.getByRole('region', { name: 'Trace' }));
+    expect(section.getAllByRole('listitem')).toHaveLength(200);
+    await user.click(section.getByRole('button', { name: 'Show all 450 spans' }));
+    expect(section.getAllByRole('listitem')).toHaveLength(450);
+  });
+
+  test('shows the metrics and the trace of the selected trial', async () => {
+    const runs = [
+      { ...execution(1, 'the red fox'), metrics: { retrieved: { value: 7.5, unit: 'documents' } } },
+      { ...execution(1, 'the red fox'), trace: [span({ id: 'a', name: 'research' })] },
+    ];
+    const { drawer, user } = await open({ runs });
+    expect(drawer.getByRole('region', { name: 'Metrics (trial 1)' })).toHaveTextContent(
+      'retrieved7.5 documents',
+    );
+    expect(drawer.queryByRole('region', { name: /^Trace/ })).toBeNull();
+    await user.click(drawer.getByRole('button', { name: /Trial 2/ }));
+    expect(drawer.getByRole('region', { name: 'Trace (trial 2)' })).toHaveTextContent('research');
+    expect(drawer.queryByRole('region', { name: /^Metrics/ })).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 // A value of the drawer with its name.
 import type { ReactNode } from 'react';
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Fact({ name, children }: { name: ReactNode; children: ReactNode }) {
   return (
     <div className="min-w-0">
       <dt className="text-muted text-xs">{name}</dt>

@@ -1,8 +1,8 @@
 // The tool calls in their order.
 import { Wrench } from 'lucide-react';
 import { Badge } from '../../../components/badge';
-import { FieldValue } from '../../../components/field-list';
 import { Text } from '../../../components/text';
+import { Part } from './part';
 import type { ToolCall } from './tool-calls';
 
 export function ToolCalls({ calls }: { calls: ToolCall[] }) {
@@ -26,17 +26,5 @@ export function ToolCalls({ calls }: { calls: ToolCall[] }) {
         </li>
       ))}
     </ol>
-  );
-}
-
-function Part({ name, value }: { name: string; value: unknown }) {
-  if (value === undefined) return null;
-  return (
-    <div className="grid gap-x-4 px-3 py-1.5 sm:grid-cols-[6rem_minmax(0,1fr)]">
-      <dt className="text-muted text-xs/5">{name}</dt>
-      <dd className="min-w-0">
-        <FieldValue value={value} />
-      </dd>
-    </div>
   );
 }

@@ -1,1 +1,0 @@
-import{a as e,g as t,h as n,p as r,y as i}from"./format-TTcAYCWz.js";var a=i(t(),1),o=3e4;function s(e){let t=setInterval(e,o);return()=>clearInterval(t)}var c=()=>(0,a.useSyncExternalStore)(s,()=>o*Math.floor(Date.now()/o)),l=n();function u({timestamp:t}){return(0,l.jsx)(`time`,{dateTime:t,title:e(t),className:`whitespace-nowrap`,children:r(t,c())})}export{u as t};
