@@ -4,7 +4,9 @@
 mod tests;
 
 use cobalt_thresholds as rules;
-use cobalt_thresholds::{Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
+use cobalt_thresholds::{
+    Category, Comparison, EVALUATORS, METRICS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE,
+};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -88,13 +90,13 @@ impl ThresholdBound {
         };
         let value = match (number.has_unit(), category) {
             (false, _) => number.value,
-            (true, Category::Latency) if metric != Metric::Ratio => {
+            (true, category) if category.is_duration() && metric != Metric::Ratio => {
                 let nanos = number.nanos().map_err(|message| syn::Error::new_spanned(expression, message))?;
                 nanos as f64 / 1e6
             }
             (true, _) => return Err(wrong(&number.text)),
         };
-        category.check_bound(value).map_err(|message| error_at(expression, message))?;
+        category.check_bound(metric, value).map_err(|message| error_at(expression, message))?;
         Ok(Self::Literal(value, number.text))
     }
 }
@@ -202,7 +204,7 @@ fn source_text(expression: &impl ToTokens) -> String {
 /// A threshold's left-hand side.
 pub struct MetricPath {
     pub category: Category,
-    /// The evaluator's name, if it is computed.
+    /// The name in brackets, if it is computed.
     pub computed_name: Option<Expr>,
     /// Whether the evaluator's name has no quotes.
     pub bare: bool,
@@ -304,11 +306,13 @@ impl Subject {
 
     fn of_name(name: &Ident) -> syn::Result<Self> {
         let text = name.unraw().to_string();
-        if text == EVALUATORS {
-            return Err(error_at(
-                name,
-                format!("missing evaluator name: write `{EVALUATORS}[\"any name\"]`"),
-            ));
+        let whose = match &*text {
+            EVALUATORS => Some("evaluator"),
+            METRICS => Some("metric"),
+            _ => None,
+        };
+        if let Some(whose) = whose {
+            return Err(error_at(name, format!("missing {whose} name: write `{text}[\"any name\"]`")));
         }
         if text == VS_BASELINE {
             return Err(error_at(name, missing_baseline_metric()));
@@ -319,25 +323,32 @@ impl Subject {
     }
 
     fn of_index(index: &ExprIndex) -> syn::Result<Self> {
-        let against_baseline = match ungroup(&index.expr) {
-            Expr::Field(field) => is_vs_baseline(&field.base) && source_text(&field.member) == EVALUATORS,
-            _ => false,
+        let (against_baseline, prefix) = match ungroup(&index.expr) {
+            Expr::Field(field) if is_vs_baseline(&field.base) => (true, source_text(&field.member)),
+            other => (false, source_text(other)),
         };
-        if !against_baseline && source_text(&index.expr) != EVALUATORS {
-            let message = format!("to name an evaluator, write `{EVALUATORS}[\"any name\"]`");
-            return Err(syn::Error::new_spanned(&index.expr, message));
-        }
+        let category = |name| Category::with_name(&prefix, name).ok_or_else(|| unnamed(&index.expr));
         let (name, computed) = match ungroup(&index.index) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => (name.value(), None),
             Expr::Lit(literal) => {
-                let message = format!("an evaluator's name is a string: write `{EVALUATORS}[\"any name\"]`");
+                category(String::new())?;
+                let message = format!("a name in brackets is a string: write `{prefix}[\"any name\"]`");
                 return Err(syn::Error::new_spanned(literal, message));
             }
             computed => (source_text(computed), Some(computed.clone())),
         };
         let tokens = index.index.to_token_stream();
-        Ok(Self { category: Category::Evaluator(name), computed, bare: false, against_baseline, tokens })
+        Ok(Self { category: category(name)?, computed, bare: false, against_baseline, tokens })
     }
+}
+
+/// `concise["x"].avg`
+fn unnamed(prefix: &Expr) -> syn::Error {
+    let message = match rules::closest(&source_text(prefix), &[METRICS, "metric"]) {
+        Some(_) => format!("to name a metric, write `{METRICS}[\"any name\"]`"),
+        None => format!("to name an evaluator, write `{EVALUATORS}[\"any name\"]`"),
+    };
+    syn::Error::new_spanned(prefix, message)
 }
 
 /// Whether this is the `vs_baseline` of `vs_baseline.score.drop`.
@@ -389,7 +400,7 @@ impl Threshold {
             ThresholdBound::Computed(expression) => {
                 let place = generated_span(expression.span());
                 let convert = match self.figure.category {
-                    Category::Latency if self.figure.metric != Metric::Ratio => {
+                    ref category if category.is_duration() && self.figure.metric != Metric::Ratio => {
                         quote_spanned!(place=> LatencyBound::latency_bound)
                     }
                     _ => quote_spanned!(place=> NumberBound::number_bound),
@@ -416,17 +427,32 @@ impl MetricPath {
         let span = generated_span(self.category_span);
         let library = evaluators.library().at(span);
         let category = quote_spanned!(span=> #library::private::threshold::Category);
-        match (&self.category, &self.computed_name) {
-            (Category::Evaluator(_), Some(name)) => {
-                quote_spanned!(span=> #category::Evaluator(::core::convert::Into::into(#name)))
+        let (variant, name) = match &self.category {
+            Category::Score => ("Score", None),
+            Category::Latency => ("Latency", None),
+            Category::TimeToFirstToken => ("TimeToFirstToken", None),
+            Category::Tokens => ("Tokens", None),
+            Category::Cost => ("Cost", None),
+            Category::JudgeCost => ("JudgeCost", None),
+            Category::ModelCalls => ("ModelCalls", None),
+            Category::ToolCalls => ("ToolCalls", None),
+            Category::Evaluator(name) => ("Evaluator", Some(name)),
+            Category::ModelTokens(name) => ("ModelTokens", Some(name)),
+            Category::ModelCost(name) => ("ModelCost", Some(name)),
+            Category::CustomMetric(name) => ("CustomMetric", Some(name)),
+        };
+        let variant = Ident::new(variant, span);
+        match (name, &self.computed_name) {
+            (None, _) => quote_spanned!(span=> #category::#variant),
+            (Some(_), Some(name)) => {
+                quote_spanned!(span=> #category::#variant(::core::convert::Into::into(#name)))
             }
-            (Category::Evaluator(name), None) => {
-                let name = evaluators.name_expression(name, self.bare, span);
-                quote_spanned!(span=> #category::Evaluator(::std::borrow::ToOwned::to_owned(#name)))
-            }
-            (known, _) => {
-                let variant = Ident::new(&format!("{known:?}"), span);
-                quote_spanned!(span=> #category::#variant)
+            (Some(name), None) => {
+                let name = match self.category {
+                    Category::Evaluator(_) => evaluators.name_expression(name, self.bare, span),
+                    _ => quote_spanned!(span=> #name),
+                };
+                quote_spanned!(span=> #category::#variant(::std::borrow::ToOwned::to_owned(#name)))
             }
         }
     }
@@ -458,6 +484,7 @@ impl MetricPath {
             Metric::P99 => "P99",
             Metric::PassRate(_) => "PassRate",
             Metric::Total => "Total",
+            Metric::Value => "Value",
             Metric::Drop => "Drop",
             Metric::Rise => "Rise",
             Metric::Ratio => "Ratio",

@@ -2,6 +2,7 @@
 
 mod identity;
 mod json_item;
+pub(crate) mod model_share;
 mod output;
 pub mod usage;
 

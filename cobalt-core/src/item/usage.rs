@@ -62,11 +62,11 @@ impl ModelCall {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelUsage {
-    model: String,
+    pub(super) model: String,
     #[serde(default)]
     calls: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    tokens: Option<Tokens>,
+    pub(super) tokens: Option<Tokens>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
 }
@@ -188,6 +188,11 @@ pub fn retain_usage(mut metadata: Item) -> Item {
     metadata
 }
 
+/// The cost in USD that the agent reports for all of its calls, if it is valid.
+pub(super) fn reported_cost(metadata: &Item) -> Option<f64> {
+    metadata.get("cost").and_then(Value::as_f64).filter(|usd| invalid_cost_message(*usd).is_none())
+}
+
 /// The usage and cost of one execution, from its metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExecutionUsage {
@@ -206,9 +211,7 @@ impl ExecutionUsage {
     pub fn of(metadata: &Item, prices: &PriceTable) -> Self {
         let count = TokenCount::of(metadata);
         let mut spending = Self { tokens: count.map(|count| count.total), ..Self::default() };
-        if let Some(cost) =
-            metadata.get("cost").and_then(Value::as_f64).filter(|usd| invalid_cost_message(*usd).is_none())
-        {
+        if let Some(cost) = reported_cost(metadata) {
             spending.cost = Some(cost);
         } else if let Some(usage) = read(metadata).filter(|usage| !usage.is_empty()) {
             spending.add_usage(&usage, prices);
@@ -229,7 +232,7 @@ impl ExecutionUsage {
         self.unpriced_models.extend(unpriced_models);
     }
 
-    fn add_usage(&mut self, usage: &[ModelUsage], prices: &PriceTable) {
+    pub(super) fn add_usage(&mut self, usage: &[ModelUsage], prices: &PriceTable) {
         // Without tokens or costs, there is nothing to price.
         if usage.iter().all(|one| one.tokens.is_none() && one.cost.is_none()) {
             return;

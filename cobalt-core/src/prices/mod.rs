@@ -217,14 +217,7 @@ impl PriceTable {
 
     /// The price of a model, `None` if it is not listed. See the [module](self) for the lookup by name.
     pub fn price(&self, model: &str) -> Option<Price> {
-        let (vendor, bare) = split_vendor(model);
-        let candidates = [
-            (None, Some(model)),
-            (vendor, vendor.map(|_| bare)),
-            (None, without_date(model)),
-            (vendor, vendor.and_then(|_| without_date(bare))),
-        ];
-        candidates.into_iter().find_map(|(vendor, name)| self.exact(vendor, name?))
+        names_of(model).find_map(|(vendor, name)| self.exact(vendor, name))
     }
 
     /// The cost of `tokens` of a model in USD; see [`Price::cost`]. `None` if the model is not listed.
@@ -250,6 +243,23 @@ enum Vendor {
     Google,
     Cohere,
     Voyage,
+}
+
+/// The names that a model may be listed under, the most specific first, each with the vendor of its prefix.
+fn names_of(model: &str) -> impl Iterator<Item = (Option<Vendor>, &str)> {
+    let (vendor, bare) = split_vendor(model);
+    let candidates = [
+        (None, Some(model)),
+        (vendor, vendor.map(|_| bare)),
+        (None, without_date(model)),
+        (vendor, vendor.and_then(|_| without_date(bare))),
+    ];
+    candidates.into_iter().filter_map(|(vendor, name)| Some((vendor, name?)))
+}
+
+/// Whether a model has this name, as in the lookup of prices: `gpt-4o` also names `openai/gpt-4o-2024-08-06`.
+pub(crate) fn is_named(model: &str, name: &str) -> bool {
+    names_of(model).any(|(_, known)| known == name)
 }
 
 /// Splits off the prefix of a known vendor.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::custom_metric_stats::metric_stats;
 use super::identity::cluster_name;
 use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
@@ -16,7 +17,8 @@ use crate::wording::{format_decimal, group_decimal};
 /// The input of thresholds and summaries: one value per item or execution.
 #[derive(Debug, Default)]
 pub struct RunMetrics<'a> {
-    items: &'a [ItemResult],
+    pub(super) items: &'a [ItemResult],
+    pub(super) prices: PriceTable,
     /// The evaluators, in order.
     pub(super) evaluators: Vec<EvaluatorMetrics<'a>>,
     /// Each item's mean latency in milliseconds.
@@ -82,6 +84,7 @@ impl<'a> RunMetrics<'a> {
     pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
         let mut figures = RunMetrics {
             items,
+            prices: prices.clone(),
             evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
             latency: Vec::with_capacity(items.len()),
             ..RunMetrics::default()
@@ -166,6 +169,7 @@ impl<'a> RunMetrics<'a> {
                 p99: l.p99,
             }),
             traffic: TrafficSummary::of(self.items),
+            metrics: metric_stats(self.items),
             ..Summary::default()
         };
         self.judges.add_to(&mut summary);
@@ -175,13 +179,13 @@ impl<'a> RunMetrics<'a> {
 
 /// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.
 #[derive(Default)]
-struct ClusterNumbering {
+pub(super) struct ClusterNumbering {
     named: HashMap<String, usize>,
     count: usize,
 }
 
 impl ClusterNumbering {
-    fn of(&mut self, item: &ItemResult) -> usize {
+    pub(super) fn of(&mut self, item: &ItemResult) -> usize {
         let new = self.count;
         let number = match cluster_name(&item.input) {
             Some(name) => *self.named.entry(name).or_insert(new),
@@ -341,14 +345,14 @@ const MS_PER_SECOND: f64 = 1000.0;
 pub fn format_value(threshold: &Threshold, actual: f64) -> String {
     let is_ratio = threshold.metric() == Metric::Ratio;
     let (unit, name) = match threshold.category() {
-        Category::Latency if !is_ratio && actual.abs() >= MS_PER_SECOND => (MS_PER_SECOND, "s"),
+        category if category.is_duration() && !is_ratio && actual.abs() >= MS_PER_SECOND => {
+            (MS_PER_SECOND, "s")
+        }
         _ => (1.0, "ms"),
     };
     let (amount, fewest) = match threshold.category() {
-        Category::Latency | Category::Tokens | Category::Cost | Category::JudgeCost if !is_ratio => {
-            (actual / unit, significant_decimals(actual / unit))
-        }
-        _ => (actual, SCORE_DECIMALS),
+        category if is_ratio || category.is_score() => (actual, SCORE_DECIMALS),
+        _ => (actual / unit, significant_decimals(actual / unit)),
     };
     let keeps_its_side = |figure: &String| {
         figure.parse::<f64>().is_ok_and(|it| threshold.is_met_by(it * unit) == threshold.is_met_by(actual))
@@ -357,8 +361,8 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
     let figure = group_decimal(&figure.unwrap_or_else(|| amount.to_string()));
     match threshold.category() {
         _ if is_ratio => figure,
-        Category::Latency => format!("{figure} {name}"),
-        Category::Cost | Category::JudgeCost => match figure.strip_prefix('-') {
+        category if category.is_duration() => format!("{figure} {name}"),
+        Category::Cost | Category::ModelCost(_) | Category::JudgeCost => match figure.strip_prefix('-') {
             Some(figure) => format!("-${figure}"),
             None => format!("${figure}"),
         },

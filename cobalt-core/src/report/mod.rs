@@ -3,6 +3,7 @@
 pub mod comparison;
 mod config;
 mod custom_metric;
+mod custom_metric_stats;
 mod evaluate_thresholds;
 mod identity;
 mod item;
@@ -17,6 +18,7 @@ mod shard;
 pub mod stats;
 mod summary;
 mod threshold;
+mod trace_metrics;
 mod traffic;
 mod validate;
 

@@ -48,6 +48,17 @@ fn sensible_thresholds_are_taken() {
         quote!(cost.total <= 0.5),
         quote!(judge_cost.total <= config.limit),
         quote!((score.p50 >= 0.5)),
+        quote!(model_calls.max <= 20),
+        quote!(tool_calls.avg <= LIMIT),
+        quote!(time_to_first_token.p95 <= 800ms),
+        quote!(time_to_first_token.avg <= Duration::from_secs(1)),
+        quote!(tokens["gpt-4o"].p95 <= 5_000),
+        quote!(cost[MODEL].total <= 0.5),
+        quote!(metrics["retrieved"].avg >= 5),
+        quote!(metrics["drift"].min >= -0.5),
+        quote!(metrics["drift"].max <= 0.5),
+        quote!(metrics["macro_f1"].value >= 0.8),
+        quote!(vs_baseline.metrics["retrieved"].drop <= 1),
         quote!(vs_baseline.score.drop <= 0.02),
         quote!(vs_baseline.concise.drop < LIMIT),
         quote!(vs_baseline.evaluators["any name"].drop <= 0),
@@ -149,6 +160,22 @@ fn an_evaluator_is_named_in_one_of_two_ways() {
         quote!(evaluators.avg >= 0.5),
         quote!(concise["x"].avg >= 0.5),
         quote!(evaluators[0].avg >= 0.5),
+    ];
+    assert_messages!(thresholds.map(|threshold| (threshold.clone(), objections(threshold))));
+}
+
+#[test]
+fn models_and_metrics_are_named_in_brackets() {
+    let thresholds = [
+        quote!(metrics.avg >= 0.5),
+        quote!(metrics["x"] >= 0.5),
+        quote!(metrics[0].avg >= 0.5),
+        quote!(metric["x"].avg >= 0.5),
+        quote!(latency["x"].avg <= 5s),
+        quote!(tokens["gpt-4o"].max <= 5),
+        quote!(cost["gpt-4o"].total >= 5),
+        quote!(tool_calls.avg <= 5s),
+        quote!(vs_baseline.cost["gpt-4o"].rise <= 5),
     ];
     assert_messages!(thresholds.map(|threshold| (threshold.clone(), objections(threshold))));
 }

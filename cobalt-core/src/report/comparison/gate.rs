@@ -113,11 +113,14 @@ impl<'a> ComparedRuns<'a> {
             Category::Latency => ComparedMetric::amount(Quantity::Latency),
             Category::Tokens => ComparedMetric::amount(Quantity::Tokens),
             Category::Cost => ComparedMetric::amount(Quantity::Cost),
-            Category::JudgeCost => {
-                return Err(missed(
-                    threshold,
-                    "judge cost cannot be compared with a baseline: it depends on the cache",
-                ));
+            category @ (Category::JudgeCost
+            | Category::TimeToFirstToken
+            | Category::ModelTokens(_)
+            | Category::ModelCost(_)
+            | Category::ModelCalls
+            | Category::ToolCalls
+            | Category::CustomMetric(_)) => {
+                return Err(missed(threshold, &format!("`{category}` cannot be compared with a baseline")));
             }
         };
         if !figure.is_in(self.now) {

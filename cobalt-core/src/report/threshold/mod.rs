@@ -29,13 +29,18 @@ use crate::wording;
 /// | `score`, an evaluator's name, `evaluators["any name"]` | `avg`, `min`, `p50`, `p95`, `p99`, `pass_rate`, `pass_rate(0.6)` | `>=` or `>` a number from 0 to 1 |
 /// | the same | `max` | `<=` or `<` a number from 0 to 1 |
 /// | `latency` | `avg`, `max`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a duration such as `5s`, or milliseconds |
-/// | `judge_cost` | the same | `<=` or `<` US dollars |
-/// | `tokens` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a number of tokens |
-/// | `cost` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
-/// | `latency`, `tokens`, `cost`, `judge_cost` | `min` | `>=` or `>` the same |
+/// | `time_to_first_token` | `avg`, `max`, `p50`, `p95`, `p99` | the same |
+/// | `judge_cost` | those of `latency` | `<=` or `<` US dollars |
+/// | `model_calls`, `tool_calls` | the same | `<=` or `<` a number of calls |
+/// | `tokens`, `tokens["gpt-4o"]` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a number of tokens |
+/// | `cost`, `cost["gpt-4o"]` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
+/// | all of these from `latency` on | `min` | `>=` or `>` the same |
+/// | `metrics["any name"]`, recorded by the agent | `avg`, `min`, `max`, `p50`, `p95`, `p99`, `total` | any comparison with a number |
+/// | `metrics["any name"]`, of the whole run | `value` | the same |
 /// | `vs_baseline.` before `score` or an evaluator | `drop` | `<=` or `<` a number from 0 to 1 |
 /// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration per item; tokens or US dollars per trial |
 /// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for 10% more |
+/// | `vs_baseline.` before `metrics["any name"]` | `drop`, `rise` | `<=` or `<` a number |
 ///
 /// Thresholds that start with `vs_baseline.` compare the mean over the items of a run with that of an
 /// [earlier run](crate::report::comparison); see the attribute `experiment` for details.
@@ -53,7 +58,7 @@ pub struct Threshold {
 impl Threshold {
     /// A threshold for a metric of the report.
     ///
-    /// The bound is in the category's own unit: a score from 0 to 1, milliseconds, tokens or US dollars.
+    /// The bound is in the category's own unit: a score from 0 to 1, milliseconds, tokens, US dollars, calls, or the metric's own.
     /// [`validate`](Self::validate) checks whether the four are consistent.
     #[must_use]
     pub fn new(category: Category, metric: Metric, comparison: Comparison, bound: f64) -> Self {
@@ -106,7 +111,7 @@ impl Threshold {
         self.comparison
     }
 
-    /// The bound: a score from 0 to 1, milliseconds, tokens or US dollars.
+    /// The bound: a score from 0 to 1, milliseconds, tokens, US dollars, calls, or in the metric's own unit.
     #[must_use]
     pub fn bound(&self) -> f64 {
         self.bound
@@ -167,7 +172,7 @@ impl Threshold {
                 self.metric.with_pass_mark(mark)?;
             }
             self.category.check_comparison(self.metric, self.comparison, &self.bound_text())?;
-            self.category.check_bound(self.bound)
+            self.category.check_bound(self.metric, self.bound)
         };
         checks().map_err(|message| ThresholdError::new(&self.to_string(), message))
     }

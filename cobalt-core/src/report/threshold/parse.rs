@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use cobalt_thresholds::{
-    Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE, closest, duration_nanos,
+    Category, Comparison, METRICS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE, closest, duration_nanos,
     invalid_operator_message,
 };
 
@@ -54,7 +54,7 @@ fn parse(text: &str) -> Result<Threshold, String> {
         .ok_or_else(|| invalid_operator_message(operator, &category, metric, bound))?;
     let value = self::parse_bound(&category, metric, bound)?;
     category.check_comparison(metric, comparison, bound)?;
-    category.check_bound(value)?;
+    category.check_bound(metric, value)?;
     Ok(Threshold::new(category, metric, comparison, value).with_bound_text(bound))
 }
 
@@ -85,17 +85,19 @@ impl ThresholdKind {
     }
 }
 
-/// Splits `score.avg …` or `evaluators["any name"].avg …` after the dot before the metric.
+/// Splits `score.avg …`, `evaluators["any name"].avg …` or `tokens["gpt-4o"].avg …` after the dot before the metric.
 fn parse_category(text: &str, kind: ThresholdKind) -> Result<(Category, &str), String> {
     let example = kind.example();
-    if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
-        let (name, rest) = unquote(quoted)
-            .and_then(|(name, rest)| Some((name, rest.strip_prefix("].")?)))
+    for prefix in Category::WITH_NAME {
+        let Some(quoted) = text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix("[\"")) else {
+            continue;
+        };
+        return unquote(quoted)
+            .and_then(|(name, rest)| Some((Category::with_name(prefix, name)?, rest.strip_prefix("].")?)))
             .ok_or_else(|| {
-                let example = example.replace("score", &format!("{EVALUATORS}[\"name\"]"));
-                format!("unclosed evaluator name: write `{example}`")
-            })?;
-        return Ok((Category::Evaluator(name), rest));
+                let example = example.replace("score", &format!("{prefix}[\"name\"]"));
+                format!("unclosed name in brackets: write `{example}`")
+            });
     }
     let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
     // The pass mark of `pass_rate(0.6)` also has a dot.
@@ -108,6 +110,9 @@ fn parse_category(text: &str, kind: ThresholdKind) -> Result<(Category, &str), S
     let name = name.trim();
     if name.is_empty() {
         return Err(format!("missing category: write, for example, `{example}`"));
+    }
+    if name == METRICS {
+        return Err(format!("missing metric name: write `{METRICS}[\"any name\"]`"));
     }
     let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
     Ok((category, rest))
@@ -144,7 +149,7 @@ fn parse_metric(category: &Category, text: &str) -> Result<Metric, String> {
 
 fn parse_bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String> {
     let refused = || category.invalid_bound_message(metric, text);
-    let is_duration = *category == Category::Latency && metric != Metric::Ratio;
+    let is_duration = category.is_duration() && metric != Metric::Ratio;
     match split_unit(text).filter(|_| is_duration) {
         Some((value, unit)) => {
             let value = parse_number(value).ok_or_else(refused)?;
@@ -181,7 +186,7 @@ fn parse_number(text: &str) -> Option<f64> {
     text.replace('_', "").parse().ok().filter(|number: &f64| digits && number.is_finite())
 }
 
-/// A number: the bound of a score, of tokens, of a cost.
+/// A number: the bound of a score, of tokens, of a cost, of a metric.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the bound of this threshold must be a number, not `{Self}`",
@@ -192,10 +197,10 @@ pub trait NumberBound {
     fn number_bound(self) -> f64;
 }
 
-/// A duration, or a number of milliseconds: the bound of a latency.
+/// A duration, or a number of milliseconds: the bound of a latency or of a time to the first token.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the bound of a latency must be a `Duration` or a number of milliseconds, not `{Self}`",
+    message = "the bound of a latency or of a time to the first token must be a `Duration` or a number of milliseconds, not `{Self}`",
     label = "neither a duration nor a number"
 )]
 pub trait LatencyBound {

@@ -12,6 +12,10 @@ fn evaluator(name: &str) -> Category {
     Category::Evaluator(name.to_owned())
 }
 
+fn custom(name: &str) -> Category {
+    Category::CustomMetric(name.to_owned())
+}
+
 #[test]
 fn a_threshold_is_read_from_text() {
     for (text, category, metric, comparison, bound) in [
@@ -23,6 +27,26 @@ fn a_threshold_is_read_from_text() {
         ("tokens.total <= 10_000", Category::Tokens, Metric::Total, Comparison::AtMost, 10_000.0),
         ("cost.p50 <= 1e-3", Category::Cost, Metric::P50, Comparison::AtMost, 0.001),
         ("judge_cost.total <= 1", Category::JudgeCost, Metric::Total, Comparison::AtMost, 1.0),
+        ("model_calls.max <= 20", Category::ModelCalls, Metric::Max, Comparison::AtMost, 20.0),
+        ("tool_calls.min >= 1", Category::ToolCalls, Metric::Min, Comparison::AtLeast, 1.0),
+        ("time_to_first_token.p95 < 0.8s", Category::TimeToFirstToken, Metric::P95, Comparison::Below, 800.0),
+        (
+            r#"cost["gpt-4.1"].total <= 0.5"#,
+            Category::ModelCost("gpt-4.1".to_owned()),
+            Metric::Total,
+            Comparison::AtMost,
+            0.5,
+        ),
+        (
+            r#"tokens["gpt-4o"].p95 <= 5_000"#,
+            Category::ModelTokens("gpt-4o".to_owned()),
+            Metric::P95,
+            Comparison::AtMost,
+            5000.0,
+        ),
+        (r#"metrics["a b"].avg >= -5"#, custom("a b"), Metric::Avg, Comparison::AtLeast, -5.0),
+        (r#"metrics["f1"].value > 0.8"#, custom("f1"), Metric::Value, Comparison::Above, 0.8),
+        (r#"vs_baseline.metrics["f1"].rise <= 2"#, custom("f1"), Metric::Rise, Comparison::AtMost, 2.0),
         ("x.pass_rate ( 0.6 ) >= 0.9", evaluator("x"), Metric::PassRate(Some(0.6)), Comparison::AtLeast, 0.9),
         ("edit-distance.min >= 0.5", evaluator("edit-distance"), Metric::Min, Comparison::AtLeast, 0.5),
         (
@@ -77,6 +101,8 @@ fn a_test_case_is_named_as_the_threshold_was_written() {
         ("latency.p95 <= 5 s", "latency.p95<=5s"),
         ("x.pass_rate(0.6) >= 0.9", "x.pass_rate(0.6)>=0.9"),
         (r#"evaluators["any name"].min >= 0.5"#, "any-name.min>=0.5"),
+        (r#"cost["gpt-4o"].total <= 0.5"#, "cost.gpt-4o.total<=0.5"),
+        (r#"metrics["any name"].avg >= 5"#, "metrics.any-name.avg>=5"),
         ("vs_baseline.latency.rise <= 200 ms", "vs_baseline.latency.rise<=200ms"),
         (r#"vs_baseline.evaluators["any name"].drop <= 0.1"#, "vs_baseline.any-name.drop<=0.1"),
     ] {
@@ -103,6 +129,10 @@ fn the_text_form_is_read_back() {
         r#"evaluators["tokens"].min >= 0.5"#,
         r#"evaluators["evaluators"].min >= 0.5"#,
         r#"evaluators["vs_baseline"].min >= 0.5"#,
+        r#"tokens["gpt-4o"].p95 <= 5000"#,
+        r#"metrics["a \"b\""].avg < -1.5"#,
+        r#"evaluators["metrics"].min >= 0.5"#,
+        r#"vs_baseline.metrics["retrieved"].drop <= 2"#,
         "vs_baseline.concise.drop <= 0.02",
         r#"vs_baseline.evaluators["any name"].drop <= 0.02"#,
         "vs_baseline.tokens.ratio < 1.5",
@@ -135,7 +165,17 @@ fn a_refusal_quotes_the_threshold_and_says_what_to_write() {
         ("x.pass_rate(2) >= 0.5", "for 2% write `0.02`"),
         ("x.pass_rate(a) >= 0.5", "a pass mark is a number"),
         ("x.avg(0.5) >= 0.5", "only `pass_rate` takes a pass mark"),
-        (r#"evaluators["x.avg >= 0.5"#, "unclosed evaluator name"),
+        (r#"evaluators["x.avg >= 0.5"#, "unclosed name in brackets"),
+        ("model_calls.total >= 5", "write `model_calls.total <= 5`"),
+        ("model_calls.max <= 5s", "must be a number of calls, not `5s`"),
+        ("time_to_first_token.total <= 5s", "`time_to_first_token` has no metric `total`"),
+        (r#"tokens["gpt-4o"].max <= 5"#, r#"write `tokens["gpt-4o"].total`"#),
+        (r#"cost["gpt-4o.total <= 5"#, "unclosed name in brackets"),
+        ("metrics.avg <= 5", r#"missing metric name: write `metrics["any name"]`"#),
+        (r#"metrics["x"].avg == 5"#, r#"write `metrics["x"].avg >= 5`"#),
+        (r#"metrics["x"].pass_rate >= 0.5"#, "has no metric `pass_rate`"),
+        (r#"vs_baseline.metrics["x"].drop <= -1"#, "must be at least 0"),
+        (r#"vs_baseline.tokens["gpt-4o"].rise <= 1"#, "cannot be compared with a baseline"),
         ("score.drop <= 0.02", "to compare with a baseline, write `vs_baseline.score.drop`"),
         (
             "vs_baseline.score.avg >= 0.8",
@@ -208,6 +248,9 @@ mod written {
             Just(Category::Tokens),
             Just(Category::Cost),
             Just(Category::JudgeCost),
+            Just(Category::ToolCalls),
+            any::<String>().prop_map(Category::ModelCost),
+            any::<String>().prop_map(Category::CustomMetric),
         ];
         let metric = prop_oneof![
             Just(Metric::Avg),

@@ -1,0 +1,209 @@
+//! The measured value of a threshold.
+
+use std::collections::BTreeSet;
+
+use cobalt_thresholds::METRICS;
+
+use crate::report::custom_metric_stats::metric_stats;
+use crate::report::metrics::{EvaluatorMetrics, RunMetrics, ratio};
+use crate::report::stats::{DescriptiveStats, describe, sum};
+use crate::report::threshold::{Category, Metric, Threshold, unknown_evaluator};
+use crate::report::trace_metrics::{FirstTokenTimes, calls, model_shares};
+use crate::wording::{self, count};
+
+/// The value, or why there is none.
+pub(super) fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, String> {
+    if !figures.answered {
+        return Err("every item failed".to_owned());
+    }
+    let metric = match threshold.metric() {
+        // Comparisons with a baseline use means.
+        metric if metric.is_against_baseline() => Metric::Avg,
+        metric => metric,
+    };
+    match threshold.category() {
+        Category::Score => score_metric(metric, &figures.evaluators),
+        Category::Evaluator(name) => {
+            let evaluator = figures.evaluators.iter().find(|evaluator| evaluator.name == name);
+            evaluator
+                .ok_or_else(|| {
+                    unknown_evaluator(
+                        name,
+                        threshold,
+                        figures.evaluators.iter().map(|evaluator| evaluator.name),
+                    )
+                })
+                .and_then(|evaluator| evaluator_metric(metric, evaluator))
+        }
+        Category::Latency => amount_metric(metric, &figures.live_latency, || {
+            let why = if figures.latency.is_empty() { "no item was run" } else { "every item failed" };
+            why.to_owned()
+        }),
+        Category::Tokens if figures.without_tokens > 0 && !figures.tokens.is_empty() => {
+            let how = "`Output::tokens(input, output)` or `Context::record`";
+            Err(partially_reported(figures.without_tokens, figures, "tokens", how))
+        }
+        Category::Tokens => amount_metric(metric, &figures.tokens, || {
+            "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
+        }),
+        Category::Cost if figures.unpriced > 0 => Err(format!(
+            "{} used tokens of unknown cost; {}",
+            count(figures.unpriced, "item"),
+            if figures.unpriced_models.is_empty() {
+                format!("report {HOW_TO_REPORT_COST}")
+            } else {
+                add_prices(&figures.unpriced_models)
+            }
+        )),
+        Category::Cost if figures.without_cost > 0 && !figures.cost.is_empty() => Err(partially_reported(
+            figures.without_cost,
+            figures,
+            "a cost",
+            "`Output::cost(usd)`, `Output::model` and `Output::tokens`, or `Context::record`",
+        )),
+        Category::Cost => amount_metric(metric, &figures.cost, || {
+            format!("no output reports a cost; report {HOW_TO_REPORT_COST}")
+        }),
+        Category::TimeToFirstToken => {
+            let times = FirstTokenTimes::of(figures.items).live;
+            amount_metric(metric, &times, || FirstTokenTimes::missing(figures.items))
+        }
+        Category::ModelCalls => {
+            let calls = calls(figures.items, |trace| trace.model_calls().count())?;
+            amount_metric(metric, &calls, || "no item was run".to_owned())
+        }
+        Category::ToolCalls => {
+            let calls = calls(figures.items, |trace| trace.tool_calls().count())?;
+            amount_metric(metric, &calls, || "no item was run".to_owned())
+        }
+        Category::ModelTokens(_) if figures.without_tokens > 0 && !figures.tokens.is_empty() => {
+            Err(partially_reported(figures.without_tokens, figures, "tokens", HOW_TO_REPORT_USAGE))
+        }
+        Category::ModelTokens(model) => {
+            let shares = model_shares(figures, model)?;
+            let without = shares.iter().filter(|share| share.lacks_tokens).count();
+            if without > 0 {
+                let items = count(without, "item");
+                return Err(format!(
+                    "{items} called `{model}` without its tokens; report them with {HOW_TO_REPORT_USAGE}"
+                ));
+            }
+            let tokens: Vec<_> = shares.iter().map(|share| share.tokens as f64).collect();
+            amount_metric(metric, &tokens, || "no item was run".to_owned())
+        }
+        Category::ModelCost(_) if figures.without_cost > 0 && !figures.cost.is_empty() => {
+            Err(partially_reported(figures.without_cost, figures, "a cost", HOW_TO_REPORT_USAGE))
+        }
+        Category::ModelCost(model) => {
+            let shares = model_shares(figures, model)?;
+            let unpriced = shares.iter().filter(|share| share.is_unpriced).count();
+            if unpriced > 0 {
+                let (items, model) = (count(unpriced, "item"), BTreeSet::from([model.clone()]));
+                return Err(format!("the cost of its calls in {items} is unknown; {}", add_prices(&model)));
+            }
+            let costs: Vec<_> = shares.iter().map(|share| share.cost).collect();
+            amount_metric(metric, &costs, || "no item was run".to_owned())
+        }
+        Category::CustomMetric(name) => custom_metric(metric, name, figures),
+        Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
+            Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
+        }
+        Category::JudgeCost => amount_metric(metric, &figures.judges.cost, || "no judge answered".to_owned()),
+    }
+}
+
+/// How an agent reports a cost.
+const HOW_TO_REPORT_COST: &str = "the cost with `Output::cost(usd)`, or the model and both token counts with `Output` or `Context::record`";
+
+/// How an agent reports the usage of each model.
+const HOW_TO_REPORT_USAGE: &str = "`Output::model` and `Output::tokens`, or `Context::record`";
+
+/// The message for a metric that only some items report: their total would be too low.
+fn partially_reported(without: usize, figures: &RunMetrics<'_>, what: &str, how: &str) -> String {
+    let reporting = figures.answered_items.saturating_sub(without);
+    let verb = if reporting == 1 { "reports" } else { "report" };
+    format!(
+        "only {reporting} of {} {verb} {what}; report it for every output with {how} (0 tokens if no model was called)",
+        count(figures.answered_items, "item"),
+    )
+}
+
+/// What to do about models without a price.
+fn add_prices(models: &BTreeSet<String>) -> String {
+    format!("add {} under `[prices]` in cobalt.toml", wording::join_quoted(models.iter().map(String::as_str)))
+}
+
+fn evaluator_metric(metric: Metric, evaluator: &EvaluatorMetrics<'_>) -> Result<f64, String> {
+    let rate = match metric {
+        Metric::PassRate(mark) => evaluator.pass_rate(mark),
+        _ => describe(&evaluator.scores).and_then(|stats| statistic(metric, &stats)),
+    };
+    rate.ok_or_else(|| {
+        format!("`{}` gave no score in {}", evaluator.name, count(evaluator.errors, "evaluation"))
+    })
+}
+
+/// A metric over all scores of all evaluators; each score is compared with its own evaluator's pass mark.
+fn score_metric(metric: Metric, evaluators: &[EvaluatorMetrics<'_>]) -> Result<f64, String> {
+    let scores: Vec<f64> = evaluators.iter().flat_map(|evaluator| evaluator.scores.iter().copied()).collect();
+    let figure = match metric {
+        Metric::PassRate(mark) => {
+            let passed = evaluators.iter().map(|evaluator| {
+                let mark = mark.unwrap_or(evaluator.pass_mark);
+                evaluator.scores.iter().filter(|score| **score >= mark).count()
+            });
+            ratio(passed.sum(), scores.len())
+        }
+        _ => describe(&scores).and_then(|stats| statistic(metric, &stats)),
+    };
+    figure.ok_or_else(|| "no evaluator gave a score".to_owned())
+}
+
+/// A metric that the agent recorded.
+fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result<f64, String> {
+    let metrics = metric_stats(figures.items);
+    let Some(stats) = metrics.get(name) else {
+        return Err(match metrics.is_empty() {
+            true => {
+                format!("no execution recorded `{name}`; record it with `context.metric({name:?}, value)`")
+            }
+            false => format!(
+                "no execution recorded `{name}`; {}",
+                wording::suggest_or_list(name, metrics.keys().map(String::as_str))
+            ),
+        });
+    };
+    Ok(match metric {
+        Metric::Avg => stats.avg,
+        Metric::Min => stats.min,
+        Metric::Max => stats.max,
+        Metric::P50 => stats.p50,
+        Metric::P95 => stats.p95,
+        Metric::P99 => stats.p99,
+        Metric::Total => stats.total,
+        _ => {
+            return Err(format!(
+                "items record it, so it has no `{metric}` of the run; write `{METRICS}[{name:?}].avg`"
+            ));
+        }
+    })
+}
+
+fn amount_metric(metric: Metric, amounts: &[f64], nothing: impl FnOnce() -> String) -> Result<f64, String> {
+    if metric == Metric::Total && !amounts.is_empty() {
+        return Ok(sum(amounts.iter().copied()));
+    }
+    describe(amounts).and_then(|stats| statistic(metric, &stats)).ok_or_else(nothing)
+}
+
+fn statistic(metric: Metric, stats: &DescriptiveStats) -> Option<f64> {
+    Some(match metric {
+        Metric::Avg => stats.mean,
+        Metric::Min => stats.min,
+        Metric::Max => stats.max,
+        Metric::P50 => stats.p50,
+        Metric::P95 => stats.p95,
+        Metric::P99 => stats.p99,
+        _ => return None,
+    })
+}

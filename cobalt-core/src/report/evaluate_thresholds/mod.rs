@@ -1,0 +1,200 @@
+//! Evaluates thresholds, and derives the verdict of a run.
+
+mod measure;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod trace_tests;
+
+use super::comparison::{GateResult, evaluate_against};
+use super::measurements::Measurements;
+use super::metrics::{RunMetrics, format_value};
+use super::outcome::{CiStatus, ThresholdOutcome, ThresholdStatus, Violation};
+use super::threshold::{Category, Threshold};
+use super::trace_metrics::FirstTokenTimes;
+use crate::wording::count;
+use measure::measure;
+
+impl ThresholdOutcome {
+    /// The outcome of a threshold. An inconclusive one does not pass here.
+    pub(super) fn new(
+        threshold: &Threshold,
+        finding: ThresholdStatus,
+        actual: Option<f64>,
+        message: String,
+    ) -> Self {
+        Self {
+            name: threshold.case_name(),
+            finding,
+            passed: finding == ThresholdStatus::Met,
+            against_baseline: threshold.is_against_baseline(),
+            actual,
+            figure: actual.map(|actual| format_value(threshold, actual)),
+            message,
+        }
+    }
+}
+
+/// Evaluates a threshold. If there is nothing to measure, it is missed, and the message says why.
+///
+/// A threshold against a baseline is inconclusive here and does not pass: see
+/// [`evaluate_against`](super::comparison::evaluate_against).
+#[must_use]
+pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOutcome {
+    if let Some(outcome) = replayed_latency(threshold, figures) {
+        return outcome;
+    }
+    match measure(threshold, figures) {
+        Ok(_) if threshold.is_against_baseline() => {
+            let message = format!("`{threshold}` needs a baseline");
+            ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message)
+        }
+        Ok(actual) => {
+            let passed = threshold.is_met_by(actual);
+            let relation = if passed { "meets" } else { "misses" };
+            let message = format!(
+                "{} is {}, which {relation} `{threshold}`",
+                metric_name(threshold),
+                format_value(threshold, actual)
+            );
+            let finding = if passed { ThresholdStatus::Met } else { ThresholdStatus::Missed };
+            ThresholdOutcome::new(threshold, finding, Some(actual), message)
+        }
+        Err(reason) => nothing_to_measure(threshold, &reason),
+    }
+}
+
+/// The outcome of a threshold if the run has nothing to measure for it.
+pub fn missing_measurement(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<ThresholdOutcome> {
+    measure(threshold, figures).err().map(|reason| nothing_to_measure(threshold, &reason))
+}
+
+/// The outcome of a threshold for the latency or the time to the first token if items were replayed and no other has a latency: there is nothing to measure, which is
+/// nobody's fault, so it passes.
+fn replayed_latency(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<ThresholdOutcome> {
+    let is_replayed = match threshold.category() {
+        Category::Latency => figures.has_replays && figures.live_latency.is_empty(),
+        Category::TimeToFirstToken => {
+            let times = FirstTokenTimes::of(figures.items);
+            times.replayed > 0 && times.live.is_empty()
+        }
+        _ => false,
+    };
+    if !is_replayed {
+        return None;
+    }
+    let what = match threshold.category() {
+        Category::Latency => "the latency",
+        _ => "the time to the first token",
+    };
+    let message = format!(
+        "`{threshold}` has nothing to measure: {} replayed, so {what} is that of the recording; to measure it, run with \
+         `COBALT_RECORD=off`",
+        match (figures.latency.len(), figures.replayed_items) {
+            (1, 1) => "the item was".to_owned(),
+            (items, replayed) if items == replayed => format!("all {} were", count(items, "item")),
+            _ => "no item ran live; some were".to_owned(),
+        }
+    );
+    let outcome = ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message);
+    Some(ThresholdOutcome { passed: true, ..outcome })
+}
+
+fn nothing_to_measure(threshold: &Threshold, reason: &str) -> ThresholdOutcome {
+    let message = format!("`{threshold}` has nothing to measure: {reason}");
+    ThresholdOutcome::new(threshold, ThresholdStatus::Missed, None, message)
+}
+
+/// The thresholds' outcomes in the form of a result file; `None` without thresholds.
+pub fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome]) -> Option<CiStatus> {
+    if thresholds.is_empty() {
+        return None;
+    }
+    let those = |select: fn(&ThresholdOutcome) -> bool| -> Vec<_> {
+        let judged = thresholds.iter().zip(outcomes).filter(|(_, outcome)| select(outcome));
+        judged.map(|(threshold, outcome)| violation(threshold, outcome)).collect()
+    };
+    let violations = those(|outcome| !outcome.passed);
+    let inconclusive = those(|outcome| outcome.finding == ThresholdStatus::Inconclusive);
+    let missed = outcomes.iter().filter(|outcome| outcome.finding == ThresholdStatus::Missed).count();
+    let all = count(thresholds.len(), "threshold");
+    let summary = match (missed, inconclusive.len()) {
+        (0, 0) => format!("{all} met"),
+        (0, open) => format!("{open} of {all} inconclusive"),
+        (missed, 0) => format!("{missed} of {all} missed"),
+        (missed, open) => format!("{missed} of {all} missed, {open} inconclusive"),
+    };
+    let (passed, thresholds) = (violations.is_empty(), outcomes.to_vec());
+    Some(CiStatus { passed, violations, inconclusive, thresholds, summary })
+}
+
+fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {
+    Violation {
+        category: threshold.category().name().into_owned(),
+        metric: threshold.metric().to_string(),
+        expected: threshold.bound(),
+        actual: outcome.actual,
+        message: outcome.message.clone(),
+    }
+}
+
+fn metric_name(threshold: &Threshold) -> String {
+    format!("{}.{}", threshold.category(), threshold.metric())
+}
+
+/// The input for evaluating thresholds against a baseline.
+#[derive(Debug)]
+pub struct BaselineContext<'a> {
+    /// The measurements of the baseline and of this run, or why there is no baseline.
+    pub runs: Result<(&'a Measurements, &'a Measurements), &'a str>,
+    /// Whether inconclusive thresholds pass.
+    pub inconclusive_passes: bool,
+}
+
+/// Evaluates the thresholds, in order.
+pub fn evaluate_all(
+    thresholds: &[Threshold],
+    figures: &RunMetrics<'_>,
+    against: &BaselineContext<'_>,
+) -> Vec<ThresholdOutcome> {
+    let alone = |threshold: &Threshold| {
+        if let Some(outcome) = replayed_latency(threshold, figures) {
+            return Some(outcome);
+        }
+        (!threshold.is_against_baseline())
+            .then(|| evaluate(threshold, figures))
+            // There is nothing to compare with any baseline.
+            .or_else(|| missing_measurement(threshold, figures))
+    };
+    let mut outcomes: Vec<_> = thresholds.iter().map(alone).collect();
+    let open: Vec<_> = thresholds.iter().zip(&outcomes).filter(|(_, known)| known.is_none()).collect();
+    let open: Vec<_> = open.into_iter().map(|(threshold, _)| threshold).collect();
+    let mut judged = match against.runs {
+        Ok((baseline, now)) => evaluate_against(baseline, now, &open),
+        Err(reason) => open.iter().map(|threshold| without_baseline(threshold, reason)).collect(),
+    }
+    .into_iter();
+    for (threshold, outcome) in thresholds.iter().zip(&mut outcomes) {
+        if outcome.is_none() {
+            *outcome = judged.next().map(|judged| against.outcome(threshold, judged));
+        }
+    }
+    outcomes.into_iter().flatten().collect()
+}
+
+impl BaselineContext<'_> {
+    fn outcome(&self, threshold: &Threshold, judged: GateResult) -> ThresholdOutcome {
+        let GateResult { finding, actual, mut message } = judged;
+        let is_inconclusive = finding == ThresholdStatus::Inconclusive;
+        if is_inconclusive && !self.inconclusive_passes {
+            message += " (fails: `on-inconclusive` is `fail`)";
+        }
+        let outcome = ThresholdOutcome::new(threshold, finding, actual, message);
+        ThresholdOutcome { passed: outcome.passed || is_inconclusive && self.inconclusive_passes, ..outcome }
+    }
+}
+
+fn without_baseline(threshold: &Threshold, reason: &str) -> GateResult {
+    let message = format!("`{threshold}` has nothing to compare with: {reason}");
+    GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message }
+}

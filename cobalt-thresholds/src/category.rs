@@ -1,0 +1,356 @@
+//! What a threshold measures.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::messages::{join_quoted, out_of_range_message};
+use crate::{Comparison, Direction, EVALUATORS, METRICS, Metric, VS_BASELINE};
+
+/// What a threshold measures.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Category {
+    /// All scores of all evaluators, each from 0 to 1.
+    Score,
+    /// The scores of the evaluator of this name, each from 0 to 1.
+    Evaluator(String),
+    /// The agent's latency per item, in milliseconds.
+    Latency,
+    /// The time from a request to the first token of its response, in milliseconds.
+    TimeToFirstToken,
+    /// The agent's tokens per item.
+    Tokens,
+    /// The tokens per item of the model of this name.
+    ModelTokens(String),
+    /// The agent cost per item, in US dollars.
+    Cost,
+    /// The cost per item of the model of this name, in US dollars.
+    ModelCost(String),
+    /// The judge cost per item, in US dollars.
+    JudgeCost,
+    /// The agent's model calls per item.
+    ModelCalls,
+    /// The agent's tool calls per item.
+    ToolCalls,
+    /// The metric of this name that agents record or a summary function calculates.
+    CustomMetric(String),
+}
+
+impl Category {
+    /// The names of the categories; any other name is an evaluator's.
+    #[doc(hidden)]
+    pub const NAMES: [&'static str; 8] = [
+        "score",
+        "latency",
+        "time_to_first_token",
+        "tokens",
+        "cost",
+        "judge_cost",
+        "model_calls",
+        "tool_calls",
+    ];
+
+    /// What a name in brackets may follow: `evaluators["any name"]`, `tokens["gpt-4o"]`.
+    #[doc(hidden)]
+    pub const WITH_NAME: [&'static str; 4] = [EVALUATORS, "tokens", "cost", METRICS];
+
+    /// The category with this name; `None` for the name of an evaluator.
+    #[doc(hidden)]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "score" => Self::Score,
+            "latency" => Self::Latency,
+            "time_to_first_token" => Self::TimeToFirstToken,
+            "tokens" => Self::Tokens,
+            "cost" => Self::Cost,
+            "judge_cost" => Self::JudgeCost,
+            "model_calls" => Self::ModelCalls,
+            "tool_calls" => Self::ToolCalls,
+            _ => return None,
+        })
+    }
+
+    /// The category of a name in brackets: of `tokens["gpt-4o"]`, `prefix` is `tokens`.
+    #[doc(hidden)]
+    pub fn with_name(prefix: &str, name: String) -> Option<Self> {
+        Some(match prefix {
+            EVALUATORS => Self::Evaluator(name),
+            "tokens" => Self::ModelTokens(name),
+            "cost" => Self::ModelCost(name),
+            METRICS => Self::CustomMetric(name),
+            _ => return None,
+        })
+    }
+
+    /// The category's name, or the evaluator's. For a model or a metric of one's own, it contains its name: `tokens.gpt-4o`,
+    /// `metrics.retrieved`.
+    pub fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Self::Score => "score",
+            Self::Evaluator(name) => name,
+            Self::Latency => "latency",
+            Self::TimeToFirstToken => "time_to_first_token",
+            Self::Tokens => "tokens",
+            Self::Cost => "cost",
+            Self::JudgeCost => "judge_cost",
+            Self::ModelCalls => "model_calls",
+            Self::ToolCalls => "tool_calls",
+            Self::ModelTokens(name) => return Cow::Owned(format!("tokens.{name}")),
+            Self::ModelCost(name) => return Cow::Owned(format!("cost.{name}")),
+            Self::CustomMetric(name) => return Cow::Owned(format!("{METRICS}.{name}")),
+        })
+    }
+
+    /// The names of this category's metrics.
+    pub fn metrics(&self) -> &'static [&'static str] {
+        match self {
+            Self::Score | Self::Evaluator(_) => &["avg", "min", "max", "p50", "p95", "p99", "pass_rate"],
+            Self::Latency | Self::ModelCalls | Self::ToolCalls => {
+                &["avg", "min", "max", "p50", "p95", "p99", "total"]
+            }
+            Self::TimeToFirstToken => &["avg", "min", "max", "p50", "p95", "p99"],
+            Self::JudgeCost => &["total", "avg", "min", "max", "p50", "p95", "p99"],
+            Self::Tokens | Self::ModelTokens(_) | Self::Cost | Self::ModelCost(_) => {
+                &["avg", "min", "p50", "p95", "p99", "total"]
+            }
+            Self::CustomMetric(_) => &["avg", "min", "max", "p50", "p95", "p99", "total", "value"],
+        }
+    }
+
+    /// The names of this category's metrics against a baseline.
+    pub fn baseline_metrics(&self) -> &'static [&'static str] {
+        match self {
+            Self::Score | Self::Evaluator(_) => &["drop"],
+            Self::Latency | Self::Tokens | Self::Cost => &["rise", "ratio"],
+            Self::CustomMetric(_) => &["drop", "rise"],
+            // Judge cost depends on the cache, not on the agent.
+            Self::JudgeCost
+            | Self::TimeToFirstToken
+            | Self::ModelTokens(_)
+            | Self::ModelCost(_)
+            | Self::ModelCalls
+            | Self::ToolCalls => &[],
+        }
+    }
+
+    /// Whether the values are scores from 0 to 1.
+    #[doc(hidden)]
+    pub fn is_score(&self) -> bool {
+        matches!(self, Self::Score | Self::Evaluator(_))
+    }
+
+    /// Whether the values are durations.
+    #[doc(hidden)]
+    pub fn is_duration(&self) -> bool {
+        matches!(self, Self::Latency | Self::TimeToFirstToken)
+    }
+
+    /// The metric with this name, without a pass mark, or an error that suggests one.
+    #[doc(hidden)]
+    pub fn metric(&self, name: &str) -> Result<Metric, String> {
+        match Metric::from_name(name) {
+            Some(metric) if self.metrics().contains(&name) => Ok(metric),
+            _ => Err(self.unknown_metric_message(name)),
+        }
+    }
+
+    /// The metric against a baseline with this name, or an error that suggests one.
+    #[doc(hidden)]
+    pub fn baseline_metric(&self, name: &str) -> Result<Metric, String> {
+        let known = self.baseline_metrics();
+        match Metric::from_name(name) {
+            Some(metric) if known.contains(&name) => return Ok(metric),
+            _ if known.is_empty() => {
+                let reason = if *self == Self::JudgeCost { ": it depends on the cache" } else { "" };
+                return Err(format!("`{self}` cannot be compared with a baseline{reason}"));
+            }
+            _ => {}
+        }
+        let listed = list_metrics(known);
+        Err(match Metric::suggest(name, known).filter(|meant| known.contains(meant)) {
+            Some(meant) => {
+                format!("`{VS_BASELINE}.{self}` has no metric `{name}`: did you mean `{meant}`? ({listed})")
+            }
+            None => format!("`{VS_BASELINE}.{self}` has no metric `{name}`: {listed}"),
+        })
+    }
+
+    fn unknown_metric_message(&self, name: &str) -> String {
+        let category = self;
+        if self.baseline_metrics().contains(&name) {
+            return format!(
+                "`{category}` has no metric `{name}`: to compare with a baseline, write \
+                 `{VS_BASELINE}.{category}.{name}`"
+            );
+        }
+        if name == "max" && self.metrics().contains(&"total") {
+            return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
+        }
+        let known = list_metrics(self.metrics());
+        match Metric::suggest(name, self.metrics()).filter(|meant| self.metrics().contains(meant)) {
+            Some(meant) => {
+                format!("`{category}` has no metric `{name}`: did you mean `{meant}`? ({known})")
+            }
+            None => format!("`{category}` has no metric `{name}`: {known}"),
+        }
+    }
+
+    /// Whether a metric needs a lower or an upper bound; `None` if it takes both.
+    #[doc(hidden)]
+    pub fn direction(&self, metric: Metric) -> Option<Direction> {
+        Some(match (self.is_score(), metric) {
+            (_, metric) if metric.is_against_baseline() => Direction::Upper,
+            _ if matches!(self, Self::CustomMetric(_)) => return None,
+            (true, Metric::Max) => Direction::Upper,
+            (true, _) | (false, Metric::Min) => Direction::Lower,
+            (false, _) => Direction::Upper,
+        })
+    }
+
+    /// Rejects a comparison that would require bad values; `bound` is its source text.
+    #[doc(hidden)]
+    pub fn check_comparison(
+        &self,
+        metric: Metric,
+        comparison: Comparison,
+        bound: &str,
+    ) -> Result<(), String> {
+        let side = match self.direction(metric) {
+            Some(direction) if comparison.direction() == direction => return Ok(()),
+            None => return Ok(()),
+            Some(Direction::Lower) => "needs a lower bound",
+            Some(Direction::Upper) => "needs an upper bound",
+        };
+        let right = comparison.mirrored();
+        let figure = self.metric_text(metric);
+        let message = format!("`{figure}` {side}: write `{figure} {right} {bound}`");
+        Err(message)
+    }
+
+    /// The left-hand side of a threshold: `score.avg`, `vs_baseline.score.drop`.
+    #[doc(hidden)]
+    pub fn metric_text(&self, metric: Metric) -> String {
+        metric.text_for(&self.to_string())
+    }
+
+    /// The message for a bound of the wrong kind.
+    #[doc(hidden)]
+    pub fn invalid_bound_message(&self, metric: Metric, bound: &str) -> String {
+        let subject = if metric.is_against_baseline() { self.metric_text(metric) } else { self.to_string() };
+        format!("the bound of `{subject}` must be {}, not `{bound}`", self.bound_kind(metric))
+    }
+
+    /// Rejects a bound that is out of range.
+    #[doc(hidden)]
+    pub fn check_bound(&self, metric: Metric, bound: f64) -> Result<(), String> {
+        if self.is_score() && !(0.0..=1.0).contains(&bound) {
+            return Err(format!("scores {}", out_of_range_message(bound)));
+        }
+        if matches!(self, Self::CustomMetric(_)) && !metric.is_against_baseline() && bound.is_finite() {
+            return Ok(());
+        }
+        if !bound.is_finite() || bound < 0.0 {
+            let message = format!("the bound of `{self}` must be at least 0, not {bound}");
+            return Err(message);
+        }
+        Ok(())
+    }
+
+    /// Describes a bound of this category in messages.
+    fn bound_kind(&self, metric: Metric) -> &'static str {
+        match self {
+            _ if metric == Metric::Ratio => "a number such as `1.1`, for 10% more than the baseline",
+            Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
+            Self::Latency | Self::TimeToFirstToken => {
+                "a duration such as `5s` or `800ms`, or a number of milliseconds"
+            }
+            Self::Tokens | Self::ModelTokens(_) => "a number of tokens",
+            Self::Cost | Self::ModelCost(_) | Self::JudgeCost => "an amount in US dollars",
+            Self::ModelCalls | Self::ToolCalls => "a number of calls",
+            Self::CustomMetric(_) => "a number",
+        }
+    }
+}
+
+/// Lists a category's metrics for messages.
+fn list_metrics(metrics: &[&str]) -> String {
+    match metrics {
+        [only] => format!("its only metric is `{only}`"),
+        _ => format!("its metrics are {}", join_quoted(metrics)),
+    }
+}
+
+/// The category's text form in a threshold: `score`, `concise`, `evaluators["any name"]`, `tokens["gpt-4o"]`.
+impl fmt::Display for Category {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (prefix, name) = match self {
+            Self::Evaluator(name) if !is_plain_name(name) => (EVALUATORS, name),
+            Self::ModelTokens(name) => ("tokens", name),
+            Self::ModelCost(name) => ("cost", name),
+            Self::CustomMetric(name) => (METRICS, name),
+            _ => return formatter.write_str(&self.name()),
+        };
+        let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
+        write!(formatter, r#"{prefix}["{escaped}"]"#)
+    }
+}
+
+/// Whether an evaluator's name needs no quotes: an identifier that is not reserved.
+pub fn is_plain_name(name: &str) -> bool {
+    let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
+    identifier && ![EVALUATORS, METRICS, VS_BASELINE].contains(&name) && Category::from_name(name).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_of_a_category_is_read_by_its_name() {
+        let plain = Category::NAMES.map(|name| {
+            let category = Category::from_name(name).unwrap();
+            assert_eq!(category.to_string(), name);
+            category
+        });
+        let named = Category::WITH_NAME.map(|prefix| {
+            let category = Category::with_name(prefix, "a \"b\"".to_owned()).unwrap();
+            assert_eq!(category.to_string(), format!(r#"{prefix}["a \"b\""]"#));
+            category
+        });
+        for category in plain.into_iter().chain(named) {
+            for metric in category.metrics() {
+                assert_eq!(category.metric(metric).unwrap().to_string(), *metric);
+            }
+            for metric in category.baseline_metrics() {
+                assert!(category.baseline_metric(metric).unwrap().is_against_baseline());
+            }
+        }
+    }
+
+    #[test]
+    fn a_metric_of_ones_own_takes_any_bound() {
+        let category = Category::CustomMetric("drift".to_owned());
+        for comparison in [Comparison::AtLeast, Comparison::Below] {
+            assert_eq!(category.check_comparison(Metric::Avg, comparison, "-1"), Ok(()));
+        }
+        assert_eq!(category.check_bound(Metric::Avg, -1.0), Ok(()));
+        assert!(category.check_bound(Metric::Avg, f64::NAN).is_err());
+        assert!(category.check_bound(Metric::Drop, -1.0).is_err(), "an allowance");
+        assert!(category.check_comparison(Metric::Drop, Comparison::AtLeast, "1").is_err());
+    }
+
+    #[test]
+    fn a_comparison_for_bad_values_is_refused_with_the_right_one() {
+        let refused = |category: Category, metric, comparison| {
+            category.check_comparison(metric, comparison, "1").unwrap_err()
+        };
+        assert_eq!(
+            refused(Category::Score, Metric::Avg, Comparison::AtMost),
+            "`score.avg` needs a lower bound: write `score.avg >= 1`"
+        );
+        assert_eq!(
+            refused(Category::Latency, Metric::P95, Comparison::Above),
+            "`latency.p95` needs an upper bound: write `latency.p95 < 1`"
+        );
+    }
+}
