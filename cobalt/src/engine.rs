@@ -275,6 +275,7 @@ async fn run_agent_and_evaluators(
     };
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
+    let metrics = recorded.take_metrics();
     let trace = take_trace(&context, traffic.as_ref());
     recorded.add_trace_usage(trace.usage());
     let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
@@ -295,7 +296,7 @@ async fn run_agent_and_evaluators(
         }
     };
     let (trace, dropped_spans) = trace.into_kept(&work.prices, work.trace_limits);
-    Execution { retried, trace, dropped_spans, ..execution }
+    Execution { retried, metrics, trace, dropped_spans, ..execution }
 }
 
 /// What was seen of an attempt.

@@ -46,7 +46,9 @@ pub use evaluators::{
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
-pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Record};
+pub use experiment::{
+    Agent, AgentError, Context, Experiment, IntoOutput, Json, Metric, MetricNumber, Record,
+};
 pub use harness::main;
 pub use llm::Provider;
 
@@ -83,12 +85,13 @@ pub mod report {
     #![doc = include_str!("../docs/report.md")]
     #[doc(inline)]
     pub use cobalt_core::report::{
-        Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Evaluations, EvaluatorSettings,
-        Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats,
-        MeasuredItem, Measurements, Metric, NumberBound, Report, ReportJsonError, RetriedExecution,
-        RunConfig, RunMetrics, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status,
-        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
-        TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
+        Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction, Evaluations,
+        EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound,
+        LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics,
+        NumberBound, Report, ReportJsonError, RetriedExecution, RunConfig, RunMetric, RunMetrics, RunTable,
+        RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold,
+        ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary, TrialMeasurements, TrialStats,
+        Violation, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::stats::Interval;
+use crate::redact::redact;
 
 /// The metrics of one execution, by name.
 pub type Metrics = BTreeMap<String, MetricValue>;
@@ -22,6 +23,13 @@ pub struct MetricValue {
     /// Whether higher or lower values are better, if either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
+}
+
+/// The metric without secrets in its texts.
+pub(super) fn redacted_metric((mut name, mut metric): (String, MetricValue)) -> (String, MetricValue) {
+    redact(&mut name);
+    metric.unit.iter_mut().for_each(redact);
+    (name, metric)
 }
 
 /// Which values of a metric are better.

@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::custom_metric::Metrics;
+use super::custom_metric::{Metrics, redacted_metric};
 use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
@@ -172,6 +172,7 @@ impl Execution {
         self.error.iter_mut().for_each(redact);
         redact_fields(&mut self.recorded);
         self.trace.redact();
+        self.metrics = std::mem::take(&mut self.metrics).into_iter().map(redacted_metric).collect();
         self.retried.iter_mut().for_each(RetriedExecution::redact);
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::config::{DatasetSummary, GitState, SourceLocation};
+use super::custom_metric::Direction;
+use super::custom_metric_stats::metric_stats;
 use super::identity::{cluster_name, item_keys};
 use super::item::{Execution, ItemResult};
 use super::metrics::ItemUsage;
@@ -56,8 +58,23 @@ pub struct Measurements {
     pub replayed_in_part: bool,
     /// The evaluators, in order.
     pub evaluators: Vec<EvaluatorSettings>,
+    /// The unit and direction of the metrics that the agent recorded; empty in files of earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, MetricSettings>,
     /// The items, in dataset order.
     pub items: Vec<MeasuredItem>,
+}
+
+/// The unit and direction of a metric that the agent recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MetricSettings {
+    /// The unit, such as `ms` or `documents`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Whether higher or lower values are better, if either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Direction>,
 }
 
 /// The settings of an evaluator.
@@ -108,6 +125,9 @@ pub struct MeasuredItem {
     pub retried: usize,
     /// Each evaluator's scores from 0 to 1, one for each trial that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
+    /// The values of each metric that the agent recorded, one for each trial that recorded it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, Vec<f64>>,
     /// The latency and usage of each trial; empty for a single trial, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trials: Vec<TrialMeasurements>,
@@ -167,6 +187,7 @@ impl Measurements {
             replayed: traffic.is_some_and(TrafficSummary::has_replays),
             replayed_in_part: traffic.is_some_and(|traffic| traffic.has_replays() && traffic.live > 0),
             evaluators: evaluators.collect(),
+            metrics: metric_settings(&report.items),
             items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
         }
     }
@@ -187,6 +208,7 @@ impl Measurements {
             replayed: self.replayed,
             replayed_in_part: self.replayed_in_part,
             evaluators: self.evaluators.clone(),
+            metrics: self.metrics.clone(),
             items: Vec::new(),
         }
     }
@@ -214,9 +236,23 @@ impl MeasuredItem {
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),
+            metrics: metric_values(&item.runs),
             trials: trial_measurements(&item.runs, prices),
         }
     }
+}
+
+fn metric_settings(items: &[ItemResult]) -> BTreeMap<String, MetricSettings> {
+    let stats = metric_stats(items).into_iter();
+    stats.map(|(name, stats)| (name, MetricSettings { unit: stats.unit, better: stats.better })).collect()
+}
+
+fn metric_values(runs: &[Execution]) -> BTreeMap<String, Vec<f64>> {
+    let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (name, metric) in runs.iter().flat_map(|run| &run.metrics) {
+        values.entry(name.clone()).or_default().push(metric.value);
+    }
+    values
 }
 
 fn trial_measurements(runs: &[Execution], prices: &PriceTable) -> Vec<TrialMeasurements> {

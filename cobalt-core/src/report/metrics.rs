@@ -371,7 +371,7 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
 }
 
 /// The decimals that show three significant digits, at most six.
-fn significant_decimals(amount: f64) -> usize {
+pub(crate) fn significant_decimals(amount: f64) -> usize {
     let first = if amount == 0.0 { 0.0 } else { amount.abs().log10().floor() };
     (2.0 - first).clamp(0.0, 6.0) as usize
 }

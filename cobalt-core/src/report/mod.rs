@@ -28,8 +28,9 @@ pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric,
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
 pub use identity::ItemNames;
 pub use item::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status, TrialStats};
-pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialMeasurements};
+pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
+pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
 pub use model::{Report, ReportJsonError, SCHEMA};
 pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};

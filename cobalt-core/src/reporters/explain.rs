@@ -208,7 +208,7 @@ fn difference_row(difference: &Difference, paint: Style) -> [String; 4] {
             Verdict::Better => paint.success(verdict),
             Verdict::Worse => paint.error(verdict),
             Verdict::Inconclusive => paint.warning(verdict),
-            Verdict::WithinNoise => verdict,
+            Verdict::Changed | Verdict::WithinNoise => verdict,
         },
     ]
 }

@@ -1,6 +1,9 @@
 //! Formats a difference between two runs for people.
 
+use std::borrow::Cow;
+
 use crate::report::comparison::{Difference, Quantity, Verdict};
+use crate::report::significant_decimals;
 use crate::report::stats::Interval;
 use crate::wording::{count, group_decimal, group_thousands};
 
@@ -25,7 +28,7 @@ impl From<&Difference> for FormattedDifference {
     fn from(difference: &Difference) -> Self {
         let unit = Unit::of(difference);
         // The interval names the unit once, at its end.
-        let number = Unit { prefix: "", suffix: "", ..unit };
+        let number = Unit { prefix: "", suffix: Cow::Borrowed(""), ..unit.clone() };
         let interval = |ci: Interval| {
             format!("{} to {}{}", number.format_signed(ci.low), number.format_signed(ci.high), unit.suffix)
         };
@@ -73,7 +76,8 @@ fn format_detectable(difference: &Difference, none: &str) -> Option<String> {
 /// How many items improved and regressed.
 fn item_changes(difference: &Difference) -> String {
     let Difference { better, worse, equal, items, clusters, .. } = *difference;
-    let parts = [(better, "better"), (worse, "worse"), (equal, "equal")];
+    let changed = if difference.more_is_better().is_none() { items - equal } else { 0 };
+    let parts = [(better, "better"), (worse, "worse"), (changed, "changed"), (equal, "equal")];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);
     let parts: Vec<_> =
         parts.map(|(number, word)| format!("{} {word}", group_thousands(number as u64))).collect();
@@ -97,18 +101,19 @@ fn format_p_value(p: f64) -> String {
 }
 
 /// How to format numbers of one quantity and size.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Unit {
     factor: f64,
     decimals: usize,
     prefix: &'static str,
-    suffix: &'static str,
+    suffix: Cow<'static, str>,
 }
 
 impl Unit {
     fn of(difference: &Difference) -> Self {
         let size = difference.base.abs().max(difference.other.abs());
-        let unit = |factor, decimals, suffix| Self { factor, decimals, prefix: "", suffix };
+        let unit =
+            |factor, decimals, suffix| Self { factor, decimals, prefix: "", suffix: Cow::Borrowed(suffix) };
         match difference.quantity {
             Quantity::Score => unit(1.0, 3, ""),
             Quantity::Errors => unit(100.0, 1, "%"),
@@ -116,7 +121,11 @@ impl Unit {
             Quantity::Latency if size < 1.0 => unit(1000.0, usize::from(size < 0.1), " µs"),
             Quantity::Latency if size < 1000.0 => unit(1.0, usize::from(size < 100.0), " ms"),
             Quantity::Latency => unit(0.001, 2, " s"),
-            Quantity::Cost => Self { factor: 1.0, decimals: cost_decimals(size), prefix: "$", suffix: "" },
+            Quantity::Cost => Self { prefix: "$", ..unit(1.0, cost_decimals(size), "") },
+            Quantity::Metric => {
+                let suffix = difference.unit.as_ref().map_or_else(String::new, |unit| format!(" {unit}"));
+                Self { suffix: suffix.into(), ..unit(1.0, significant_decimals(size), "") }
+            }
         }
     }
 
@@ -158,6 +167,8 @@ mod tests {
         Difference {
             name: "right".to_owned(),
             quantity,
+            unit: None,
+            direction: None,
             base,
             other,
             difference: other - base,
@@ -194,6 +205,8 @@ mod tests {
         assert_eq!(figures(Quantity::Tokens, 1200.0, 1234.6), ["1,200", "1,235", "+35"]);
         assert_eq!(figures(Quantity::Cost, 0.000_42, 0.000_4), ["$0.00042", "$0.00040", "-$0.00002"]);
         assert_eq!(figures(Quantity::Cost, 1.5, 1.25), ["$1.50", "$1.25", "-$0.25"]);
+        assert_eq!(figures(Quantity::Metric, 7.0, 6.25), ["7.00", "6.25", "-0.75"]);
+        assert_eq!(figures(Quantity::Metric, -1200.0, 0.0), ["-1,200", "0", "+1,200"]);
     }
 
     #[test]

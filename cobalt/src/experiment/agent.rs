@@ -11,6 +11,7 @@ use cobalt_core::item::{Item, Output};
 use serde::de::DeserializeOwned;
 
 use super::into_output::IntoOutput;
+use super::metric::{Metric, MetricNumber};
 use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::recording::{ExecutionTraffic, within_sync};
@@ -323,6 +324,7 @@ impl Context {
     /// | tool calls, or that there were none ([`Record::tool_calls`]) | `metadata.toolCalls`, which [`ToolCalls`](crate::ToolCalls) reads |
     /// | messages | `metadata.messages` |
     /// | notes | fields of `metadata` |
+    /// | [metrics](Self::metric) | none: they are summed up in the report, by name |
     ///
     /// **A field that the [`Output`](crate::Output) sets itself takes precedence over the recorded one; the two are never added up.** If it
     /// sets `tokens`, the recorded usage is ignored (including its cost and model, unless the token counts are equal); if it contains
@@ -333,6 +335,24 @@ impl Context {
     /// invalid cost, are an error of the item.
     pub fn record(&self, record: impl Into<Record>) {
         self.recorder.record(record.into());
+    }
+
+    /// Records a metric of this execution: a number that the run sums up, and that thresholds and comparisons can use.
+    ///
+    /// ```
+    /// # use cobalt::{Context, Item};
+    /// # fn search(_: &Item) -> Vec<String> { vec![] }
+    /// async fn agent(item: Item, context: Context) -> String {
+    ///     let documents = search(&item);
+    ///     context.metric("retrieved", documents.len());
+    ///     documents.join("\n")
+    /// }
+    /// ```
+    ///
+    /// [`Metric`] sets a unit and a direction. If a name is recorded again, the last value counts. A value that is not finite is an
+    /// error of the item. What an agent recorded before it failed counts; what it recorded in an attempt that was retried does not.
+    pub fn metric(&self, name: impl Into<String>, value: impl MetricNumber) {
+        self.record(Metric::new(name, value));
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {

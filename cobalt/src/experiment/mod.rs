@@ -5,6 +5,7 @@
 mod agent;
 mod definition;
 mod into_output;
+mod metric;
 mod record;
 
 pub(crate) use agent::AgentFn;
@@ -12,6 +13,7 @@ pub use agent::{Agent, AgentError, Context, item};
 pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition};
 pub use definition::{Experiment, Prepared};
 pub use into_output::{IntoOutput, Json};
+pub use metric::{Metric, MetricNumber};
 pub use record::Record;
 #[cfg(test)]
 pub(crate) use record::Recorder;

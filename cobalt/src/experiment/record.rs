@@ -5,15 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cobalt_core::item::usage::{self, ModelUsage};
 use cobalt_core::item::{Item, ModelCall};
 use cobalt_core::nesting::{drop_iteratively, is_too_deep, too_deep_message};
+use cobalt_core::report::Metrics;
 use cobalt_core::wording::group_thousands;
 use serde_json::{Value, json};
 
+use super::metric::Metric;
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 
 /// The maximum number of tool calls, and of messages, per execution.
 const MAX_RECORDS: usize = 10_000;
+/// The maximum number of metrics per execution.
+const MAX_METRICS: usize = 1_000;
 
-/// A record for [`Context::record`](crate::Context::record): a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
+/// A record for [`Context::record`](crate::Context::record): a [`ModelCall`], one or several [`ToolCall`]s, a [`Metric`], a message or
+/// a note.
 #[derive(Clone, Debug)]
 #[must_use = "a record counts only if it is passed to `Context::record`"]
 pub struct Record(RecordKind);
@@ -22,6 +27,7 @@ pub struct Record(RecordKind);
 enum RecordKind {
     Model(ModelCall),
     Tools(Vec<ToolCall>),
+    Metric(Metric),
     Message(Value),
     Note(String, Value),
 }
@@ -56,6 +62,12 @@ impl Record {
 impl From<ModelCall> for Record {
     fn from(call: ModelCall) -> Self {
         Self(RecordKind::Model(call))
+    }
+}
+
+impl From<Metric> for Record {
+    fn from(metric: Metric) -> Self {
+        Self(RecordKind::Metric(metric))
     }
 }
 
@@ -94,6 +106,7 @@ pub(crate) struct Records {
     calls: Option<Vec<Value>>,
     messages: Vec<Value>,
     notes: Item,
+    metrics: Metrics,
     /// Why something could not be recorded.
     problem: Option<String>,
 }
@@ -106,6 +119,7 @@ impl Records {
                 let kept = self.calls.get_or_insert_default();
                 calls.into_iter().try_for_each(|call| push_limited(kept, call.into_value(), "tool call"))
             }
+            RecordKind::Metric(metric) => self.add_metric(metric),
             RecordKind::Message(Value::Array(messages)) => messages
                 .into_iter()
                 .try_for_each(|message| push_limited(&mut self.messages, to_message(message), "message")),
@@ -126,6 +140,23 @@ impl Records {
         }
     }
 
+    fn add_metric(&mut self, metric: Metric) -> Result<(), String> {
+        let Metric { name, value } = metric.checked()?;
+        if self.metrics.len() >= MAX_METRICS && !self.metrics.contains_key(&name) {
+            let most = group_thousands(MAX_METRICS as u64);
+            return Err(format!(
+                "the agent recorded more than {most} metrics; record fewer, or aggregate them"
+            ));
+        }
+        self.metrics.insert(name, value);
+        Ok(())
+    }
+
+    /// The recorded metrics, which do not become metadata.
+    pub(crate) fn take_metrics(&mut self) -> Metrics {
+        std::mem::take(&mut self.metrics)
+    }
+
     /// Why something could not be recorded: the error of an item that has no other.
     pub(crate) fn problem(&mut self) -> Option<String> {
         self.problem.take()
@@ -133,7 +164,7 @@ impl Records {
 
     /// Adds the records that the metadata does not already contain, then sums the usage per model.
     pub(crate) fn merge_into(self, metadata: &mut Item) {
-        let Self { usage, calls, messages, notes, problem: _ } = self;
+        let Self { usage, calls, messages, notes, metrics: _, problem: _ } = self;
         let calls = calls.filter(|calls| match calls.is_empty() {
             // An empty list means nothing if calls are reported elsewhere, or if there are messages.
             true => messages.is_empty() && !reports_calls(metadata),
@@ -344,6 +375,42 @@ mod tests {
         assert_eq!(own["usage"], raw);
         let spending = usage::ExecutionUsage::of(&own, &cobalt_core::prices::PriceTable::default());
         assert_eq!((spending.tokens, spending.cost), (Some(2_000_000), Some(calls[0].1 + calls[1].1)));
+    }
+
+    #[test]
+    fn of_a_metric_the_last_value_counts() {
+        let metrics = [
+            Metric::new("retrieved", 3),
+            Metric::new("cache", 0.5_f32).lower_is_better(),
+            Metric::new("retrieved", 7_usize).unit("documents").higher_is_better(),
+        ];
+        let mut records = recorded(metrics.map(Record::from));
+        assert_eq!(
+            json!(records.take_metrics()),
+            json!({
+                "cache": { "value": 0.5, "better": "lower" },
+                "retrieved": { "value": 7.0, "unit": "documents", "better": "higher" },
+            })
+        );
+        assert_eq!((records.problem(), Value::from(records.into_metadata())), (None, json!({})));
+    }
+
+    #[test]
+    fn a_metric_that_is_no_number_or_has_no_name_is_a_problem() {
+        let problem = |metric| recorded([Record::from(metric)]).problem().unwrap();
+        assert_eq!(
+            problem(Metric::new("rate", f64::NAN)),
+            "the metric `rate` is NaN, expected a finite number"
+        );
+        assert_eq!(
+            problem(Metric::new("rate", -1.0 / 0.0)),
+            "the metric `rate` is -inf, expected a finite number"
+        );
+        assert!(problem(Metric::new(" ", 1)).starts_with("a metric has no name"));
+        let many = (0..=MAX_METRICS).map(|index| Metric::new(format!("m{index}"), index).into());
+        let mut many = recorded(many);
+        assert!(many.problem().unwrap().starts_with("the agent recorded more than 1,000 metrics"));
+        assert_eq!(many.take_metrics().len(), MAX_METRICS);
     }
 
     #[test]

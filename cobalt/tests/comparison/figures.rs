@@ -1,10 +1,12 @@
 //! Which items, clusters and trials are compared, and the statistics of a difference.
 
-use cobalt::report::comparison::{Quantity, Test, compare};
+use cobalt::report::comparison::{Quantity, Test, Verdict, compare};
 use cobalt::report::stats::{mcnemar, student_t_quantile};
-use cobalt::report::{Measurements, TrialMeasurements};
+use cobalt::report::{Direction, Measurements, TrialMeasurements};
 
-use crate::runs::{Random, compared, difference, evaluator, is_close, item, right, run, scored, with};
+use crate::runs::{
+    Random, compared, difference, evaluator, is_close, item, recording, right, run, scored, with,
+};
 
 #[test]
 fn items_are_matched_by_key_and_told_apart() {
@@ -293,4 +295,45 @@ fn errors_are_the_share_of_the_runs_that_failed() {
     assert!(found.p_value.unwrap() > 0.05, "{found:?}");
     let found = compared(&failing("a", 2, &[]), &failing("b", 2, &[0, 1])).amounts.remove(0);
     assert_eq!((found.other, found.p_value), (1.0, Some(1.0 / 1024.0)));
+}
+
+#[test]
+fn metrics_that_agents_recorded_are_better_or_worse_by_their_direction() {
+    let (low, high): (Vec<_>, Vec<_>) =
+        (0..20).map(|index| (3.0 + f64::from(index % 3), 7.0 + f64::from(index % 4))).unzip();
+    let items = |values: &[f64]| values.iter().map(|value| vec![*value]).collect::<Vec<_>>();
+    let (low, high) = (items(&low), items(&high));
+    let [low, high] = [&low, &high].map(|values| values.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    for (better, verdict, counts) in [
+        (Some(Direction::Higher), Verdict::Better, (20, 0)),
+        (Some(Direction::Lower), Verdict::Worse, (0, 20)),
+        (None, Verdict::Changed, (0, 0)),
+    ] {
+        let found = compared(&recording("a", better, &low), &recording("b", better, &high)).amounts.remove(0);
+        assert_eq!((&*found.name, found.quantity, found.direction), ("retrieved", Quantity::Metric, better));
+        assert_eq!((found.verdict, (found.better, found.worse), found.equal), (verdict, counts, 0));
+        assert_eq!((found.test, found.unit.as_deref()), (Some(Test::PairedT), Some("documents")));
+        assert!(found.ratio.is_none() && found.ci95.is_some_and(|ci| ci.low > 0.0 && ci.high < 10.0));
+    }
+}
+
+#[test]
+fn a_metric_without_a_direction_settles_the_direction_by_the_other_run() {
+    let with = |id, better| recording(id, better, &[&[1.0, 2.0], &[3.0, 4.0]]);
+    let found = compared(&with("a", None), &with("b", Some(Direction::Lower))).amounts.remove(0);
+    assert_eq!((found.direction, found.verdict), (Some(Direction::Lower), Verdict::WithinNoise));
+    let unknown = compared(&scored("a", &[1.0; 2]), &with("b", None));
+    assert!(unknown.amounts.is_empty(), "{:?}", unknown.amounts);
+}
+
+#[test]
+fn metrics_are_corrected_apart_from_other_amounts() {
+    let timed = |id, factor: f64| {
+        let values = [1.0, 2.0, 3.0, 5.0, 8.0, 9.0].map(|value| [value * factor]);
+        let items: Vec<&[f64]> = values.iter().map(<[f64; 1]>::as_slice).collect();
+        with(recording(id, None, &items), |index, item| item.latency_ms = factor * (10.0 + index as f64))
+    };
+    let found = compared(&timed("a", 1.0), &timed("b", 1.5)).amounts;
+    assert_eq!(found.len(), 2);
+    assert!(found.iter().all(|one| one.p_adjusted == one.p_value), "{found:?}");
 }

@@ -4,7 +4,7 @@ use cobalt::Threshold;
 use cobalt::report::comparison::{GateResult, ThresholdStatus, evaluate_against};
 use cobalt::report::{Category, Comparison, Measurements, Metric};
 
-use crate::runs::{Random, difference, evaluator, is_close, item, right, run, scored, with};
+use crate::runs::{Random, difference, evaluator, is_close, item, recording, right, run, scored, with};
 
 fn gate(category: Category, metric: Metric, bound: f64) -> Threshold {
     Threshold::new(category, metric, Comparison::AtMost, bound)
@@ -420,4 +420,31 @@ fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
         let found = evaluate_against(&base, &now, &vec![&gate; gates]);
         assert_eq!(found[0].finding, ThresholdStatus::Missed, "{gates} gates: {}", found[0].message);
     }
+}
+
+#[test]
+fn a_metric_that_agents_recorded_is_bounded_against_the_baseline_on_either_side() {
+    let values = |shift: f64| (0..40).map(|index| vec![f64::from(index % 5) + shift]).collect::<Vec<_>>();
+    let run = |id, shift| {
+        let values = values(shift);
+        recording(id, None, &values.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    };
+    let gate = |metric, bound| gate(Category::CustomMetric("retrieved".to_owned()), metric, bound);
+    let noise = |run: Measurements, by: f64| {
+        with(run, |index, item| item.metrics.get_mut("retrieved").unwrap()[0] += by * (index % 2) as f64)
+    };
+    let (base, less) = (run("a", 5.0), noise(run("b", 2.0), 0.5));
+    let found = judged(&base, &less, gate(Metric::Drop, 1.0));
+    assert_eq!(found.finding, ThresholdStatus::Missed, "{}", found.message);
+    assert!(is_close(found.actual.unwrap(), 2.75));
+    assert!(
+        found.message.starts_with(r#"the drop of metrics["retrieved"] is 2.75 (95% CI "#),
+        "{}",
+        found.message
+    );
+    assert_eq!(judged(&base, &less, gate(Metric::Rise, 0.0)).finding, ThresholdStatus::Met);
+    assert_eq!(judged(&less, &base, gate(Metric::Rise, 1.0)).finding, ThresholdStatus::Missed);
+    let found = judged(&scored("a", &[1.0; 40]), &less, gate(Metric::Drop, 1.0));
+    assert_eq!(found.finding, ThresholdStatus::Inconclusive);
+    assert!(found.message.contains("no item of the baseline has this metric"), "{}", found.message);
 }

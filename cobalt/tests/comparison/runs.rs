@@ -1,9 +1,10 @@
 //! Synthetic runs for comparisons.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use cobalt::report::comparison::{Comparison, Difference, compare};
-use cobalt::report::{EvaluatorSettings, MeasuredItem, Measurements, Timestamp};
+use cobalt::report::{Direction, EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, Timestamp};
 
 /// A run of the given items with the evaluator `correct`.
 pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
@@ -22,6 +23,7 @@ pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
         replayed: false,
         replayed_in_part: false,
         evaluators: vec![evaluator("correct")],
+        metrics: BTreeMap::new(),
         items,
     }
 }
@@ -46,6 +48,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         tokens: None,
         cost: None,
         scores: scores.collect(),
+        metrics: BTreeMap::new(),
         trials: Vec::new(),
     }
 }
@@ -58,6 +61,16 @@ pub(crate) fn scored(id: &str, scores: &[f64]) -> Measurements {
 /// The same run with other values for some items.
 pub(crate) fn with(mut run: Measurements, change: impl Fn(usize, &mut MeasuredItem)) -> Measurements {
     run.items.iter_mut().enumerate().for_each(|(index, item)| change(index, item));
+    run
+}
+
+/// A run whose items recorded these values of `retrieved`, one per trial.
+pub(crate) fn recording(id: &str, better: Option<Direction>, items: &[&[f64]]) -> Measurements {
+    let unit = Some("documents".to_owned());
+    let mut run = with(scored(id, &vec![1.0; items.len()]), |index, item| {
+        item.metrics.insert("retrieved".to_owned(), items[index].to_vec());
+    });
+    run.metrics.insert("retrieved".to_owned(), MetricSettings { unit, better });
     run
 }
 

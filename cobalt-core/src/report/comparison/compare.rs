@@ -8,19 +8,20 @@ use super::pairs::{Pair, match_items};
 use super::{
     AskedComparison, Comparison, Difference, ItemMatching, Quantity, RunIdentity, SampleSize, Test, Verdict,
 };
-use crate::report::Measurements;
 use crate::report::stats::holm;
+use crate::report::{Measurements, MetricSettings};
 
 /// Compares each of the other runs with `base`.
 ///
 /// Items are matched by their keys. Items whose content has changed are included, and a note says so. A difference is positive
 /// if the other run's value is larger. The p-values of all evaluators compared in one call are corrected together, and so are
-/// those of latency, tokens, cost and errors.
+/// those of latency, tokens, cost and errors, and those of the metrics that agents recorded.
 #[must_use]
 pub fn compare(base: &Measurements, others: &[&Measurements]) -> Vec<Comparison> {
     let mut drafts: Vec<_> = others.iter().map(|other| Draft::of(base, other)).collect();
     apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.evaluators));
     apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.amounts));
+    apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.metrics));
     drafts.into_iter().map(Draft::finish).collect()
 }
 
@@ -29,6 +30,7 @@ struct Draft {
     comparison: Comparison,
     evaluators: Vec<PendingDifference>,
     amounts: Vec<PendingDifference>,
+    metrics: Vec<PendingDifference>,
 }
 
 /// A difference without a verdict.
@@ -58,7 +60,11 @@ impl Draft {
         let amounts = usage_metrics(&pairs)
             .into_iter()
             .filter_map(|(name, quantity)| open(name, ComparedMetric::amount(quantity)));
-        let (evaluators, amounts) = (evaluators.collect(), amounts.collect());
+        let metrics = other.metrics.iter().filter_map(|(name, settings)| {
+            let pending = open(name, ComparedMetric::custom(name))?;
+            Some(pending.with_settings(base.metrics.get(name).unwrap_or(settings), settings))
+        });
+        let (evaluators, amounts, metrics) = (evaluators.collect(), amounts.collect(), metrics.collect());
         let common: Vec<_> = common_evaluators(base, other).collect();
         let asked = AskedComparison::of(base, other, &pairs);
         let mut notes = notes(base, other, &items, &pairs);
@@ -75,11 +81,12 @@ impl Draft {
             evaluators: Vec::new(),
             amounts: Vec::new(),
         };
-        Self { comparison, evaluators, amounts }
+        Self { comparison, evaluators, amounts, metrics }
     }
 
     fn finish(self) -> Comparison {
-        let Self { mut comparison, evaluators, amounts } = self;
+        let Self { mut comparison, evaluators, mut amounts, metrics } = self;
+        amounts.extend(metrics);
         let is_same_run = comparison.base.id == comparison.other.id;
         let finish =
             |open: Vec<PendingDifference>| open.into_iter().map(|open| open.finish(is_same_run)).collect();
@@ -138,10 +145,12 @@ impl PendingDifference {
         };
         let count = |is: fn(f64) -> bool| paired.differences().filter(|difference| is(*difference)).count();
         let (larger, smaller, equal) = (count(|d| d > 0.0), count(|d| d < 0.0), count(|d| d == 0.0));
-        let (better, worse) = if quantity.more_is_better() { (larger, smaller) } else { (smaller, larger) };
+        let (better, worse) = better_and_worse(Some(quantity.more_is_better()), larger, smaller);
         let difference = Difference {
             name: name.to_owned(),
             quantity,
+            unit: None,
+            direction: None,
             base: estimate.base,
             other: estimate.other,
             difference: estimate.difference,
@@ -163,6 +172,18 @@ impl PendingDifference {
         Some(Self { difference, estimate, log_ratio, paired, tested: 1 })
     }
 
+    /// Sets the unit and direction of a metric; those of the other run count if they differ.
+    fn with_settings(mut self, base: &MetricSettings, other: &MetricSettings) -> Self {
+        let difference = &mut self.difference;
+        difference.unit = other.unit.clone().or_else(|| base.unit.clone());
+        difference.direction = other.better.or(base.better);
+        let count = |is: fn(f64) -> bool| self.paired.differences().filter(|it| is(*it)).count();
+        let (larger, smaller) = (count(|d| d > 0.0), count(|d| d < 0.0));
+        (difference.better, difference.worse) =
+            better_and_worse(difference.more_is_better(), larger, smaller);
+        self
+    }
+
     fn finish(self, is_same_run: bool) -> Difference {
         let Self { difference, estimate, log_ratio, paired, tested } = self;
         let (verdict, settled_by) = if is_same_run {
@@ -171,6 +192,15 @@ impl PendingDifference {
             decide(&difference, &estimate, log_ratio.as_ref(), &paired, tested)
         };
         Difference { verdict, settled_by, ..difference }
+    }
+}
+
+/// The numbers of items that are better and worse, from those that are larger and smaller.
+fn better_and_worse(more_is_better: Option<bool>, larger: usize, smaller: usize) -> (usize, usize) {
+    match more_is_better {
+        Some(true) => (larger, smaller),
+        Some(false) => (smaller, larger),
+        None => (0, 0),
     }
 }
 
@@ -190,7 +220,7 @@ const LEVEL: f64 = 0.05;
 /// The smallest relevant difference of scores or of the error rate.
 const MARGIN: f64 = 0.05;
 
-/// The smallest relevant difference of latency, tokens or cost, relative to the base mean.
+/// The smallest relevant difference of latency, tokens, cost or a metric, relative to the base mean.
 const RELATIVE_MARGIN: f64 = 0.1;
 
 /// The margin in standard errors that includes the interval of a zero difference with 80% power: the normal quantiles at 97.5%
@@ -208,8 +238,12 @@ pub fn decide(
     let margin = margin(difference);
     if difference.p_adjusted.is_some_and(|p| p < LEVEL) && interval_excludes_zero(difference) {
         let is_larger = difference.difference > 0.0;
-        let is_better = is_larger == difference.quantity.more_is_better();
-        return (if is_better { Verdict::Better } else { Verdict::Worse }, None);
+        let verdict = match difference.more_is_better() {
+            Some(more) if is_larger == more => Verdict::Better,
+            Some(_) => Verdict::Worse,
+            None => Verdict::Changed,
+        };
+        return (verdict, None);
     }
     let is_within = difference.ci95.is_some_and(|ci| ci.low >= -margin && ci.high <= margin);
     if is_within {
@@ -252,6 +286,8 @@ fn interval_excludes_zero(Difference { ci95, ratio, difference, .. }: &Differenc
 fn margin(difference: &Difference) -> f64 {
     match difference.quantity {
         Quantity::Score | Quantity::Errors => MARGIN,
-        Quantity::Latency | Quantity::Tokens | Quantity::Cost => RELATIVE_MARGIN * difference.base.abs(),
+        Quantity::Latency | Quantity::Tokens | Quantity::Cost | Quantity::Metric => {
+            RELATIVE_MARGIN * difference.base.abs()
+        }
     }
 }

@@ -108,7 +108,7 @@ impl Estimate {
             Quantity::Score | Quantity::Errors => {
                 figures.ci95.map(|ci| Interval { low: ci.low.max(-1.0), high: ci.high.min(1.0) })
             }
-            Quantity::Latency | Quantity::Tokens | Quantity::Cost => figures.ci95,
+            Quantity::Latency | Quantity::Tokens | Quantity::Cost | Quantity::Metric => figures.ci95,
         };
         Some(estimate)
     }
@@ -192,10 +192,10 @@ impl Estimate {
     }
 }
 
-/// The two-sided p-value. For latency, tokens and cost it is that of the t test consistent with their interval. If one side has
+/// The two-sided p-value. For latency, tokens, cost and metrics it is that of the t test consistent with their interval. If one side has
 /// more trials, trials are permuted, as a mean of five trials has less spread than a single trial.
 pub fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
-    let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
+    let is_amount = !matches!(quantity, Quantity::Score | Quantity::Errors);
     if let Some(p) = estimate.t_test_p().filter(|_| is_amount && !paired.is_unequal()) {
         return Some((p, Test::PairedT));
     }

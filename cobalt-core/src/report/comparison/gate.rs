@@ -102,7 +102,7 @@ impl<'a> ComparedRuns<'a> {
     }
 
     /// The metric to compare, if both runs have it.
-    fn figure(&self, threshold: &Threshold) -> Result<ComparedMetric<'_>, GateResult> {
+    fn figure<'t>(&'t self, threshold: &'t Threshold) -> Result<ComparedMetric<'t>, GateResult> {
         let names = self.now.evaluators.iter().map(|evaluator| &*evaluator.name);
         let figure = match threshold.category() {
             Category::Score => ComparedMetric::score(names.collect()),
@@ -113,13 +113,13 @@ impl<'a> ComparedRuns<'a> {
             Category::Latency => ComparedMetric::amount(Quantity::Latency),
             Category::Tokens => ComparedMetric::amount(Quantity::Tokens),
             Category::Cost => ComparedMetric::amount(Quantity::Cost),
+            Category::CustomMetric(name) => ComparedMetric::custom(name),
             category @ (Category::JudgeCost
             | Category::TimeToFirstToken
             | Category::ModelTokens(_)
             | Category::ModelCost(_)
             | Category::ModelCalls
-            | Category::ToolCalls
-            | Category::CustomMetric(_)) => {
+            | Category::ToolCalls) => {
                 return Err(missed(threshold, &format!("`{category}` cannot be compared with a baseline")));
             }
         };

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::GitState;
 use crate::report::stats::Interval;
+use crate::report::{Direction, GitState};
 use crate::timestamp::Timestamp;
 use crate::wording::group_thousands;
 
@@ -28,7 +28,7 @@ pub struct Comparison {
     pub asked: Option<AskedComparison>,
     /// The evaluators of both runs, in the order of the other run.
     pub evaluators: Vec<Difference>,
-    /// The agent's latency, tokens, cost and errors, if both runs have them.
+    /// The agent's latency, tokens, cost and errors, and the metrics that it recorded, if both runs have them.
     pub amounts: Vec<Difference>,
     /// The first regressions, worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -127,10 +127,16 @@ pub struct ScoreChange {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
-    /// The evaluator's name, or `latency`, `tokens`, `cost`, `errors`.
+    /// The evaluator's or the metric's name, or `latency`, `tokens`, `cost`, `errors`.
     pub name: String,
     /// What is measured.
     pub quantity: Quantity,
+    /// The unit of a metric that the agent recorded, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// Which values of a metric that the agent recorded are better. If neither are, the verdict is never better or worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
     /// The mean over the items in the base run. An item's value is the mean of its trials.
     pub base: f64,
     /// The mean over the items in the other run.
@@ -146,7 +152,8 @@ pub struct Difference {
     pub ratio: Option<TypicalRatio>,
     /// The two-sided p-value.
     pub p_value: Option<f64>,
-    /// The p-value after Holm's correction for all compared evaluators (or for latency, tokens and cost, or errors).
+    /// The p-value after Holm's correction for all compared evaluators, for latency, tokens, cost and errors, or for all metrics that
+    /// the agent recorded.
     pub p_adjusted: Option<f64>,
     /// The test that the p-value is from.
     pub test: Option<Test>,
@@ -161,9 +168,9 @@ pub struct Difference {
     pub items: usize,
     /// The number of independent clusters.
     pub clusters: usize,
-    /// Items that are better in the other run.
+    /// Items that are better in the other run; 0 for a metric without a direction.
     pub better: usize,
-    /// Items that are worse in the other run.
+    /// Items that are worse in the other run; 0 for a metric without a direction.
     pub worse: usize,
     /// Items with equal values.
     pub equal: usize,
@@ -205,12 +212,24 @@ pub enum Quantity {
     Cost,
     /// The share of an item's trials in error; less is better.
     Errors,
+    /// A metric that the agent recorded, in its own unit.
+    Metric,
+}
+
+impl Difference {
+    /// Whether larger values are better; `None` if neither are.
+    #[must_use]
+    pub fn more_is_better(&self) -> Option<bool> {
+        match self.quantity {
+            Quantity::Metric => self.direction.map(|direction| direction == Direction::Higher),
+            quantity => Some(quantity.more_is_better()),
+        }
+    }
 }
 
 impl Quantity {
-    /// Whether larger values are better.
-    #[must_use]
-    pub fn more_is_better(self) -> bool {
+    /// Whether larger values are better; see [`Difference::more_is_better`] for metrics that the agent recorded.
+    pub(super) fn more_is_better(self) -> bool {
         self == Self::Score
     }
 }
@@ -224,6 +243,7 @@ impl fmt::Display for Quantity {
             Self::Tokens => "tokens",
             Self::Cost => "a known cost",
             Self::Errors => "errors",
+            Self::Metric => "this metric",
         })
     }
 }
@@ -233,7 +253,7 @@ impl fmt::Display for Quantity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// Student's t test of the paired differences of latency, tokens or cost without a typical ratio.
+    /// Student's t test of the paired differences of a metric, or of latency, tokens or cost without a typical ratio.
     PairedT,
     /// Student's t test of the paired differences of the logarithms of latency, tokens or cost.
     LogRatioT,
@@ -257,6 +277,8 @@ pub enum Verdict {
     Better,
     /// The other run is worse, beyond noise.
     Worse,
+    /// The other run is different, beyond noise, in a metric without a direction.
+    Changed,
     /// Any difference is negligible: the whole interval is within the margin.
     WithinNoise,
     /// No difference was detected, and there are too few items to rule out a relevant one.
@@ -268,6 +290,7 @@ impl fmt::Display for Verdict {
         f.pad(match self {
             Self::Better => "better",
             Self::Worse => "worse",
+            Self::Changed => "changed",
             Self::WithinNoise => "within noise",
             Self::Inconclusive => "inconclusive",
         })

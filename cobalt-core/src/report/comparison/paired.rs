@@ -13,22 +13,30 @@ pub struct ComparedMetric<'a> {
     pub(super) quantity: Quantity,
     /// For scores: the evaluators whose mean is compared.
     pub(super) evaluators: Vec<&'a str>,
+    /// For a metric that the agent recorded: its name.
+    name: &'a str,
 }
 
 impl<'a> ComparedMetric<'a> {
     /// The mean score of these evaluators.
     pub fn score(evaluators: Vec<&'a str>) -> Self {
-        Self { quantity: Quantity::Score, evaluators }
+        Self { quantity: Quantity::Score, evaluators, name: "" }
     }
 
     pub fn amount(quantity: Quantity) -> Self {
-        Self { quantity, evaluators: Vec::new() }
+        Self { quantity, evaluators: Vec::new(), name: "" }
+    }
+
+    /// A metric that the agent recorded.
+    pub fn custom(name: &'a str) -> Self {
+        Self { quantity: Quantity::Metric, evaluators: Vec::new(), name }
     }
 
     /// Whether any item of the run has the metric.
     pub fn is_in(&self, run: &Measurements) -> bool {
         run.items.iter().any(|item| match self.quantity {
             Quantity::Score => self.evaluators.iter().any(|name| item.scores.contains_key(*name)),
+            Quantity::Metric => item.metrics.contains_key(self.name),
             quantity => TrialValues::of(quantity, item, run).is_some(),
         })
     }
@@ -74,6 +82,7 @@ impl Paired {
                 Quantity::Errors => {
                     PairedItem::of_runs(&trial_failures(pair.base, base), &trial_failures(pair.other, other))
                 }
+                Quantity::Metric => PairedItem::of_metric(pair, figure.name),
                 quantity => trial_values(quantity, pair, base, other).and_then(|(a, b)| a.paired(b)),
             };
             match item {
@@ -302,11 +311,16 @@ impl PairedItem {
         Some(Self { unequal: Some(UnequalTrials { runs, equal_trials_difference: as_often }), ..all })
     }
 
-    /// From latency, tokens or cost per trial, where 0 and 1 are ordinary values.
+    /// From values per trial such as latency, tokens or cost, where 0 and 1 are ordinary values.
     pub fn of_amounts(base: &[f64], other: &[f64]) -> Option<Self> {
         let mut item = Self::of_runs(base, other)?;
         (item.base.binary_runs, item.other.binary_runs) = (None, None);
         Some(item)
+    }
+
+    /// From the values of a metric that the agent recorded, by trial.
+    fn of_metric(pair: &Pair<'_>, name: &str) -> Option<Self> {
+        Self::of_amounts(pair.base.metrics.get(name)?, pair.other.metrics.get(name)?)
     }
 
     /// Multiplies the base values, which are no longer shares then.
@@ -432,7 +446,7 @@ impl TrialValues {
             Quantity::Latency => (item.latency_ms * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
             Quantity::Tokens => (item.tokens? as f64, |trial| trial.tokens.map(|tokens| tokens as f64)),
             Quantity::Cost => (item.cost?, |trial| trial.cost),
-            Quantity::Errors | Quantity::Score => return None,
+            Quantity::Errors | Quantity::Score | Quantity::Metric => return None,
         };
         let values: Vec<_> = item.trials.iter().filter_map(of_trial).collect();
         if !values.is_empty() {
