@@ -25,6 +25,7 @@ mod list;
 mod markdown;
 mod mcp;
 mod merge;
+mod otlp;
 mod project;
 mod recordings;
 mod reference;

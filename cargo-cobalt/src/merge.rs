@@ -36,7 +36,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let (whole, groups): (Vec<_>, Vec<_>) =
         group_by_experiment(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
-    let reporters = Reporters::with_webhooks(&settings)?;
+    let reporters = Reporters::with_senders(&settings)?;
     let call = Invocation::new(Screen::of(&settings, ItemLines::default(), folder), reporters);
     let mut teller = Merger { call, merged: Vec::new() };
     whole.iter().for_each(|group| teller.note(&group.skip_note()));

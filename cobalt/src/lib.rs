@@ -81,6 +81,8 @@ pub mod files {
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}
+#[doc = include_str!("../docs/opentelemetry.md")]
+pub mod opentelemetry {}
 pub mod report {
     #![doc = include_str!("../docs/report.md")]
     #[doc(inline)]

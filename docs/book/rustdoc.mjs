@@ -18,6 +18,7 @@ const PAGES = {
     experiment: 'reference/experiment.md',
     files: 'reference/files.md',
     judges: 'reference/judges.md',
+    opentelemetry: 'reference/opentelemetry.md',
     report: 'reference/report.md',
     'report::comparison': 'reference/comparison.md',
     sharding: 'reference/shards.md',

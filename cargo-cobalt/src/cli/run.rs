@@ -207,8 +207,8 @@ pub struct OutcomeOptions {
     #[arg(long, value_name = "OUTCOME")]
     pub on_inconclusive: Option<OnInconclusive>,
 
-    /// Reporter to use instead of those in cobalt.toml; can be repeated. Terminal reporters: `cli`, `json`, `github-actions`. File
-    /// reporters, written to `.cobalt/reports` or to a path as in `junit=out.xml`: `junit`, `pr-comment`, `markdown`, `html`
+    /// Reporter to use instead of those in cobalt.toml; can be repeated. On the terminal: `cli`, `json`, `github-actions`. To files in
+    /// `.cobalt/reports` or to a path as in `junit=out.xml`: `junit`, `pr-comment`, `markdown`, `html`. To a server: `otlp=URL`
     #[arg(long, value_name = "NAME[=PATH]")]
     pub reporter: Vec<Reporter>,
 }

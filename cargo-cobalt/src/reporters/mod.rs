@@ -1,4 +1,4 @@
-//! Reporters other than the terminal output: GitHub Actions, files and webhooks.
+//! Reporters other than the terminal output: GitHub Actions, files, OpenTelemetry and webhooks.
 
 mod annotations;
 pub mod github;

@@ -10,6 +10,7 @@ use super::github::{self, GithubActions};
 use crate::atomic_file::write;
 use crate::error::Error;
 use crate::formats::{html, junit, markdown, pr_comment};
+use crate::otlp::OtlpReporter;
 use crate::results::{Output, Reporter, Results, RunState};
 use crate::webhooks::Webhooks;
 
@@ -32,9 +33,12 @@ impl Reporters {
         Ok(Self(all))
     }
 
-    /// The same plus webhooks; last, as they take longest.
-    pub fn with_webhooks(settings: &Config) -> Result<Self, Error> {
+    /// The same plus `otlp` and webhooks, which send the results; last, as they take longest.
+    pub fn with_senders(settings: &Config) -> Result<Self, Error> {
         let mut all = Self::of(settings)?;
+        if let Some(otlp) = OtlpReporter::of(settings)? {
+            all.0.push(Box::new(otlp));
+        }
         all.0.push(Box::new(Webhooks(settings.webhooks().to_vec())));
         Ok(all)
     }

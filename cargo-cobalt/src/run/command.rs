@@ -34,9 +34,9 @@ pub struct CompletedRun {
 /// Whether the program continues after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunMode {
-    /// It exits with the run's exit code, and webhooks are called.
+    /// It exits with the run's exit code; `otlp` and webhooks send the results.
     Once,
-    /// It waits for changes and runs again: no exit code, no webhooks.
+    /// It waits for changes and runs again: no exit code, and nothing is sent.
     Watch,
 }
 
@@ -77,7 +77,7 @@ pub fn run_once(
     let ledger = own_ledger.as_ref().map(|file| file.path().to_owned()).or_else(|| flags.ledger.clone());
     let flags = &Flags { baseline: files, ledger, ..flags.clone() };
     let reporters = match repeats {
-        RunMode::Once => Reporters::with_webhooks(&settings)?,
+        RunMode::Once => Reporters::with_senders(&settings)?,
         RunMode::Watch => Reporters::of(&settings)?,
     };
     interrupt::install_handler()?;

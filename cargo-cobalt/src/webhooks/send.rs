@@ -1,24 +1,23 @@
 //! Sends signed webhook requests when a run finishes. They are sent in parallel, retried after transient errors, limited by a
 //! total timeout, and never fail the run.
 
-use std::io;
 use std::time::{Duration, UNIX_EPOCH};
 
 use cobalt::command::config::{Webhook, WebhookOn};
-use cobalt_core::back_off::BackOff;
 use cobalt_core::hash::hex;
 use hmac::{Hmac, KeyInit, Mac};
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::Url;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use sha2::Sha256;
 use tokio::runtime;
 use tokio::task::{Id, JoinSet};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use super::body::{Body, CiJob, EVENT, has_regressed};
 use crate::error::Error;
+use crate::http_client::Endpoint;
+use crate::interrupt;
 use crate::results::{Output, Reporter, Results};
-use crate::{http_client, interrupt};
 
 /// Polling interval for the deadline and Ctrl-C.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -68,13 +67,8 @@ fn delivery(webhook: &Webhook, results: &Results, ci: Option<&CiJob>) -> Result<
 /// A request that is ready to be sent.
 #[derive(Debug)]
 struct Delivery {
-    url: Url,
-    /// The host and the port, if given: the part of the URL that is not secret.
-    host: String,
-    headers: HeaderMap,
+    endpoint: Endpoint,
     body: Vec<u8>,
-    timeout: Duration,
-    retries: u32,
 }
 
 impl Delivery {
@@ -88,14 +82,12 @@ impl Delivery {
         let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         // The message does not contain the URL, which can be secret.
         let url = url.ok_or("its URL is not an HTTP URL such as `https://example.com/hook`")?;
-        let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let seconds = body.timestamp.time().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let text =
             serde_json::to_vec(body).map_err(|error| format!("failed to serialize its body: {error}"))?;
         let signature = secret.map(|secret| signature(secret, seconds, &text));
         let headers = headers(&body.delivery, seconds, signature)?;
-        Ok(Self { url, host, headers, body: text, timeout, retries })
+        Ok(Self { endpoint: Endpoint { url, headers, timeout, retries }, body: text })
     }
 }
 
@@ -128,14 +120,6 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Why an attempt failed.
-enum DeliveryError {
-    /// Transient, with the wait that the server asked for.
-    Transient(String, Option<Duration>),
-    /// Permanent.
-    Permanent(String),
-}
-
 /// Sends requests and returns their errors. Ctrl-C aborts immediately.
 fn deliver_all(deliveries: Vec<Delivery>) -> Vec<String> {
     if deliveries.is_empty() {
@@ -156,7 +140,7 @@ async fn deliver_concurrently(deliveries: Vec<Delivery>) -> Vec<String> {
     let mut tasks = JoinSet::new();
     let mut under_way = Vec::new();
     for delivery in deliveries {
-        let host = delivery.host.clone();
+        let host = delivery.endpoint.host();
         under_way.push((tasks.spawn(deliver(delivery, deadline)).id(), host));
     }
     let mut problems = Vec::new();
@@ -187,99 +171,10 @@ fn failure_message(host: &str, why: &str) -> String {
     format!("failed to call the webhook at {host}: {why}")
 }
 
-/// Sends a request with retries.
+/// Sends a request. Only the status of the response counts.
 async fn deliver(delivery: Delivery, deadline: Instant) -> Result<(), String> {
-    let client = client(&delivery).map_err(|error| root_cause(&error).to_string())?;
-    let mut attempt = 0;
-    loop {
-        let (problem, asked) = match send(&client, &delivery).await {
-            Ok(()) => return Ok(()),
-            Err(DeliveryError::Permanent(problem)) => return Err(problem),
-            Err(DeliveryError::Transient(problem, asked)) => (problem, asked),
-        };
-        let wait = BackOff::default().wait(attempt, asked);
-        attempt += 1;
-        if attempt > delivery.retries || deadline.saturating_duration_since(Instant::now()) <= wait {
-            let times = if attempt == 1 { String::new() } else { format!("; tried {attempt} times") };
-            return Err(format!("{problem}{times}"));
-        }
-        sleep(wait).await;
-    }
-}
-
-/// Redirects are not followed: the target was never configured, and the URL can contain a secret.
-fn client(delivery: &Delivery) -> reqwest::Result<Client> {
-    let builder = http_client::client().timeout(delivery.timeout);
-    // Proxies cannot reach servers on this machine.
-    if is_loopback(&delivery.url) { builder.no_proxy() } else { builder }.build()
-}
-
-fn is_loopback(url: &reqwest::Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-}
-
-/// Sends a request once. Only the status of the response counts.
-async fn send(client: &Client, delivery: &Delivery) -> Result<(), DeliveryError> {
-    let Delivery { url, headers, body, .. } = delivery;
-    let sent = client.post(url.clone()).headers(headers.clone()).body(body.clone()).send().await;
-    let response = sent.map_err(|error| connection_error(&error, delivery.timeout))?;
-    let status = response.status();
-    if status.is_success() {
-        Ok(())
-    } else if status.is_redirection() {
-        let problem = format!("status {}: redirects are not followed", status.as_u16());
-        Err(DeliveryError::Permanent(format!("{problem}; set the target URL")))
-    } else if is_retryable(status) {
-        Err(DeliveryError::Transient(format!("status {}", status.as_u16()), retry_after(&response)))
-    } else {
-        Err(DeliveryError::Permanent(format!("status {}", status.as_u16())))
-    }
-}
-
-/// Whether a retry may succeed.
-fn is_retryable(status: StatusCode) -> bool {
-    status.is_server_error()
-        || matches!(
-            status,
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS
-        )
-}
-
-/// The wait in seconds that the server asked for.
-fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
-}
-
-/// Classifies a connection error: transient, except TLS errors. The message does not contain the URL.
-fn connection_error(error: &reqwest::Error, timeout: Duration) -> DeliveryError {
-    if error.is_timeout() {
-        return DeliveryError::Transient(
-            format!("no response within {}", humantime::format_duration(timeout)),
-            None,
-        );
-    }
-    let bottom = root_cause(error);
-    match error.is_builder() || is_tls_error(bottom) {
-        true => DeliveryError::Permanent(bottom.to_string()),
-        false => DeliveryError::Transient(bottom.to_string(), None),
-    }
-}
-
-/// Whether this is a TLS error, or an I/O error that wraps one.
-fn is_tls_error(error: &(dyn std::error::Error + 'static)) -> bool {
-    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_tls_error(inner))
-}
-
-/// The root cause of an error, which is the most specific and does not contain the URL.
-fn root_cause<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
-    let mut bottom = error;
-    while let Some(below) = bottom.source() {
-        bottom = below;
-    }
-    bottom
+    let client = delivery.endpoint.client()?;
+    delivery.endpoint.deliver(&client, &delivery.body, deadline).await.map(drop)
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ mod names;
 mod naming;
 #[cfg(unix)]
 mod native_exit;
+mod otlp;
 mod page;
 mod plugins;
 mod project;

@@ -16,7 +16,9 @@ pub(crate) struct Received {
     pub(crate) line: String,
     /// By lower-case name.
     pub(crate) headers: BTreeMap<String, String>,
+    /// As text, with replacements if it is none.
     pub(crate) body: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Received {
@@ -114,9 +116,9 @@ fn read(stream: &TcpStream) -> Option<Received> {
         headers.insert(name.to_lowercase(), value.to_owned());
     }
     let length = headers.get("content-length").map_or(Some(0), |length| length.parse().ok())?;
-    let mut body = vec![0; length];
-    lines.read_exact(&mut body).ok()?;
-    Some(Received { line, headers, body: String::from_utf8(body).ok()? })
+    let mut bytes = vec![0; length];
+    lines.read_exact(&mut bytes).ok()?;
+    Some(Received { line, headers, body: String::from_utf8_lossy(&bytes).into_owned(), bytes })
 }
 
 fn line(lines: &mut impl BufRead) -> Option<String> {

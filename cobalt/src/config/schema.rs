@@ -72,15 +72,18 @@ inline_schemas! {
     Reporter: {
         "type": "string",
         "pattern": reporter_pattern(),
-        "examples": ["cli", "junit", "html=target/report.html"],
+        "examples": ["cli", "junit", "html=target/report.html", "otlp=http://localhost:4318"],
     },
 }
 
-/// A pattern for the names of the reporters, with an optional path for those that write a file.
+/// A pattern for the names of the reporters, with an optional path or URL for those that take one.
 fn reporter_pattern() -> String {
+    let otlp = ReporterKind::Otlp;
     let names = |writes: bool| {
-        let kinds = ReporterKind::ALL.into_iter().filter(|kind| kind.file_name().is_some() == writes);
+        let kinds = ReporterKind::ALL.into_iter().filter(|kind| *kind != otlp);
+        let kinds = kinds.filter(|kind| kind.file_name().is_some() == writes);
         kinds.map(ReporterKind::name).collect::<Vec<_>>().join("|")
     };
-    format!("^({}|({})(=.+)?)$", names(false), names(true))
+    let otlp = otlp.name();
+    format!("^({}|({})(=.+)?|{otlp}(=https?://[^/?#@\\s]+(/[^?#\\s]*)?)?)$", names(false), names(true))
 }
