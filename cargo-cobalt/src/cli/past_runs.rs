@@ -49,7 +49,7 @@ pub struct Show {
     pub low: bool,
 
     /// Show the trace of the item: its model calls, tool calls and steps
-    #[arg(long, requires = "item", conflicts_with = "json")]
+    #[arg(long, conflicts_with_all = ["json", "low"])]
     pub trace: bool,
 
     /// Print the item, or a list of items, as JSON in the format of result files

@@ -40,6 +40,12 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
                     .map_err(Error::Print)?;
             }
         }
+        None if arguments.trace => {
+            let run = one_line(arguments.run.as_str());
+            return Err(Error::Arguments(format!(
+                "`--trace` shows one item: add its key, as in `cargo cobalt show {run} KEY --trace`; `cargo cobalt show {run}` lists the items"
+            )));
+        }
         None => {
             let is_shown =
                 |named: &&NamedItem<'_>| !arguments.low || is_below_pass_mark_or_error(&report, named.item);

@@ -216,3 +216,38 @@ fn the_finished_items_of_a_run_that_has_not_ended_are_shown() {
     assert_printed!(said);
     assert!(said.stdout.contains("1 item\n") && said.stdout.contains("Paris"), "{}", said.stdout);
 }
+
+#[test]
+fn the_trace_of_an_item_is_a_tree_per_trial() {
+    let store = Store::new();
+    let trial = |spans: Value| {
+        json!({ "status": "ok", "latencyMs": 1500.0, "output": { "output": "a" }, "evaluations": {}, "trace": spans,
+            "metrics": { "retrieved": { "value": 1234.5, "unit": "documents" } } })
+    };
+    let spans = json!([
+        { "id": "a", "name": "answer", "kind": "agent", "durationMs": 1400.0 },
+        { "id": "b", "parent": "a", "name": "chat", "kind": "model", "durationMs": 900.0,
+          "model": { "asked": "gpt-4o", "tokens": { "input": 1200, "output": 34 }, "replayed": true, "output": "a\u{1b}[2J\nb" } },
+        { "id": "c", "parent": "a", "name": "t", "kind": "tool", "durationMs": 3.0, "status": "error",
+          "tool": { "name": "search", "arguments": { "q": 1 }, "error": "no index" } },
+    ]);
+    let item = json!({ "index": 0, "key": "river", "passed": true, "input": {}, "output": { "output": "a" }, "latencyMs": 1500.0,
+        "evaluations": {}, "runs": [trial(spans), trial(json!([]))] });
+    let report = json!({
+        "schema": 1, "id": "aaaaaaaaaaaa", "name": "desk", "timestamp": "2026-02-01T14:30:00.000Z", "summary": { "totalItems": 1 },
+        "config": { "runs": 2, "concurrency": 1, "timeout": 1000, "evaluators": [] }, "passed": true, "items": [item],
+    });
+    let file = store.folder().join(".cobalt/results/2026-02-01T14-30-00_desk_aaaaaaaaaaaa.json");
+    fs::write(file, report.to_string()).unwrap();
+    let said = show(&store, &["latest", "river", "--trace"], 0);
+    assert_eq!(
+        said.stdout,
+        "desk::0000: passed, 1.5 s\n\ntrial 1, 1.5 s\nagent answer (1.4 s)\n  \
+         model gpt-4o (1,200 tokens in, 34 out, 900 ms, replayed) → a\\u{1b}[2J b\n  \
+         tool search({\"q\":1}) (3 ms) failed: no index\n\ntrial 2, 1.5 s\nno spans were recorded\n"
+    );
+    let whole = show(&store, &["latest", "river"], 0).stdout;
+    assert!(whole.contains("\nmetrics\n  retrieved: 1,234.5 documents\n"), "{whole}");
+    assert!(whole.contains("\n  trace: 3 spans, shown with --trace\n"), "{whole}");
+    show(&store, &["latest", "--trace"], 2);
+}

@@ -648,6 +648,20 @@ mod tests {
     }
 
     #[test]
+    fn traces_are_those_of_the_trials_that_have_one() {
+        let trial = |trace: serde_json::Value| serde_json::json!({ "output": { "output": "a" }, "status": "ok", "trace": trace, "droppedSpans": 1 });
+        let item: ItemResult = serde_json::from_value(serde_json::json!({ "index": 0, "input": {},
+            "runs": [trial(serde_json::json!([])), trial(serde_json::json!([{ "id": "a", "name": "plan" }]))] }))
+        .unwrap();
+        let traces = TrialTrace::of(&item);
+        assert_eq!(traces.len(), 1);
+        assert_eq!(
+            (traces[0].run, &*traces[0].spans.spans()[0].name, traces[0].dropped_spans),
+            (1, "plan", 1)
+        );
+    }
+
+    #[test]
     fn errors_that_differ_in_more_than_a_place_stay_apart() {
         assert_eq!(merge_equal_errors([failed("a", "waited 2 s"), failed("b", "waited 3 s")]).len(), 2);
     }

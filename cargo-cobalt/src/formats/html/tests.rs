@@ -372,7 +372,7 @@ fn a_browser_shows_a_trace_with_a_failed_span_as_nested_lists() {
     assert!(trace.contains("Trace: 7 spans") && trace.contains("4 spans not shown here."), "{trace}");
     let agent = between(trace, "agent research (1.5 s)", "</ul>");
     assert!(
-        agent.contains("<ul><li><div><bdi class=\"span model\">model gpt-4o (900 ms)</bdi></div></li>"),
+        agent.contains("<ul><li><div><bdi class=\"span ok\">model gpt-4o (900 ms)</bdi></div></li>"),
         "{agent}"
     );
     assert!(

@@ -38,9 +38,7 @@ function tree(spans) {
 }
 
 function spanLine(span) {
-  const line = [element("bdi", { class: `span ${span.kind}` }, ...visible(span.line))];
-  if (span.status === "error") line.push(" ", badge("bad", "failed"));
-  if (span.status === "open") line.push(" ", badge("odd", "not finished"));
+  const line = element("bdi", { class: `span ${span.status}` }, ...visible(span.line));
   if (span.contents === undefined) return element("div", {}, line);
   const fold = element("details", {}, element("summary", {}, line));
   fold.addEventListener("toggle", () => {

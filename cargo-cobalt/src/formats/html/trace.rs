@@ -27,8 +27,7 @@ pub struct TraceData {
 #[derive(Debug, Serialize)]
 struct SpanData {
     depth: usize,
-    kind: &'static str,
-    /// Its name, model, tokens, duration and cost.
+    /// Its kind, name, model, tokens, duration and cost, and why it failed.
     line: String,
     status: SpanStatus,
     /// Texts with their labels.
@@ -69,13 +68,7 @@ pub fn metrics(run: &Execution) -> Vec<(&str, String)> {
 impl SpanData {
     fn of((depth, span): (usize, &Span)) -> Self {
         let options = OutlineOptions { times: true, content: false, max_chars: MAX_CONTENT };
-        Self {
-            depth,
-            kind: span.kind.name(),
-            line: span.line(options),
-            status: span.status,
-            contents: contents(span),
-        }
+        Self { depth, line: span.line(options), status: span.status, contents: contents(span) }
     }
 }
 
