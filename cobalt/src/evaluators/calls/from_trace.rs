@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn no_calls_are_known_only_if_the_trace_would_show_them() {
         let known = |spans: Value| read(&trace(spans)).map(|calls| calls.len());
-        let model = |reason: &str| json!([{ "id": "a", "kind": "model", "model": { "finishReason": reason } }]);
+        let model =
+            |reason: &str| json!([{ "id": "a", "kind": "model", "model": { "finishReason": reason } }]);
         assert_eq!(known(model("stop")), Some(0));
         assert_eq!(known(json!([{ "id": "a", "kind": "agent" }])), Some(0));
         assert_eq!(known(model("tool_calls")), None, "the call has no span");

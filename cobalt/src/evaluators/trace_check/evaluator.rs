@@ -46,13 +46,13 @@ fingerprint! {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct TraceCheckOptions {
     /// The check to apply.
-    check: CheckName,
+    check: TraceCheckName,
     /// Name in reports. Default: the check.
     name: Option<NonEmptyString>,
     /// For "has-span", the name of the span, or of its tool.
     span: Option<NonEmptyString>,
     /// For "at-most", the kind of the spans to count; for "has-span" and "none-failed", the only kind that counts.
-    kind: Option<KindName>,
+    kind: Option<SpanKindName>,
     /// For "at-most", the maximum number of spans.
     limit: Option<NonNegativeInt>,
     /// For "path", the names of spans or of their tools, in order.
@@ -67,16 +67,16 @@ pub(crate) struct TraceCheckOptions {
 
 named_choices! {
     /// A check of a trace.
-    CheckName(Check), "trace check", "checks": "has-span" => HasSpan, "none-failed" => NoneFailed, "at-most" => AtMost,
+    TraceCheckName(Check), "trace check", "checks": "has-span" => HasSpan, "none-failed" => NoneFailed, "at-most" => AtMost,
         "path" => Path, "time-to-first-token" => TimeToFirstToken;
     /// A kind of span.
-    KindName(SpanKind), "span kind", "kinds": "model" => Model, "tool" => Tool, "agent" => Agent, "retrieval" => Retrieval,
+    SpanKindName(SpanKind), "span kind", "kinds": "model" => Model, "tool" => Tool, "agent" => Agent, "retrieval" => Retrieval,
         "other" => Other;
 }
 
 /// A check of a trace, as named in `cobalt.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TraceCheckName"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Check {
     /// Whether there is a span with the name `span`.
@@ -130,7 +130,7 @@ impl Options for TraceCheckOptions {
 impl TraceCheckOptions {
     fn new(check: Check, name: Option<NonEmptyString>) -> Self {
         Self {
-            check: CheckName(check),
+            check: TraceCheckName(check),
             name,
             span: None,
             kind: None,
@@ -152,11 +152,11 @@ impl TraceCheckOptions {
 
     /// A missing key, or one that the check does not support.
     fn problem(&self) -> Option<String> {
-        let Self { check: CheckName(check), span, kind, limit, path, within, .. } = self;
+        let Self { check: TraceCheckName(check), span, kind, limit, path, within, .. } = self;
         let keys = [
             ("span", span.is_some(), Check::HasSpan, "the name of the span"),
             ("limit", limit.is_some(), Check::AtMost, "a maximum"),
-            ("path", self.names().first().is_some(), Check::Path, "the names of the spans"),
+            ("path", !self.names().is_empty(), Check::Path, "the names of the spans"),
             ("within", within.is_some(), Check::TimeToFirstToken, "a maximum"),
             ("kind", kind.is_some(), Check::AtMost, "the kind of the spans to count"),
         ];
@@ -221,7 +221,7 @@ impl TraceCheck {
     /// Considers only the spans of this kind.
     #[must_use]
     pub fn kind(mut self, kind: SpanKind) -> Self {
-        self.0.kind = Some(KindName(kind));
+        self.0.kind = Some(SpanKindName(kind));
         self
     }
 
@@ -241,7 +241,7 @@ impl TraceCheck {
         if trace.is_empty() {
             return Err(EvalError::new(score::NO_SPANS));
         }
-        let kind = options.kind.map(|KindName(kind)| kind);
+        let kind = options.kind.map(|SpanKindName(kind)| kind);
         match options.check.0 {
             Check::HasSpan => Ok(score::has_span(options.span().unwrap_or_default(), kind, trace)),
             Check::NoneFailed => Ok(score::none_failed(kind, trace)),
