@@ -200,8 +200,6 @@ impl Assembly {
             self.spans.iter().enumerate().filter(move |(_, span)| is_open(span))
         };
         let response = |span: &ReadSpan| span.span.model.as_ref()?.response_id.clone();
-        // Some servers give all responses the same id.
-        let is_around = |span: &Span| start_ms >= span.start_ms - 1.0 && end_ms <= span.end_ms() + SLACK_MS;
         let is_same_model = |span: &Span| {
             let names = |model: &ModelSpan| [model.asked.clone(), model.answered.clone()];
             let known = span.model.as_deref().map(names).unwrap_or_default();
@@ -209,7 +207,10 @@ impl Assembly {
             known.iter().all(Option::is_none)
                 || known.iter().flatten().any(|name| asked.iter().flatten().any(|it| it == name))
         };
-        let around = || open().filter(|(_, span)| is_around(&span.span) && is_same_model(&span.span));
+        // Some servers give all responses the same id.
+        let around = || {
+            open().filter(|(_, span)| is_around(&span.span, start_ms, end_ms) && is_same_model(&span.span))
+        };
         let shortest = |(_, a): &(usize, &ReadSpan), (_, b): &(usize, &ReadSpan)| {
             a.span.duration_ms.total_cmp(&b.span.duration_ms)
         };
@@ -226,20 +227,14 @@ impl Assembly {
 
     /// The id of the shortest span that contains an interval, other than a model call.
     fn containing(&self, start_ms: f64, end_ms: f64) -> Option<u64> {
-        let contains = |span: &&ReadSpan| {
-            let Span { kind, .. } = span.span;
-            let is_around = start_ms >= span.span.start_ms && end_ms <= span.span.end_ms() + SLACK_MS;
-            // A model span of which this is one of several requests contains it, too.
-            is_around && (kind != SpanKind::Model || self.matched.contains(&span.id))
-        };
+        let contains =
+            |span: &&ReadSpan| span.span.kind != SpanKind::Model && is_around(&span.span, start_ms, end_ms);
         let shortest = self
             .spans
             .iter()
             .filter(contains)
             .min_by(|a, b| a.span.duration_ms.total_cmp(&b.span.duration_ms));
-        shortest.map(
-            |span| if span.span.kind == SpanKind::Model { span.parent.unwrap_or(span.id) } else { span.id },
-        )
+        shortest.map(|span| span.id)
     }
 
     /// Completes the spans of tools by what models requested, and adds those for which nobody opened a span.
@@ -375,6 +370,11 @@ impl Assembly {
         });
         (spans.collect(), dropped)
     }
+}
+
+/// Whether a request was sent while a span was open, and answered by its end.
+fn is_around(span: &Span, start_ms: f64, end_ms: f64) -> bool {
+    (span.start_ms - 1.0..=span.end_ms()).contains(&start_ms) && end_ms <= span.end_ms() + SLACK_MS
 }
 
 impl ModelSpan {
@@ -520,6 +520,30 @@ mod tests {
         ];
         let trace = assemble(spans, |at| vec![call(at, (10, 15.0), "a"), call(at, (210, 15.0), "b")]);
         assert_eq!(outline(&trace), ["1 - plan", "2 1 chat m", "3 - answer", "4 3 chat m"]);
+    }
+
+    #[test]
+    fn short_calls_after_each_other_are_not_in_each_other() {
+        let calls = |at| vec![call(at, (10, 0.3), "a"), call(at, (20, 0.2), "b"), call(at, (30, 0.1), "c")];
+        let trace = assemble(Vec::new(), calls);
+        assert_eq!(outline(&trace), ["1 - chat m", "2 - chat m", "3 - chat m"]);
+        assert_eq!(input_tokens(&trace), [11, 11, 11]);
+        let steps = vec![
+            span(1, None, (9.0, 2.0), "plan", json!({})),
+            span(2, None, (19.0, 2.0), "answer", json!({})),
+        ];
+        assert_eq!(
+            outline(&assemble(steps, calls)),
+            ["1 - plan", "2 1 chat m", "3 - answer", "4 3 chat m", "5 - chat m"]
+        );
+    }
+
+    #[test]
+    fn further_requests_in_a_span_of_one_are_beside_it() {
+        let trace = assemble(vec![chat(1, None, (0.0, 100.0), "b")], |at| {
+            vec![call(at, (1, 5.0), "a"), call(at, (10, 5.0), "b")]
+        });
+        assert_eq!(input_tokens(&trace), [11, 11]);
     }
 
     #[test]
