@@ -2,6 +2,10 @@
 
 mod assemble;
 mod limits;
+#[cfg(feature = "otlp")]
+mod messages;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod outline;
 mod reported;
 mod span;
@@ -9,6 +13,8 @@ mod spans;
 
 pub use assemble::{GatewayCall, MAX_SPANS, TraceSources};
 pub use limits::ContentLimits;
+#[cfg(feature = "otlp")]
+pub use otlp::{Export, ExportError, ExportedSpan};
 pub use outline::{OutlineOptions, dropped_spans_note};
 pub use reported::{ReadSpan, ReportedSpan};
 pub use span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};

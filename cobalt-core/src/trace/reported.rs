@@ -200,6 +200,18 @@ impl ReportedSpan {
             .any(|prefix| name.starts_with(prefix))
     }
 
+    /// Its input as reported: messages, arguments or other content.
+    #[must_use]
+    pub fn input(&self) -> Option<Value> {
+        Fields(&self.fields).parsed(INPUT_MESSAGES).map(messages)
+    }
+
+    /// Its output as reported: messages, a result or other content.
+    #[must_use]
+    pub fn output(&self) -> Option<Value> {
+        Fields(&self.fields).parsed(OUTPUT_MESSAGES)
+    }
+
     /// Interprets the fields.
     #[must_use]
     pub fn read(self) -> ReadSpan {
