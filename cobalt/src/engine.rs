@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 pub mod retry_tests;
+#[cfg(all(test, feature = "tracing"))]
+mod trace_tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

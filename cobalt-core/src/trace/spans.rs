@@ -125,8 +125,7 @@ impl Trace {
         self.model_calls().find_map(|(_, model)| model.time_to_first_token_ms)
     }
 
-    /// The usage of all model calls that report their model. Call it before [`price`](Self::price): costs that are known by then are those
-    /// that the calls report.
+    /// The usage of all model calls. Call it before [`price`](Self::price): costs that are known by then are those that the calls report.
     #[must_use]
     pub fn usage(&self) -> Vec<ModelCall> {
         let usage = |(span, model): (&Span, &ModelSpan)| {
@@ -134,7 +133,10 @@ impl Trace {
             if span.failed() && model.tokens.is_none() {
                 return None;
             }
-            let call = ModelCall::new(model.name()?);
+            if model.name().is_none() && model.tokens.is_none() && model.cost.is_none() {
+                return None;
+            }
+            let call = ModelCall::new(model.name().unwrap_or("unknown"));
             let call = match model.tokens {
                 Some(tokens) => call.tokens(tokens.input, tokens.output).cached_tokens(tokens.cached_input),
                 None => call,

@@ -18,8 +18,19 @@ fn with_layer() -> DefaultGuard {
 
 /// A model call of this many tokens.
 fn ask(input: u64) {
-    let span = info_span!("chat", gen_ai.operation.name = "chat", gen_ai.response.model = "gpt-4o", gen_ai.usage.input_tokens = input);
-    span.in_scope(|| drop(info_span!("execute_tool", gen_ai.tool.name = "search", gen_ai.tool.call.arguments = "{\"q\":\"x\"}")));
+    let span = info_span!(
+        "chat",
+        gen_ai.operation.name = "chat",
+        gen_ai.response.model = "gpt-4o",
+        gen_ai.usage.input_tokens = input
+    );
+    span.in_scope(|| {
+        drop(info_span!(
+            "execute_tool",
+            gen_ai.tool.name = "search",
+            gen_ai.tool.call.arguments = "{\"q\":\"x\"}"
+        ))
+    });
 }
 
 async fn run<M>(definition: ResolvedDefinition, agent: impl crate::Agent<M>) -> Execution {
@@ -55,7 +66,10 @@ async fn what_the_agent_reports_itself_wins_over_its_spans() {
         "Paris"
     })
     .await;
-    assert_eq!(trial.metadata()["usage"], json!([{ "model": "ours", "calls": 1, "tokens": { "input": 7, "output": 1 } }]));
+    assert_eq!(
+        trial.metadata()["usage"],
+        json!([{ "model": "ours", "calls": 1, "tokens": { "input": 7, "output": 1 } }])
+    );
     let trial = run(definition(0), async |_: Context| {
         ask(5);
         Output::new("Paris").tokens(9, 9)
