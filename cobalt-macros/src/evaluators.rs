@@ -138,8 +138,10 @@ impl Entry {
                     let alias =
                         format_ident!("__CobaltEvaluator{index}", span = generated_span(expression.span()));
                     let name = name.unraw().to_string();
-                    if let Some(problem) =
-                        path.path.get_ident().and_then(|_| plain_function_error(&name, expression.span()))
+                    if let Some(problem) = path
+                        .path
+                        .get_ident()
+                        .and_then(|_| plain_function_error(&name, EVALUATOR, expression.span()))
                     {
                         errors.at(expression, problem);
                     }
@@ -199,18 +201,23 @@ fn tokens_mention(tokens: TokenStream, name: &str) -> bool {
     })
 }
 
+/// What a listed function is called, and the attribute that makes it one.
+pub type FunctionKind = (&'static str, &'static str);
+
+const EVALUATOR: FunctionKind = ("an evaluator", "evaluator");
+
 /// The error for a listed name, if the file of `span` has a plain function of that name at its top level and nothing else
 /// that could be meant.
-pub fn plain_function_error(name: &str, span: Span) -> Option<String> {
+pub fn plain_function_error(name: &str, kind: FunctionKind, span: Span) -> Option<String> {
     // Only a real expansion has a file.
     if !proc_macro::is_available() {
         return None;
     }
     let text = fs::read_to_string(span.unwrap().local_file()?).ok()?;
-    problem_in(name, &text)
+    problem_in(name, kind, &text)
 }
 
-fn problem_in(name: &str, text: &str) -> Option<String> {
+fn problem_in(name: &str, (what, attribute): FunctionKind, text: &str) -> Option<String> {
     if !text.contains(&format!("fn {name}")) {
         return None;
     }
@@ -219,7 +226,7 @@ fn problem_in(name: &str, text: &str) -> Option<String> {
     named.visit_file(&file);
     let is_at_top = file.items.iter().any(|item| matches!(item, syn::Item::Fn(it) if it.sig.ident == name));
     (is_at_top && named.plain == 1 && named.others == 0)
-        .then(|| format!("`{name}` is not an evaluator: add `#[cobalt::evaluator]` above `fn {name}`"))
+        .then(|| format!("`{name}` is not {what}: add `#[cobalt::{attribute}]` above `fn {name}`"))
 }
 
 /// Counts what has a given name in a file.
@@ -331,7 +338,7 @@ mod tests {
             "/// It is.\n#[must_use]\npub fn plain() -> bool { true }\nmod tests { use super::*; }",
             "use cobalt::{evaluators::*, Item};\nfn plain() {}",
         ] {
-            let told = problem_in("plain", text).unwrap();
+            let told = problem_in("plain", EVALUATOR, text).unwrap();
             assert_eq!(told, "`plain` is not an evaluator: add `#[cobalt::evaluator]` above `fn plain`");
         }
     }
@@ -351,7 +358,7 @@ mod tests {
             "fn plainer() {}",
             "fn plain( {",
         ] {
-            assert_eq!(problem_in("plain", text), None, "{text}");
+            assert_eq!(problem_in("plain", EVALUATOR, text), None, "{text}");
         }
     }
 }

@@ -16,9 +16,10 @@ use crate::library::Library;
 use crate::literal::{self, Number};
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
+use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "dataset",
     "evaluators",
     "name",
@@ -28,6 +29,7 @@ const KEYS: [&str; 13] = [
     "timeout",
     "tags",
     "thresholds",
+    "summaries",
     "strict",
     "record",
     "ignore_without",
@@ -42,6 +44,7 @@ struct Experiment {
     dataset: Expr,
     evaluators: Evaluators,
     thresholds: Vec<Threshold>,
+    summaries: Summaries,
     /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
     form: AgentSignature,
@@ -90,6 +93,12 @@ impl Experiment {
             }
             None => Vec::new(),
         };
+        let summaries = match settings.get("summaries") {
+            Some((key, value)) => {
+                Summaries::parse(&evaluators::elements(key, value, errors).unwrap_or_default(), errors)
+            }
+            None => Summaries::default(),
+        };
         let calls = builder_calls(&settings, errors);
         let name = settings.name("an experiment", errors);
         let function = function?;
@@ -100,7 +109,18 @@ impl Experiment {
             Expr::Lit(ExprLit { lit: Lit::Str(folder), .. }) => folder.value(),
             _ => String::new(),
         });
-        Some(Self { library, function, name, dataset, evaluators, thresholds, calls, form, records })
+        Some(Self {
+            library,
+            function,
+            name,
+            dataset,
+            evaluators,
+            thresholds,
+            summaries,
+            calls,
+            form,
+            records,
+        })
     }
 
     fn registration(&self, hash: u64, in_test_target: bool) -> TokenStream {
@@ -178,9 +198,11 @@ impl Experiment {
         let evaluators = self.evaluators.expand(experiment);
         let calls = &self.calls;
         let thresholds = self.thresholds.iter().map(|threshold| threshold.expand(&self.evaluators));
+        let summaries = self.summaries.expand(experiment, &self.library);
         let bind = self.bind(experiment);
         quote! {
             #evaluators
+            #summaries
             #(let #experiment = #experiment #calls;)*
             #(let #experiment = #experiment.threshold(#thresholds);)*
             ::core::result::Result::Ok(#bind)

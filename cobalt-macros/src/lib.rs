@@ -1,6 +1,6 @@
 //! The attributes of cobalt: syntactic sugar over its public builder.
 //!
-//! Use them as `#[cobalt::experiment]` and `#[cobalt::evaluator]`; do not depend on this crate directly.
+//! Use them as `#[cobalt::experiment]`, `#[cobalt::evaluator]` and `#[cobalt::summary]`; do not depend on this crate directly.
 
 mod errors;
 mod evaluator;
@@ -13,6 +13,8 @@ mod settings;
 #[cfg(test)]
 mod snapshot;
 mod source_hash;
+mod summaries;
+mod summary;
 mod thresholds;
 
 use proc_macro::TokenStream;
@@ -29,4 +31,10 @@ pub fn experiment(attribute: TokenStream, function: TokenStream) -> TokenStream 
 #[proc_macro_attribute]
 pub fn evaluator(attribute: TokenStream, function: TokenStream) -> TokenStream {
     evaluator::expand(attribute.into(), function.into()).into()
+}
+
+/// Documented at its re-export, `cobalt::summary`.
+#[proc_macro_attribute]
+pub fn summary(attribute: TokenStream, function: TokenStream) -> TokenStream {
+    summary::expand(attribute.into(), function.into()).into()
 }

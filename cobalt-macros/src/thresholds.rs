@@ -225,6 +225,7 @@ impl MetricPath {
             },
             Expr::MethodCall(call) => (&call.receiver, &call.method, Some(call)),
             Expr::Path(path) => return Err(missing_metric(&path.path, sides)),
+            Expr::Index(index) => return Err(missing_metric_of(Subject::of_index(index)?, sides)),
             other => return Err(syn::Error::new_spanned(other, EXAMPLE)),
         };
         let subject = Subject::parse(base)?;
@@ -366,6 +367,14 @@ fn not_a_category(base: &Expr) -> String {
         Some(_) => format!("to compare with the baseline write, for example, `{VS_BASELINE_EXAMPLE}`"),
         None => format!("not a category or an evaluator: {EXAMPLE}"),
     }
+}
+
+/// `metrics["retrieved"] >= 5`
+fn missing_metric_of(subject: Subject, sides: &Sides<'_>) -> syn::Error {
+    let (category, symbol, bound) = (&subject.category, sides.symbol(), source_text(sides.right));
+    let metric = category.metrics()[0];
+    let message = format!("missing metric: write, for example, `{category}.{metric} {symbol} {bound}`");
+    syn::Error::new_spanned(sides.left, message)
 }
 
 /// `score >= 0.8`

@@ -37,6 +37,8 @@ pub use cobalt_core::reporters::MissingKey;
 pub use cobalt_macros::evaluator;
 #[doc = include_str!("../docs/experiment.md")]
 pub use cobalt_macros::experiment;
+#[doc = include_str!("../docs/summary.md")]
+pub use cobalt_macros::summary;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset};
 pub use error::Error;
 pub use evaluators::{
@@ -47,7 +49,8 @@ pub use evaluators::{
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
 pub use experiment::{
-    Agent, AgentError, Context, Experiment, IntoOutput, Json, Metric, MetricNumber, Record,
+    Agent, AgentError, Context, Experiment, FnSummary, IntoOutput, IntoSummary, Json, Metric, MetricNumber,
+    Record, SummaryItem, SummaryOutput, Table,
 };
 pub use harness::main;
 pub use llm::Provider;
@@ -90,10 +93,10 @@ pub mod report {
         Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction, Evaluations,
         EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound,
         LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics,
-        NumberBound, Report, ReportJsonError, RetriedExecution, RunConfig, RunMetric, RunMetrics, RunTable,
-        RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold,
-        ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary, TrialMeasurements, TrialStats,
-        Violation, evaluate, stats, validate_items,
+        NumberBound, Report, ReportJsonError, RetriedExecution, RunConfig, RunMetric, RunMetrics,
+        RunSummaries, RunTable, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status,
+        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
+        TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

@@ -46,7 +46,7 @@ pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<Report, Merge
     add_missing_thresholds(&mut thresholds, config.additional_thresholds());
     report.config.set_thresholds(&thresholds);
     let baseline = Baseline::resolve(&report.name, config)?;
-    evaluate_run(&mut report, &thresholds, &baseline, duration, config);
+    evaluate_run(&mut report, &thresholds, &[], &baseline, duration, config);
     Ok(report)
 }
 

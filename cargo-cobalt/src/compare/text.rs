@@ -67,6 +67,7 @@ fn verdict_paint(verdict: Verdict) -> fn(Style, String) -> String {
     match verdict {
         Verdict::Better => Style::success,
         Verdict::Worse => Style::error,
+        Verdict::Changed => |_, text| text,
         Verdict::WithinNoise => Style::faint,
         Verdict::Inconclusive => Style::warning,
     }

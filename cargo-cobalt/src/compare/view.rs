@@ -345,8 +345,9 @@ pub fn verdict_rank(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Worse => 0,
         Verdict::Better => 1,
-        Verdict::Inconclusive => 2,
-        Verdict::WithinNoise => 3,
+        Verdict::Changed => 2,
+        Verdict::Inconclusive => 3,
+        Verdict::WithinNoise => 4,
     }
 }
 
@@ -376,7 +377,7 @@ fn differences(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
 
 /// The notable verdicts with their scores and metrics; none if no difference was found.
 fn verdicts(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
-    let verdicts = [Verdict::Worse, Verdict::Better, Verdict::Inconclusive];
+    let verdicts = [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Inconclusive];
     let names = |verdict: Verdict| {
         let those = differences(comparison).filter(|it| it.verdict == verdict);
         (verdict, those.map(|it| &*it.name).collect::<Vec<_>>())

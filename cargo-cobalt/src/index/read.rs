@@ -118,19 +118,22 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
     let ResultHead { summary, git, .. } = head;
     let has_passed =
         if head.schema.is_some() { head.passed } else { head.ci_status.is_none_or(|ci| ci.passed) };
-    let status = match (errors.items + errors.evaluations, verdict) {
+    let status = match (errors.items + errors.evaluations + summary.summary_errors.len(), verdict) {
         (1.., _) => RunStatus::Error,
         (0, RunVerdict::NotEvaluated) => RunStatus::NotEvaluated,
         (0, _) if has_passed => RunStatus::Passed,
         (0, _) => RunStatus::Failed,
     };
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
+    let means = summary.metrics.into_iter().map(|(name, stats)| (name, stats.avg));
+    let values = summary.run_metrics.into_iter().map(|(name, metric)| (name, metric.value));
     IndexedRun {
         id: head.id,
         name: head.name,
         timestamp: head.timestamp.to_string(),
         tags: head.tags,
         scores: summary.scores.into_iter().map(|(name, stats)| (name, stats.avg)).collect::<BTreeMap<_, _>>(),
+        metrics: means.chain(values).collect(),
         cost: summary.estimated_cost,
         total_items: to_i64(summary.total_items),
         status,

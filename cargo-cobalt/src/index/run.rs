@@ -24,6 +24,8 @@ pub struct IndexedRun {
     pub tags: Vec<String>,
     /// Each evaluator's mean; absent without a score.
     pub scores: BTreeMap<String, f64>,
+    /// The mean of each metric that the agent recorded, and the value of each metric of the whole run.
+    pub metrics: BTreeMap<String, f64>,
     /// The agent cost in USD; absent if unknown.
     pub cost: Option<f64>,
     pub total_items: i64,
@@ -100,6 +102,7 @@ impl IndexedRun {
             timestamp: row.get("timestamp")?,
             tags: read_json(row, "tags")?,
             scores: read_json(row, "scores")?,
+            metrics: read_json(row, "metrics")?,
             cost: row.get("cost")?,
             total_items: row.get("total_items")?,
             status: row.get("status")?,
@@ -130,9 +133,9 @@ impl IndexedRun {
 
     /// Writes the run, replacing one with the same id.
     pub fn replace(&self, connection: &Connection) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
+        let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, metrics, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :timestamp, :tags, :scores, :cost, :total_items, \
+                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :passed_items, :low_items, \
                    :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
                    :file)";
@@ -142,6 +145,7 @@ impl IndexedRun {
             ":timestamp": self.timestamp,
             ":tags": json_text(&self.tags)?,
             ":scores": json_text(&self.scores)?,
+            ":metrics": json_text(&self.metrics)?,
             ":cost": self.cost,
             ":total_items": self.total_items,
             ":status": self.status,

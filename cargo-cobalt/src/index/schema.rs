@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -18,6 +18,7 @@ const TABLES: &str = "
         timestamp TEXT NOT NULL,
         tags TEXT NOT NULL,
         scores TEXT NOT NULL,
+        metrics TEXT NOT NULL,
         cost REAL,
         total_items INTEGER NOT NULL,
         status TEXT NOT NULL,

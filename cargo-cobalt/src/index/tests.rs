@@ -116,7 +116,10 @@ fn row(content: &str) -> Option<IndexedRun> {
 
 #[test]
 fn a_run_is_a_row_with_its_figures() {
-    let run = row(&text("aaa", 5)).unwrap();
+    let mut file = result("aaa", 5);
+    file["summary"]["metrics"] = json!({ "retrieved": { "avg": 6.5, "count": 4 } });
+    file["summary"]["runMetrics"] = json!({ "f1": { "value": 0.5 } });
+    let run = row(&file.to_string()).unwrap();
     let scores = [("exact".to_owned(), 0.75)].into();
     let expected = IndexedRun {
         id: "aaa".to_owned(),
@@ -124,6 +127,7 @@ fn a_run_is_a_row_with_its_figures() {
         timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
         tags: the(&["smoke"]),
         scores,
+        metrics: [("f1".to_owned(), 0.5), ("retrieved".to_owned(), 6.5)].into(),
         cost: Some(0.25),
         total_items: 4,
         status: RunStatus::Passed,
@@ -143,7 +147,7 @@ fn a_run_is_a_row_with_its_figures() {
     };
     assert_eq!(run, expected);
     let replayed = with(result("aaa", 5), "/summary/traffic", json!({ "replayedItems": 3, "liveItems": 1 }));
-    assert_eq!(row(&replayed).unwrap(), IndexedRun { replayed_items: 3, ..expected });
+    assert_eq!(row(&replayed).unwrap(), IndexedRun { replayed_items: 3, metrics: [].into(), ..expected });
 }
 
 #[test]

@@ -94,6 +94,8 @@ pub struct RunMetrics {
     pub cost: Option<f64>,
     /// The judge cost in USD.
     pub judge_cost: Option<f64>,
+    /// The mean of each metric that the agent recorded, and the value of each metric of the whole run.
+    pub custom: BTreeMap<String, f64>,
     /// Items whose agent failed or timed out in at least one trial.
     pub failed_items: i64,
     /// Evaluations without a score.
@@ -121,6 +123,7 @@ impl RunView {
                 total_tokens: run.total_tokens,
                 cost: run.cost,
                 judge_cost: run.judge_cost,
+                custom: run.metrics,
                 failed_items: run.failed_items,
                 eval_errors: run.eval_errors,
                 git_commit: run.git_commit,

@@ -36,6 +36,9 @@ pub struct RunConfig {
     /// A hash of each evaluator's settings: if it is equal, two runs were scored the same way. Empty in files of the original tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evaluator_hashes: Vec<String>,
+    /// The names of the summary functions, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub summaries: Vec<String>,
     /// Whether every item had to pass.
     #[serde(default)]
     pub strict: bool,

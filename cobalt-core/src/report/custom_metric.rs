@@ -87,12 +87,26 @@ pub struct RunMetric {
     /// The 95% CI, from a bootstrap over clusters of items; absent if it cannot be calculated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
+    /// Why there is no 95% CI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
     /// Whether higher or lower values are better, if either.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
+}
+
+/// The results of a run's summary functions, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunSummaries {
+    /// The metrics.
+    pub metrics: BTreeMap<String, RunMetric>,
+    /// The tables.
+    pub tables: BTreeMap<String, RunTable>,
+    /// Why functions failed.
+    pub errors: BTreeMap<String, String>,
 }
 
 /// A table of the whole run, such as a confusion matrix.

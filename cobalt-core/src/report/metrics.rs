@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use super::custom_metric::RunSummaries;
 use super::custom_metric_stats::metric_stats;
 use super::identity::cluster_name;
 use super::item::{ItemResult, Status};
@@ -51,6 +52,8 @@ pub struct RunMetrics<'a> {
     /// Items with an output in some trial.
     pub(super) answered_items: usize,
     runs: usize,
+    /// The results of the summary functions.
+    pub(super) summaries: RunSummaries,
 }
 
 /// One evaluator's scores.
@@ -134,6 +137,12 @@ impl<'a> RunMetrics<'a> {
         Self { evaluators, runs: other.runs, ..self }
     }
 
+    /// These metrics with the results of the summary functions.
+    #[must_use]
+    pub fn with_summaries(self, summaries: RunSummaries) -> Self {
+        Self { summaries, ..self }
+    }
+
     /// The summary of the run.
     #[must_use]
     pub fn summary(&self, duration: Duration) -> Summary {
@@ -170,11 +179,21 @@ impl<'a> RunMetrics<'a> {
             }),
             traffic: TrafficSummary::of(self.items),
             metrics: metric_stats(self.items),
+            run_metrics: self.summaries.metrics.clone(),
+            tables: self.summaries.tables.clone(),
+            summary_errors: self.summaries.errors.clone(),
             ..Summary::default()
         };
         self.judges.add_to(&mut summary);
         summary
     }
+}
+
+/// The number of each item's cluster, from 0.
+#[must_use]
+pub fn cluster_numbers(items: &[ItemResult]) -> Vec<usize> {
+    let mut clusters = ClusterNumbering::default();
+    items.iter().map(|item| clusters.of(item)).collect()
 }
 
 /// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.

@@ -24,12 +24,14 @@ mod validate;
 
 pub use crate::timestamp::Timestamp;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
-pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunTable};
+pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable};
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
 pub use identity::ItemNames;
 pub use item::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status, TrialStats};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
+#[doc(hidden)]
+pub use metrics::cluster_numbers;
 pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
 pub use model::{Report, ReportJsonError, SCHEMA};

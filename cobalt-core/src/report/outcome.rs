@@ -12,11 +12,11 @@ use super::summary::Summary;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ReportVerdict"))]
 #[serde(rename_all = "camelCase")]
 pub enum RunVerdict {
-    /// No item is in error, every threshold passed and, in a strict experiment, every item is at its pass marks.
+    /// Nothing is in error, every threshold passed and, in a strict experiment, every item is at its pass marks.
     Passed,
     /// Nothing failed, but the thresholds were not evaluated because only some of the items were run.
     NotEvaluated,
-    /// An item is in error, an item of a strict experiment is below a pass mark, or a threshold did not pass.
+    /// An item or a summary function is in error, an item of a strict experiment is below a pass mark, or a threshold did not pass.
     #[default]
     Failed,
 }
@@ -25,7 +25,8 @@ impl RunVerdict {
     /// The verdict for a run's counts and thresholds.
     #[must_use]
     pub fn evaluate(config: &RunConfig, summary: &Summary, thresholds: Option<&CiStatus>) -> Self {
-        let is_in_error = summary.failed_items > 0 || summary.eval_errors > 0;
+        let is_in_error =
+            summary.failed_items > 0 || summary.eval_errors > 0 || !summary.summary_errors.is_empty();
         let is_low = config.strict && summary.passed_items < summary.total_items;
         match thresholds {
             _ if is_in_error || is_low => Self::Failed,
@@ -68,7 +69,8 @@ pub struct CiStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
-    /// `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name.
+    /// `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
+    /// That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
     pub category: String,
     /// The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline.
     pub metric: String,
@@ -148,6 +150,11 @@ mod tests {
         assert_eq!(RunVerdict::evaluate(&gated, &summary(9, 0, 1), None), RunVerdict::Failed);
         let without_score = Summary { eval_errors: 1, ..summary(9, 0, 0) };
         assert_eq!(RunVerdict::evaluate(&gated, &without_score, Some(&status(true))), RunVerdict::Failed);
+        let summary_errors = [("f1".to_owned(), "no labels".to_owned())].into();
+        let without_summary = Summary { summary_errors, ..summary(10, 0, 0) };
+        for thresholds in [None, Some(&status(true))] {
+            assert_eq!(RunVerdict::evaluate(&gated, &without_summary, thresholds), RunVerdict::Failed);
+        }
     }
 
     #[test]

@@ -99,6 +99,9 @@ pub struct Summary {
     /// The tables of the whole run, by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, RunTable>,
+    /// Why summary functions failed, by name. The run has failed then.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub summary_errors: BTreeMap<String, String>,
 }
 
 /// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.

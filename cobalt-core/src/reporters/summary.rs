@@ -51,6 +51,10 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     write_failed_items(text, &finished.failed, finished.items_in_error, paint)?;
     write_items_below_pass_mark(text, finished, paint)?;
     write_diverged_items(text, finished, paint)?;
+    for (name, error) in &report.summary.summary_errors {
+        let text_of_error = format!("`{name}` failed: {error}");
+        write_line(text, "summary", &paint.error(escape_control(&text_of_error)))?;
+    }
     if let Some(comparison) = &report.baseline {
         for (index, rest) in explain::comparison_lines(comparison, paint).iter().enumerate() {
             if index == 0 { writeln!(text, "  {rest}")? } else { write_line(text, "", rest)? }
@@ -89,6 +93,9 @@ pub fn verdict_reasons(report: &Report, items_in_error: usize) -> Vec<String> {
     let mut parts = Vec::new();
     if items_in_error > 0 {
         parts.push(format!("{} in error", count(items_in_error, "item")));
+    }
+    if !summary.summary_errors.is_empty() {
+        parts.push(format!("{} failed", count(summary.summary_errors.len(), "summary function")));
     }
     if let Some(status) = ci_status {
         parts.push(status.summary.clone());

@@ -177,6 +177,9 @@ fn values_that_cannot_work_are_refused() {
         quote!(timeout = 5days),
         quote!(tags = "v1"),
         quote!(thresholds = score.avg >= 0.8),
+        quote!(summaries = f1),
+        quote!(summaries = ["f1"]),
+        quote!(summaries = [f1, f1]),
         quote!(name = ""),
         quote!(name = 5),
         quote!(ignore_without = 5),
@@ -232,7 +235,13 @@ fn an_experiment_with_all_settings_calls_the_builder() {
         concurrency = 2,
         timeout = 30s,
         tags = ["v1", tag()],
-        thresholds = [score.avg >= 0.8, concise.pass_rate(0.6) >= 0.9, latency.p95 <= LIMIT],
+        thresholds = [
+            score.avg >= 0.8,
+            concise.pass_rate(0.6) >= 0.9,
+            latency.p95 <= LIMIT,
+            metrics["f1"].value >= 0.8
+        ],
+        summaries = [f1, evals::confusion, FnSummary::new("outputs", |items| items.len())],
         strict = true,
         ignore_without = ["OPENAI_API_KEY", other_key()],
     );

@@ -50,6 +50,7 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         tags: Vec::new(),
         evaluators: vec![Arc::new(FnEvaluator::new("right", |cx| cx.output_text() == "Paris"))],
         thresholds: Vec::new(),
+        summaries: Vec::new(),
         strict: true,
         models: None,
         recording: RecordSettings::default().resolve("desk", None),

@@ -10,6 +10,7 @@ use cobalt_core::report::{Category, SourceLocation, Threshold};
 use cobalt_core::wording;
 
 use super::agent::{Agent, AgentFn};
+use super::summary::FnSummary;
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
@@ -31,6 +32,7 @@ pub struct ResolvedDefinition {
     pub(crate) tags: Vec<String>,
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
+    pub(crate) summaries: Vec<FnSummary>,
     /// Whether every item must pass.
     pub(crate) strict: bool,
     /// A fingerprint of the configured judge models, if any are configured.
@@ -112,6 +114,7 @@ impl ResolvedDefinition {
                 .to_owned());
         }
         self.check_evaluators()?;
+        self.check_summaries()?;
         self.check_thresholds()
     }
 
@@ -133,6 +136,24 @@ impl ResolvedDefinition {
                 return Err(format!(
                     "two evaluators are named `{}`; scores are stored by name, so rename one",
                     evaluator.name()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_summaries(&self) -> Result<(), String> {
+        let mut names = HashSet::new();
+        for name in self.summaries.iter().map(FnSummary::name) {
+            if name.trim().is_empty() {
+                return Err(
+                    "a summary function has an empty name; its metric is stored by name, so give it one"
+                        .to_owned(),
+                );
+            }
+            if !names.insert(name) {
+                return Err(format!(
+                    "two summary functions are named `{name}`; their metrics are stored by name, so rename one"
                 ));
             }
         }
@@ -208,6 +229,7 @@ pub(crate) struct Declaration {
     pub(crate) tags: Vec<String>,
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
+    pub(crate) summaries: Vec<FnSummary>,
     pub(crate) strict: Option<bool>,
     /// Recordings of its model traffic.
     pub(crate) recordings: Option<Recordings>,
@@ -249,6 +271,7 @@ impl Experiment {
                 tags: Vec::new(),
                 evaluators: Vec::new(),
                 thresholds: Vec::new(),
+                summaries: Vec::new(),
                 strict: None,
                 recordings: None,
                 ignore_without: Vec::new(),
@@ -316,6 +339,19 @@ impl Experiment {
     /// ```
     pub fn threshold(mut self, threshold: Threshold) -> Self {
         self.declaration.thresholds.push(threshold);
+        self
+    }
+
+    /// Adds a summary function, which calculates metrics or tables from all items of a run. Names must be unique.
+    ///
+    /// ```
+    /// # use cobalt::{Dataset, Experiment, FnSummary};
+    /// # fn example(experiment: Experiment) -> Experiment {
+    /// experiment.summary(FnSummary::new("outputs", |items| items.len()))
+    /// # }
+    /// ```
+    pub fn summary(mut self, summary: FnSummary) -> Self {
+        self.declaration.summaries.push(summary);
         self
     }
 

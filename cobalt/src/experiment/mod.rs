@@ -7,6 +7,7 @@ mod definition;
 mod into_output;
 mod metric;
 mod record;
+mod summary;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, Context, item};
@@ -18,3 +19,5 @@ pub use record::Record;
 #[cfg(test)]
 pub(crate) use record::Recorder;
 pub(crate) use record::Records;
+pub(crate) use summary::OutputOf;
+pub use summary::{FnSummary, IntoSummary, SummaryItem, SummaryOutput, Table};

@@ -55,6 +55,8 @@ struct State {
     items: Vec<Option<Verdict>>,
     /// The result of each threshold; empty until the experiment has ended.
     thresholds: Vec<Verdict>,
+    /// The result of each summary function; empty until the experiment has ended.
+    summaries: Vec<Verdict>,
     /// Set when no more results will come.
     ended: bool,
     /// Its summary, or how it was interrupted.
@@ -89,7 +91,15 @@ impl CaseResults {
         self.park_if_closed(verdict)
     }
 
-    /// Waits for all items and thresholds of an experiment.
+    /// Waits for a summary function.
+    pub fn wait_for_summary(&self, experiment: usize, index: usize) -> Verdict {
+        let state = self.experiments[experiment].wait_for_end();
+        let verdict = state.summaries.get(index).cloned().unwrap_or(Verdict::NotRun);
+        drop(state);
+        self.park_if_closed(verdict)
+    }
+
+    /// Waits for all items, summary functions and thresholds of an experiment.
     pub fn wait_for_experiment(&self, experiment: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
         if !matches!(state.summary, Some(Ok(_))) {
@@ -100,6 +110,7 @@ impl CaseResults {
             .items
             .iter()
             .flatten()
+            .chain(&state.summaries)
             .chain(&state.thresholds)
             .filter_map(|verdict| match verdict {
                 Verdict::Failed(why) => Some(why),
@@ -208,7 +219,13 @@ impl Listener for ResultWriter {
                         Verdict::of(threshold.passed, || escape_control(&threshold.message).into_owned())
                     })
                     .collect();
-                let names = &self.experiments[experiment].names;
+                let ItemExplainer { config, names, .. } = &self.experiments[experiment];
+                let errors = &outcome.report.summary.summary_errors;
+                let summary = |name: &String| match errors.get(name) {
+                    None => Verdict::Passed,
+                    Some(why) => Verdict::Failed(escape_control(why).into()),
+                };
+                state.summaries = config.summaries.iter().map(summary).collect();
                 let finished = outcome.finished_event(experiment, names);
                 let text = render_summary(&finished, &self.workspace, self.paint);
                 let unpriced_models = finished.report.summary.unpriced_models;
@@ -261,6 +278,9 @@ impl TrialRunner {
                 CaseSource::Target(experiment, CaseTarget::Item(index)) => board.item(experiment, index),
                 CaseSource::Target(experiment, CaseTarget::Threshold(index)) => {
                     board.wait_for_threshold(experiment, index)
+                }
+                CaseSource::Target(experiment, CaseTarget::Summary(index)) => {
+                    board.wait_for_summary(experiment, index)
                 }
                 CaseSource::Target(experiment, CaseTarget::Experiment) => {
                     board.wait_for_experiment(experiment)

@@ -38,6 +38,8 @@ pub enum CaseTarget {
     Item(usize),
     /// A threshold, by its index in the experiment.
     Threshold(usize),
+    /// A summary function, by its index in the experiment.
+    Summary(usize),
     /// The whole experiment.
     Experiment,
 }
@@ -46,8 +48,8 @@ impl CaseTarget {
     /// Whether it is part of a run of the items with these indexes, or of all items.
     pub fn is_part_of(self, items: Option<&[usize]>) -> bool {
         match (items, self) {
-            // Partial runs do not evaluate thresholds.
-            (Some(_), Self::Threshold(_)) => false,
+            // Partial runs do not evaluate thresholds, and their summaries may lack items that they need.
+            (Some(_), Self::Threshold(_) | Self::Summary(_)) => false,
             (Some(items), Self::Item(index)) => items.binary_search(&index).is_ok(),
             (None, _) | (_, Self::Experiment) => true,
         }
@@ -173,14 +175,18 @@ impl DeclaredExperiment {
     }
 }
 
-/// The cases for an experiment's items and thresholds, in order.
-pub fn item_and_threshold_cases(name: &str, plan: &Plan) -> Vec<(String, CaseTarget)> {
+/// The cases for an experiment's items, summary functions and thresholds, in order.
+pub fn experiment_cases(name: &str, plan: &Plan) -> Vec<(String, CaseTarget)> {
     let items = plan.dataset().case_keys().into_iter().enumerate();
     let items = items.map(|(index, key)| (format!("{name}::{key}"), CaseTarget::Item(index)));
     let thresholds = plan.definition().thresholds.iter().enumerate().map(|(index, threshold)| {
         (format!("{name}::thresholds::{}", threshold.case_name()), CaseTarget::Threshold(index))
     });
-    items.chain(thresholds).collect()
+    let summaries = plan.definition().summaries.iter().enumerate().map(|(index, summary)| {
+        let summary = summary.name().replace(char::is_whitespace, "-");
+        (format!("{name}::summaries::{summary}"), CaseTarget::Summary(index))
+    });
+    items.chain(summaries).chain(thresholds).collect()
 }
 
 /// Calls user code; a panic becomes an error of that experiment.
@@ -197,7 +203,7 @@ pub fn select_items(cases: &[(String, CaseTarget)], selects: impl Fn(&str) -> bo
         match (view, selects(name)) {
             (CaseTarget::Item(index), true) => items.push(*index),
             (CaseTarget::Item(_), false) => all = false,
-            // A threshold or the whole needs all items.
+            // All others need all items.
             (_, true) => return Selection::All,
             (_, false) => {}
         }
@@ -212,7 +218,7 @@ pub fn select_items(cases: &[(String, CaseTarget)], selects: impl Fn(&str) -> bo
 /// The names of an experiment's cases.
 pub fn case_names(suite: &Suite) -> Vec<String> {
     match &suite.plan {
-        Ok(plan) => item_and_threshold_cases(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
+        Ok(plan) => experiment_cases(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
         Err(broken) => vec![failure_case_name(&suite.name, broken)],
     }
 }

@@ -243,7 +243,7 @@ pub fn prepare_entry(
         let cases = if is_ignored {
             vec![(name.clone(), CaseTarget::Experiment)]
         } else {
-            cases::item_and_threshold_cases(&name, &plan)
+            cases::experiment_cases(&name, &plan)
         };
         let way = match (resumed, cases::select_items(&cases, |case| args.selects(case, is_ignored))) {
             (Some(run), _) => StartMode::Resume(run),

@@ -1,6 +1,7 @@
 //! Metrics: plain functions that compare texts, values, lists and vectors, each with its formula.
 //!
-//! They return scores from 0 to 1, or a boolean. Error rates, where 0 is best, can exceed 1. The built-in evaluators use them, and you can
+//! They return scores from 0 to 1, or a boolean. `macro_f1`, `confusion_matrix` and `Bleu::corpus_score` are for
+//! [summary functions](macro@crate::summary). Error rates, where 0 is best, can exceed 1. The built-in evaluators use them, and you can
 //! use them in your own. The formulas are those of autoevals and RAGAS if they have the metric. Text metrics follow rouge-score
 //! (`rouge_…`), sacrebleu (`Bleu`, `ChrF`), jiwer (`wer`, `cer`) and SQuAD 1.1 (`token_f1`, `squad_…`); each documents its differences.
 
@@ -10,6 +11,7 @@ mod chrf;
 mod embedding_metrics;
 mod exact_match;
 mod json;
+mod labels;
 mod list_matching;
 mod n_grams;
 mod porter;
@@ -30,6 +32,7 @@ pub(crate) use json::is_json_text;
 pub(crate) use json::json_text;
 pub(crate) use json::parse_container;
 pub use json::{json_diff, json_subset, valid_json};
+pub use labels::{confusion_matrix, macro_f1};
 pub use list_matching::list_contains;
 pub(crate) use list_matching::{longest_common_subsequence, max_weight_matching};
 pub use n_grams::Overlap;

@@ -16,7 +16,7 @@ use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
 pub use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
-use crate::experiment::{AgentError, Context, Experiment};
+use crate::experiment::{AgentError, Context, Experiment, FnSummary};
 pub use crate::experiment::{IntoOutput, Prepared, item};
 pub use cobalt_core::error_chain::BoxError;
 
@@ -79,6 +79,23 @@ pub trait ListedEvaluator {
 #[must_use]
 pub fn listed<T: ListedEvaluator>() -> FnEvaluator {
     T::evaluator()
+}
+
+/// Implemented by the hidden type next to a function with `#[cobalt::summary]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a summary function",
+    label = "not marked with `#[cobalt::summary]`",
+    note = "mark the function with `#[cobalt::summary]`, or list an expression that makes a `cobalt::FnSummary`"
+)]
+pub trait ListedSummary {
+    /// Creates the summary.
+    fn summary() -> FnSummary;
+}
+
+/// The summary of a function listed by its name.
+#[must_use]
+pub fn listed_summary<T: ListedSummary>() -> FnSummary {
+    T::summary()
 }
 
 /// Creates an evaluator from a plain function; the attribute generates its arguments.

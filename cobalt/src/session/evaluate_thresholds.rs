@@ -15,14 +15,18 @@ use cobalt_core::store::{
 };
 use cobalt_core::wording::{self, count};
 
+use super::summaries::run_summaries;
 use crate::config::{Config, OnInconclusive};
 use crate::error::Error;
+use crate::experiment::FnSummary;
 
-/// Adds the summary, the thresholds and the baseline comparison to a report with all its items. A partial run has no thresholds. In CI,
+/// Adds the summary, the results of `summaries`, the thresholds and the baseline comparison to a report with all its items. A partial
+/// run has no thresholds. In CI,
 /// the scores of earlier runs of the same commit count in the thresholds and, if there are thresholds, in the baseline comparison.
 pub fn evaluate_run(
     report: &mut Report,
     thresholds: &[Threshold],
+    summaries: &[FnSummary],
     baseline: &Baseline,
     duration: Duration,
     config: &Config,
@@ -33,9 +37,10 @@ pub fn evaluate_run(
         Baseline::Absent(_) | Baseline::OtherExperiments(_) => None,
     };
     let pooled = if thresholds.is_empty() { None } else { pool_attempts(report, base, config) };
+    let summaries = run_summaries(summaries, &mut report.items);
     let evaluators: Vec<_> = report.config.evaluators().collect();
     let gather = |report| RunMetrics::gather(report, &evaluators, config.prices());
-    let figures = gather(&report.items);
+    let figures = gather(&report.items).with_summaries(summaries);
     let summary = figures.summary(duration);
     let figures = match &pooled {
         Some(pooled) => figures.with_pooled_scores(gather(&pooled.items)),
@@ -299,7 +304,14 @@ mod tests {
             run["items"][0]["latencyMs"] = json!(5);
             run["items"][1]["evaluations"]["e"] = json!({ "error": "no answer" });
         });
-        evaluate_run(&mut report, thresholds, &Baseline::Found(Box::new(baseline)), Duration::ZERO, &config);
+        evaluate_run(
+            &mut report,
+            thresholds,
+            &[],
+            &Baseline::Found(Box::new(baseline)),
+            Duration::ZERO,
+            &config,
+        );
         report
     }
 

@@ -10,6 +10,7 @@ mod recorder;
 mod rerun;
 mod run;
 mod run_experiment;
+mod summaries;
 mod traffic;
 
 use std::sync::{Arc, mpsc};

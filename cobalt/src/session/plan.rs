@@ -100,8 +100,9 @@ impl Plan {
     }
 
     pub fn config(&self) -> RunConfig {
-        let ResolvedDefinition { runs, retries, concurrency, timeout, evaluators, thresholds, .. } =
-            &*self.definition;
+        let ResolvedDefinition {
+            runs, retries, concurrency, timeout, evaluators, thresholds, summaries, ..
+        } = &*self.definition;
         let mut config = RunConfig {
             runs: *runs,
             retries: *retries,
@@ -110,6 +111,7 @@ impl Plan {
             evaluators: evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect(),
             pass_marks: evaluators.iter().map(|evaluator| evaluator.pass_mark()).collect(),
             evaluator_hashes: self.definition.evaluator_hashes(),
+            summaries: summaries.iter().map(|summary| summary.name().to_owned()).collect(),
             strict: self.definition.strict,
             ..RunConfig::default()
         };
@@ -149,6 +151,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         tags,
         mut evaluators,
         thresholds,
+        summaries,
         strict,
         recordings,
         ignore_without: _,
@@ -172,6 +175,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         tags,
         evaluators,
         thresholds,
+        summaries,
         strict,
         models: config.models().fingerprint(),
         recording: config.recordings().resolve(&name, recordings.as_ref()),

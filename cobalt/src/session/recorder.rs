@@ -208,7 +208,8 @@ impl Recorder {
     ) -> Report {
         let declared_at = self.definition.declared_at.clone();
         let mut report = Report { declared_at, git, ..self.header.report(items) };
-        evaluate_run(&mut report, &self.definition.thresholds, &self.baseline, duration, config);
+        let ResolvedDefinition { thresholds, summaries, .. } = &*self.definition;
+        evaluate_run(&mut report, thresholds, summaries, &self.baseline, duration, config);
         if let Some(traffic) = &self.traffic {
             traffic.finish(&mut report.summary.traffic);
         }

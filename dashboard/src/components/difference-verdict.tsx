@@ -1,6 +1,6 @@
 // The verdict on a difference.
 import clsx from 'clsx';
-import { ChevronsDown, ChevronsUp, CircleHelp, Equal } from 'lucide-react';
+import { ChevronsDown, ChevronsUp, CircleHelp, Diff, Equal } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { Difference } from '../api/types';
 import { Badge, type Tone } from './badge';
@@ -11,6 +11,7 @@ type Verdict = Difference['verdict'];
 const LABELS: Record<Verdict, string> = {
   better: 'Improved',
   worse: 'Regressed',
+  changed: 'Changed',
   'within-noise': 'Within noise',
   inconclusive: 'Inconclusive',
 };
@@ -18,6 +19,7 @@ const LABELS: Record<Verdict, string> = {
 const MEANINGS: Record<Verdict, string> = {
   better: 'An improvement beyond noise.',
   worse: 'A regression beyond noise.',
+  changed: 'A change beyond noise in a metric for which neither direction is better.',
   'within-noise': 'Any difference is negligible: the runs had enough power to detect a relevant one.',
   inconclusive: 'Too few items to tell whether there is a relevant difference.',
 };
@@ -25,6 +27,7 @@ const MEANINGS: Record<Verdict, string> = {
 const LOOKS: Record<Verdict, { tone: Tone; icon: ReactNode }> = {
   better: { tone: 'good', icon: <ChevronsUp aria-hidden="true" /> },
   worse: { tone: 'bad', icon: <ChevronsDown aria-hidden="true" /> },
+  changed: { tone: 'plain', icon: <Diff aria-hidden="true" /> },
   'within-noise': { tone: 'plain', icon: <Equal aria-hidden="true" /> },
   inconclusive: { tone: 'warn', icon: <CircleHelp aria-hidden="true" /> },
 };
@@ -43,6 +46,7 @@ export function DifferenceVerdict({ verdict }: { verdict: Verdict }) {
 const COLOURS: Record<Verdict, string> = {
   better: 'text-good',
   worse: 'text-bad',
+  changed: 'text-text',
   'within-noise': 'text-muted',
   inconclusive: 'text-warn',
 };

@@ -303,7 +303,7 @@ fn difference_row(difference: &Difference, largest: f64) -> Markup {
         Verdict::Better => Tone::Good,
         Verdict::Worse => Tone::Bad,
         Verdict::Inconclusive => Tone::Warning,
-        Verdict::WithinNoise => Tone::Neutral,
+        Verdict::Changed | Verdict::WithinNoise => Tone::Neutral,
     };
     html! {
         tr {

@@ -161,6 +161,9 @@ pub struct RunFacts {
     /// The judge cost in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost: Option<f64>,
+    /// The mean of each metric that the agent recorded, and the value of each metric of the whole run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metrics: BTreeMap<String, f64>,
     /// The commit that was checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_commit: Option<String>,
@@ -189,6 +192,7 @@ impl From<&RunView> for RunFacts {
             total_tokens,
             cost,
             judge_cost,
+            metrics: run.metrics.custom.clone(),
             git_commit: run.metrics.git_commit.clone(),
             git_dirty,
             dataset_hash: run.metrics.dataset_hash.clone(),

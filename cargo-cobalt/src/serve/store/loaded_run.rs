@@ -93,8 +93,10 @@ pub struct LoadedItem {
     /// A hash of the whole item.
     pub content: Box<str>,
     cluster: Option<Box<str>>,
-    /// The metrics of each trial, if there are several.
+    /// The latency and usage of each trial, if there are several.
     trials: Box<[TrialMeasurements]>,
+    /// The values of each metric that the agent recorded. Boxed: most runs have none.
+    metrics: Option<Box<BTreeMap<String, Vec<f64>>>>,
     /// The model traffic of all trials, if it passed through the gateway. Boxed: most runs have none.
     pub traffic: Option<Box<LoadedTraffic>>,
     /// The byte range of its JSON in the file.
@@ -124,6 +126,7 @@ impl LoadedItem {
             content: measured.content.into(),
             cluster: measured.cluster.map(Into::into),
             trials: measured.trials.into(),
+            metrics: (!measured.metrics.is_empty()).then(|| Box::new(measured.metrics)),
             traffic: LoadedTraffic::of(item, &measured.asked).map(Box::new),
             place,
         }
@@ -148,6 +151,7 @@ impl LoadedItem {
             replayed: self.traffic.as_ref().is_some_and(|traffic| traffic.replayed > 0),
             retried: self.retried,
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
+            metrics: self.metrics.as_deref().cloned().unwrap_or_default(),
             trials: self.trials.to_vec(),
         }
     }
@@ -162,8 +166,16 @@ impl LoadedItem {
             + self.scores.size()
             + size_of_val(&*self.failed)
             + size_of_val(&*self.trials)
+            + self.metrics.iter().flat_map(|metrics| &**metrics).map(size_of_metric).sum::<usize>()
             + self.traffic.as_ref().map_or(0, |traffic| traffic.size() + 2 * OVERHEAD)
     }
+}
+
+/// The approximate memory use of a metric's values in bytes.
+fn size_of_metric((name, values): (&String, &Vec<f64>)) -> usize {
+    /// The overhead of an entry and its allocations.
+    const OVERHEAD: usize = 80;
+    name.len() + size_of_val(&**values) + OVERHEAD
 }
 
 /// The model traffic of an item over all of its trials.

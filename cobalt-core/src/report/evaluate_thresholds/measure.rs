@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use cobalt_thresholds::METRICS;
 
+use crate::report::custom_metric::RunSummaries;
 use crate::report::custom_metric_stats::metric_stats;
 use crate::report::metrics::{EvaluatorMetrics, RunMetrics, ratio};
 use crate::report::stats::{DescriptiveStats, describe, sum};
@@ -159,8 +160,14 @@ fn score_metric(metric: Metric, evaluators: &[EvaluatorMetrics<'_>]) -> Result<f
     figure.ok_or_else(|| "no evaluator gave a score".to_owned())
 }
 
-/// A metric that the agent recorded.
+/// A metric that the agent recorded or a summary function calculated.
 fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result<f64, String> {
+    if metric == Metric::Value {
+        return run_metric(name, figures);
+    }
+    if figures.summaries.metrics.contains_key(name) && !has_recorded(name, figures) {
+        return Err(format!("`{name}` is a metric of the whole run; write `{METRICS}[{name:?}].value`"));
+    }
     let metrics = metric_stats(figures.items);
     let Some(stats) = metrics.get(name) else {
         return Err(match metrics.is_empty() {
@@ -181,11 +188,32 @@ fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result
         Metric::P95 => stats.p95,
         Metric::P99 => stats.p99,
         Metric::Total => stats.total,
-        _ => {
-            return Err(format!(
-                "items record it, so it has no `{metric}` of the run; write `{METRICS}[{name:?}].avg`"
-            ));
-        }
+        other => return Err(format!("a metric that items record has no `{other}`")),
+    })
+}
+
+/// Whether some execution recorded a metric of this name.
+fn has_recorded(name: &str, figures: &RunMetrics<'_>) -> bool {
+    figures.items.iter().flat_map(|item| &item.runs).any(|run| run.metrics.contains_key(name))
+}
+
+/// A metric that a summary function calculated.
+fn run_metric(name: &str, figures: &RunMetrics<'_>) -> Result<f64, String> {
+    let RunSummaries { metrics, errors, .. } = &figures.summaries;
+    if let Some(metric) = metrics.get(name) {
+        return Ok(metric.value);
+    }
+    Err(if let Some(error) = errors.get(name) {
+        format!("the summary function `{name}` failed: {error}")
+    } else if has_recorded(name, figures) {
+        format!("`{name}` is a metric that items record; write, for example, `{METRICS}[{name:?}].avg`")
+    } else if metrics.is_empty() {
+        format!(
+            "no summary function calculated `{name}`; list one in `summaries` of the experiment (merged shards have none)"
+        )
+    } else {
+        let known = wording::suggest_or_list(name, metrics.keys().map(String::as_str));
+        format!("no summary function calculated `{name}`; {known}")
     })
 }
 

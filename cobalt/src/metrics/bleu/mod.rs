@@ -70,6 +70,15 @@ pub struct BleuScore {
 }
 
 impl Bleu {
+    /// The defaults of sacrebleu for corpora: those of [`Bleu::default`], but without an effective order.
+    pub const CORPUS: Self = Self {
+        tokenizer: BleuTokenizer::V13a,
+        smoothing: BleuSmoothing::Exponential,
+        max_order: 4,
+        effective_order: false,
+        lowercase: false,
+    };
+
     /// Scores a text against its references. Without one, nothing matches.
     #[must_use]
     pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> BleuScore {
@@ -82,9 +91,7 @@ impl Bleu {
     /// use cobalt::metrics::Bleu;
     ///
     /// let texts = [("a b c d e", vec!["a b c d e"]), ("f", vec!["g h", "f"])];
-    /// // As sacrebleu has it for corpora.
-    /// let bleu = Bleu { effective_order: false, ..Bleu::default() };
-    /// assert_eq!(bleu.corpus_score(texts).score, 1.0);
+    /// assert_eq!(Bleu::CORPUS.corpus_score(texts).score, 1.0);
     /// ```
     #[must_use]
     pub fn corpus_score<'a, R, S>(&self, texts: impl IntoIterator<Item = (&'a str, R)>) -> BleuScore
@@ -93,6 +100,19 @@ impl Bleu {
         S: AsRef<str>,
     {
         let counts = texts.into_iter().map(|(output, references)| self.counts(output, references.as_ref()));
+        self.score_of(counts.fold(Counts::zero(self.max_order), |sum, counts| sum.add(&counts)))
+    }
+
+    /// The score of a corpus from those of its texts, of which only the counts matter. It is that of
+    /// [`corpus_score`](Self::corpus_score), if this `Bleu` has scored the texts.
+    #[must_use]
+    pub fn combine<'a>(&self, scores: impl IntoIterator<Item = &'a BleuScore>) -> BleuScore {
+        let counts = scores.into_iter().map(|score| Counts {
+            matches: score.matches.clone(),
+            totals: score.totals.clone(),
+            output_length: score.output_length,
+            reference_length: score.reference_length,
+        });
         self.score_of(counts.fold(Counts::zero(self.max_order), |sum, counts| sum.add(&counts)))
     }
 

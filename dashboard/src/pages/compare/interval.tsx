@@ -29,6 +29,7 @@ export function scaleLimit(differences: Difference[]): number {
 const COLOURS: Record<Difference['verdict'], string> = {
   better: 'var(--good)',
   worse: 'var(--bad)',
+  changed: 'var(--text)',
   'within-noise': 'var(--muted)',
   inconclusive: 'var(--warn)',
 };
