@@ -263,7 +263,7 @@ impl Store {
             let (mut reader, mut found) = (run.file.reader()?, Vec::new());
             for (place, item) in run.items.iter().enumerate() {
                 if contains_ignore_case(&item.key, &wanted)
-                    || item_contains(&reader.item(&item.place)?, &wanted)
+                    || item_contains(&reader.without_contents(&item.place)?, &wanted)
                 {
                     found.push(place);
                 }

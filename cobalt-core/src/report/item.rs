@@ -17,7 +17,7 @@ use crate::item::{ExecutionUsage, Item, Output, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
 use crate::serde_skip::is_zero;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceWithoutContents};
 
 /// The status of an execution. Ordered from best to worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -489,9 +489,10 @@ impl Serialize for ItemResult {
     }
 }
 
+/// `T` is the type of the trace.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ParsedExecution {
+#[serde(rename_all = "camelCase", bound = "T: Default + Deserialize<'de>")]
+struct ParsedExecution<T> {
     #[serde(default)]
     output: Option<Output>,
     #[serde(default)]
@@ -502,7 +503,7 @@ struct ParsedExecution {
     error: Option<String>,
     traffic: Option<Box<Traffic>>,
     #[serde(default)]
-    trace: Trace,
+    trace: T,
     #[serde(default)]
     dropped_spans: usize,
     #[serde(default)]
@@ -511,8 +512,8 @@ struct ParsedExecution {
     retried: Vec<RetriedExecution>,
 }
 
-impl From<ParsedExecution> for Execution {
-    fn from(run: ParsedExecution) -> Self {
+impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
+    fn from(run: ParsedExecution<T>) -> Self {
         let status = run.status.unwrap_or_else(|| infer_status(run.error.as_deref()));
         let (output, recorded) = match run.output {
             output if status == Status::Ok => (output, Item::new()),
@@ -537,7 +538,7 @@ impl From<ParsedExecution> for Execution {
             error,
             recorded,
             traffic,
-            trace,
+            trace: trace.into(),
             dropped_spans,
             metrics,
             retried,
@@ -554,15 +555,16 @@ fn infer_status(error: Option<&str>) -> Status {
     }
 }
 
+/// `T` is the type of the trace.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ParsedItem {
+#[serde(rename_all = "camelCase", bound = "T: Default + Deserialize<'de>")]
+struct ParsedItem<T> {
     index: usize,
     #[serde(default)]
     key: String,
     input: Value,
     passed: Option<bool>,
-    runs: Option<Vec<ParsedExecution>>,
+    runs: Option<Vec<ParsedExecution<T>>>,
     #[serde(default)]
     output: Option<Output>,
     #[serde(default)]
@@ -573,7 +575,7 @@ struct ParsedItem {
     error: Option<String>,
     traffic: Option<Box<Traffic>>,
     #[serde(default)]
-    trace: Trace,
+    trace: T,
     #[serde(default)]
     dropped_spans: usize,
     #[serde(default)]
@@ -584,7 +586,22 @@ struct ParsedItem {
 
 impl<'de> Deserialize<'de> for ItemResult {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let item = ParsedItem::deserialize(deserializer)?;
+        ParsedItem::<Trace>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// An item that is read without the contents of its spans: their errors, attributes, messages, arguments and results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemWithoutContents(pub ItemResult);
+
+impl<'de> Deserialize<'de> for ItemWithoutContents {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ParsedItem::<TraceWithoutContents>::deserialize(deserializer).map(|item| Self(item.into()))
+    }
+}
+
+impl<T: Into<Trace>> From<ParsedItem<T>> for ItemResult {
+    fn from(item: ParsedItem<T>) -> Self {
         let mut runs: Vec<Execution> =
             item.runs.unwrap_or_default().into_iter().map(Execution::from).collect();
         if runs.is_empty() {
@@ -606,7 +623,7 @@ impl<'de> Deserialize<'de> for ItemResult {
             other => Item::from_iter([("input".to_owned(), other)]),
         };
         let passed = item.passed.unwrap_or_else(|| !runs.iter().any(Execution::is_in_error));
-        Ok(Self { index: item.index, key: item.key, input: Arc::new(input), passed, runs })
+        Self { index: item.index, key: item.key, input: Arc::new(input), passed, runs }
     }
 }
 

@@ -27,7 +27,9 @@ pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, 
 pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable};
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
 pub use identity::ItemNames;
-pub use item::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status, TrialStats};
+pub use item::{
+    Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
+};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
 #[doc(hidden)]

@@ -8,7 +8,7 @@ use serde::de::{Error as _, IgnoredAny};
 use serde_json::{Deserializer, Error, Result};
 
 use super::results::strip_bom;
-use crate::report::{ItemCounts, ItemResult, Report, StoredVerdict};
+use crate::report::{ItemCounts, ItemResult, ItemWithoutContents, Report, StoredVerdict};
 
 /// The text of a result file, also of the original tool, with or without a byte order mark.
 pub struct ReportReader<'a> {
@@ -44,7 +44,8 @@ impl<'a> ReportReader<'a> {
         &self.head
     }
 
-    /// Reads the items in order, each with the byte range of its JSON. Returns the report without its items.
+    /// Reads the items in order, without the contents of their spans, each with the byte range of its JSON. Returns the report without
+    /// its items.
     ///
     /// # Errors
     ///
@@ -55,7 +56,7 @@ impl<'a> ReportReader<'a> {
         let config = &self.head.config;
         let items = text.list(|text| {
             let start = text.at;
-            let mut item: ItemResult = text.value()?;
+            let ItemWithoutContents(mut item) = text.value()?;
             item.passed = config.passes(&item);
             counts.add(&item, config);
             each(start..text.at, item);

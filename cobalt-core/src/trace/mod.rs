@@ -10,6 +10,7 @@ mod outline;
 mod reported;
 mod span;
 mod spans;
+mod without_contents;
 
 pub use assemble::{GatewayCall, MAX_SPANS, TraceSources};
 pub use limits::ContentLimits;
@@ -19,3 +20,4 @@ pub use outline::{OutlineOptions, dropped_spans_note};
 pub use reported::{ReadSpan, ReportedSpan};
 pub use span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
 pub use spans::Trace;
+pub(crate) use without_contents::TraceWithoutContents;

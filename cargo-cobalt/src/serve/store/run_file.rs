@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cobalt_core::redact::redacted_document;
-use cobalt_core::report::ItemResult;
+use cobalt_core::report::{ItemResult, ItemWithoutContents};
 use cobalt_core::store::strip_bom;
+use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::serve::error::ApiError;
@@ -122,6 +123,15 @@ pub struct ItemReader<'a> {
 impl ItemReader<'_> {
     /// The item in this byte range.
     pub fn item(&mut self, place: &Range<u64>) -> Result<ItemResult, RunFileError> {
+        self.read(place)
+    }
+
+    /// The same without the contents of its spans.
+    pub fn without_contents(&mut self, place: &Range<u64>) -> Result<ItemResult, RunFileError> {
+        self.read(place).map(|ItemWithoutContents(item)| item)
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, place: &Range<u64>) -> Result<T, RunFileError> {
         self.bytes.resize(usize::try_from(place.end - place.start).unwrap_or_default(), 0);
         let read =
             self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut self.bytes));
