@@ -27,11 +27,17 @@ pub enum DatasetCommand {
     /// Exit codes: 0, even if there are notes; 1 there are errors (with --strict, errors or notes); 2 invalid arguments; 3 a
     /// dataset could not be read.
     Check(CheckDatasets),
-    /// Append items of a run to a data file, as they were in the dataset
+    /// Append items of a run, or of recorded traces, to a data file
     ///
-    /// The run is selected as for `compare`. The file is JSONL, JSON, CSV or TSV; its existing content is not changed. Items that
-    /// it already contains are not added again. An item is refused if another item has the same `id` or, without IDs, the same
-    /// `input`; the other items are added.
+    /// The file is JSONL, JSON, CSV or TSV; its existing content is not changed.
+    ///
+    /// Items of a run are added as they were in the dataset; the run is selected as for `compare`. Items that the file already
+    /// contains are not added again. An item is refused if another item has the same `id` or, without IDs, the same `input`; the
+    /// other items are added.
+    ///
+    /// With `--from-otlp`, each trace becomes an item: `input` is what the agent was asked, and `metadata` has the trace's ID and the
+    /// recorded output. Secrets are redacted. A trace is left out if it has no input, or if the file or an earlier trace has the
+    /// same one.
     ///
     /// Exit codes: 0, even if all items already exist or none failed; 2 invalid arguments; 3 an item was refused, or a file could
     /// not be read or written; 4 no such run or item.
@@ -135,15 +141,28 @@ pub fn parse_similarity(text: &str) -> Result<f64, &'static str> {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("which").required(true).multiple(true).args(["items", "failed"]))]
+#[command(group = ArgGroup::new("from").required(true).args(["from_run", "from_otlp"]))]
+#[command(group = ArgGroup::new("which").multiple(true).args(["items", "failed"]).conflicts_with("from_otlp"))]
 pub struct AddItems {
     /// Data file; its extension determines the format. The file and its parent folders are created if missing
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 
     /// The run to take the items from: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
-    #[arg(long, value_name = "RUN")]
-    pub from_run: RunName,
+    #[arg(long, value_name = "RUN", requires = "which")]
+    pub from_run: Option<RunName>,
+
+    /// Recorded traces to make items of: JSON lines of the `file` exporter of OpenTelemetry's collector
+    #[arg(long, value_name = "TRACES")]
+    pub from_otlp: Option<PathBuf>,
+
+    /// Only traces with this attribute on a span or on its resource, e.g. `service.name=support`; repeat it to require several
+    #[arg(long = "where", value_name = "ATTRIBUTE=VALUE", conflicts_with = "from_run", value_parser = parse_attribute)]
+    pub attributes: Vec<(String, String)>,
+
+    /// Only traces with a failed span
+    #[arg(long, conflicts_with = "from_run")]
+    pub errors: bool,
 
     /// Item by key, test-case name or index; can be repeated
     #[arg(long = "item", value_name = "KEY")]
@@ -157,7 +176,7 @@ pub struct AddItems {
     #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = parse_value)]
     pub expected: Option<Value>,
 
-    /// Use the agent's output in the run as the expected output
+    /// Use the agent's output in the run or trace as the expected output
     #[arg(long, conflicts_with = "expected")]
     pub output_as_expected: bool,
 
@@ -221,6 +240,13 @@ fn parse_field(text: &str) -> Result<(String, Value), &'static str> {
     let (name, text) = text.split_once('=').ok_or(wanted)?;
     let Ok(value) = parse_value(text);
     if name.is_empty() { Err(wanted) } else { Ok((name.to_owned(), value)) }
+}
+
+/// Parses `ATTRIBUTE=VALUE`.
+fn parse_attribute(text: &str) -> Result<(String, String), &'static str> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = pair.ok_or("expected an attribute and its value, as in `service.name=support`")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,31 +1,38 @@
-//! `cargo cobalt dataset add`: appends items of a run to a data file.
+//! `cargo cobalt dataset add`: appends items of a run, or of recorded traces, to a data file.
 
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::slice;
 
-use cobalt::Dataset;
 use cobalt::command::config::Flags;
 use cobalt_core::experiment_name::case_name;
 use cobalt_core::item::{Item, item_hash};
-use cobalt_core::redact::{REDACTED, has_mark, redacted};
 use cobalt_core::report::{ItemNames, ItemResult, Report};
 use cobalt_core::reporters::expected_field;
-use cobalt_core::wording::{self, count};
-use serde_json::Value;
+use cobalt_core::wording;
 
+use super::additions::{NewItem, check_single, item_key, set_fields, write_items};
 use super::edit::{DataFile, WriteError};
 use super::text_table::plain_text;
-use crate::cli::AddItems;
+use super::traces::add_traces;
+use crate::cli::{AddItems, RunName};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::notable_items;
 use crate::runs::{KnownRuns, report_of};
-use crate::terminal::{one_line, print};
+use crate::terminal::one_line;
 
 pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
+    match (&arguments.from_otlp, &arguments.from_run) {
+        (Some(traces), _) => add_traces(traces, arguments, flags),
+        (None, Some(run)) => add_items(run, arguments, flags),
+        (None, None) => Err(Error::Arguments("set `--from-run` or `--from-otlp`".to_owned())),
+    }
+}
+
+fn add_items(run: &RunName, arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let run = KnownRuns::open(settings.layout())?.resolve(slice::from_ref(&arguments.from_run))?.remove(0);
+    let run = KnownRuns::open(settings.layout())?.resolve(slice::from_ref(run))?.remove(0);
     run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
     let report = report_of(&run, settings.prices())?;
     let wanted = select_items(&report, &arguments.items, arguments.failed)?;
@@ -41,59 +48,6 @@ pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     sorted.existing.iter().for_each(|kept| eprintln!("{kept}"));
     write_items(file, sorted.new, arguments)?;
     if sorted.refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(sorted.refused)) }
-}
-
-/// Writes the items and reports the result.
-fn write_items(file: DataFile, new: Vec<NewItem>, arguments: &AddItems) -> Result<(), Error> {
-    let path = one_line(&arguments.file.display().to_string());
-    new.iter().for_each(|new| warn_about_secrets(new, &path));
-    if new.is_empty() {
-        eprintln!("Nothing added to `{path}`");
-        return Ok(());
-    }
-    let names = cobalt_core::wording::join_quoted(new.iter().map(|new| &*new.name));
-    let place = if file.exists() { "" } else { "the new file " };
-    let what = format!("{} to {place}`{path}`: {names}", count(new.len(), "item"));
-    let draft = file.append(new.into_iter().map(|new| new.item).collect())?;
-    if arguments.dry_run {
-        print(&format!("{}\n", draft.inserted())).map_err(Error::Print)?;
-        eprintln!("Would add {what}");
-    } else {
-        draft.save()?;
-        eprintln!("Added {what}");
-    }
-    Ok(())
-}
-
-/// Warns about fields that contain a redaction placeholder, or what looks like a secret.
-fn warn_about_secrets(NewItem { name, item }: &NewItem, path: &str) {
-    let those = |holds: fn(&str) -> bool| {
-        let fields =
-            item.iter().filter(|(_, value)| any_string(value, holds)).map(|(field, _)| field.as_str());
-        let fields: Vec<_> = fields.collect();
-        (!fields.is_empty()).then(|| one_line(&cobalt_core::wording::join_quoted(fields)))
-    };
-    if let Some(fields) = those(has_mark) {
-        eprintln!(
-            "warning: `{name}` contains `{REDACTED}` in {fields}, the placeholder for a secret in saved outputs: put the intended \
-             value into `{path}`"
-        );
-    }
-    if let Some(fields) = those(|text| redacted(text) != text) {
-        eprintln!(
-            "warning: `{name}` contains what looks like a key or a password in {fields}: if it is one, remove it from `{path}`"
-        );
-    }
-}
-
-/// Whether `holds` is true for any string in a value.
-fn any_string(value: &Value, holds: fn(&str) -> bool) -> bool {
-    match value {
-        Value::String(text) => holds(text),
-        Value::Array(values) => values.iter().any(|value| any_string(value, holds)),
-        Value::Object(fields) => fields.values().any(|value| any_string(value, holds)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 /// An item of a run that is to be added.
@@ -170,13 +124,7 @@ fn unknown_item_error(report: &Report, name: &str, keys: &[String]) -> Error {
 
 /// The items to write, with the changes from the command line.
 pub fn apply_changes(wanted: &[SelectedItem<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
-    let of_one = [("--expected", arguments.expected.is_some()), ("--id", arguments.id.is_some())];
-    if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && wanted.len() > 1) {
-        let items = wanted.len();
-        return Err(Error::Arguments(format!(
-            "`{flag}` applies to a single item, but {items} would be added: add them one at a time"
-        )));
-    }
+    check_single(wanted.len(), arguments)?;
     wanted.iter().map(|wanted| edited_item(wanted, arguments)).collect()
 }
 
@@ -194,17 +142,8 @@ fn edited_item(wanted: &SelectedItem<'_>, arguments: &AddItems) -> Result<Item, 
         })?;
         item.insert(field.to_owned(), output.value().clone());
     }
-    let expected = arguments.expected.iter().map(|expected| (field.to_owned(), expected.clone()));
-    let id = arguments.id.iter().map(|id| ("id".to_owned(), Value::String(id.clone())));
-    item.extend(arguments.set.iter().cloned().chain(expected).chain(id));
+    set_fields(&mut item, field, arguments);
     Ok(item)
-}
-
-/// An item to add to the file.
-#[derive(Debug)]
-pub struct NewItem {
-    pub name: String,
-    pub item: Item,
 }
 
 /// The items by what happens to them.
@@ -282,9 +221,4 @@ fn conflict_message(name: &str, item: &Item, file: &DataFile, place: usize) -> S
         identity_field(item),
         one_line(&wording::join_quoted(differing))
     )
-}
-
-/// The key that matches an item across runs: its `id`, else a hash of its `input`, else of the whole item. Not unique.
-fn item_key(item: &Item) -> String {
-    Dataset::from_items([item.clone()]).keys().swap_remove(0)
 }

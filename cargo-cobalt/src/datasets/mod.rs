@@ -1,6 +1,7 @@
 //! `cargo cobalt dataset`: shows, checks and edits datasets.
 
 mod add;
+mod additions;
 mod check;
 mod dedupe;
 mod duplicates;
@@ -9,6 +10,7 @@ mod near_duplicates;
 mod resolved_set;
 mod show;
 pub mod text_table;
+mod traces;
 
 use std::process::ExitCode;
 

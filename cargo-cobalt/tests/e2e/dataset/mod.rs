@@ -4,3 +4,4 @@ mod add;
 mod check;
 mod dedupe;
 mod show;
+mod traces;
