@@ -15,6 +15,7 @@ mod gates;
 mod judges;
 mod keys;
 mod kill_and_resume;
+mod metrics;
 mod model;
 mod named;
 mod nextest;

@@ -187,7 +187,7 @@ impl Measurements {
             replayed: traffic.is_some_and(TrafficSummary::has_replays),
             replayed_in_part: traffic.is_some_and(|traffic| traffic.has_replays() && traffic.live > 0),
             evaluators: evaluators.collect(),
-            metrics: metric_settings(&report.items),
+            metrics: metric_settings(report),
             items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
         }
     }
@@ -242,9 +242,16 @@ impl MeasuredItem {
     }
 }
 
-fn metric_settings(items: &[ItemResult]) -> BTreeMap<String, MetricSettings> {
-    let stats = metric_stats(items).into_iter();
-    stats.map(|(name, stats)| (name, MetricSettings { unit: stats.unit, better: stats.better })).collect()
+fn metric_settings(report: &Report) -> BTreeMap<String, MetricSettings> {
+    // A report whose items are elsewhere has a summary; one that is not evaluated yet has items.
+    let stats = match report.items.is_empty() {
+        true => report.summary.metrics.clone(),
+        false => metric_stats(&report.items),
+    };
+    stats
+        .into_iter()
+        .map(|(name, stats)| (name, MetricSettings { unit: stats.unit, better: stats.better }))
+        .collect()
 }
 
 fn metric_values(runs: &[Execution]) -> BTreeMap<String, Vec<f64>> {

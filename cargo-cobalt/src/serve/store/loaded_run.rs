@@ -3,6 +3,7 @@
 //! A [`LoadedRun`] is built item by item with [`RunBuilder`], from a result file or from the lines of a journal. An item's outputs,
 //! reasons and metadata are read again from the file on demand.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cobalt_core::item::Item;
