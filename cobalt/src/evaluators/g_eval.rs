@@ -154,8 +154,9 @@ impl GEval {
     }
 
     /// Sets the inputs that the judge sees, all required: `output` is the agent's output, `trace` its steps (see
-    /// [where the calls are](crate::calls#where-the-calls-are)), `expected` the item's `expectedOutput` (else its `expected`), and
-    /// any other the item's field of that name, unless [`field`](Self::field) maps it.
+    /// [where the calls are](crate::calls#where-the-calls-are); else the outline of its [trace](crate::trace#judges)), `expected`
+    /// the item's `expectedOutput` (else its `expected`), and any other the item's field of that name, unless
+    /// [`field`](Self::field) maps it.
     #[must_use]
     pub fn inputs<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.texts.show_only(names.into_iter().map(Into::into));

@@ -479,7 +479,7 @@ impl LlmJudge {
 
     /// How far the output completes the task in the item's `input`, from 0 to 1. The judge also sees the `trace`, if any: the
     /// first of the [default places of calls](crate::calls#where-the-calls-are), or a [`field`](Self::field) of that name. A
-    /// trace that is part of the output is not shown twice.
+    /// trace that is part of the output is not shown twice. `field("trace", "trace")` shows the [spans](crate::trace#judges).
     ///
     /// ```
     /// use cobalt::LlmJudge;
