@@ -108,7 +108,8 @@ pub struct RequestedCall {
 }
 
 impl RequestedCall {
-    fn new(id: &Value, name: &Value, arguments: &Value) -> Self {
+    /// A call whose arguments may be JSON text.
+    pub(crate) fn new(id: &Value, name: &Value, arguments: &Value) -> Self {
         let parsed = arguments.as_str().and_then(|text| serde_json::from_str(text).ok());
         Self {
             id: id.as_str().map(str::to_owned),

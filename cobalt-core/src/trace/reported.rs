@@ -371,7 +371,7 @@ fn kind(fields: Fields<'_>, name: &str, own_name: &str) -> SpanKind {
         return SpanKind::Model;
     }
     let is_agent = ["gen_ai.agent.name", "agent.name"].iter().any(|field| fields.0.contains_key(*field));
-    let starts = ["invoke_agent", "agent.run", "agent.execute"];
+    let starts = ["invoke_agent", "agent.run", "agent.query", "agent.execute"];
     if is_agent || starts.iter().any(|start| name.starts_with(start)) {
         return SpanKind::Agent;
     }
@@ -474,26 +474,40 @@ fn parts(fields: Fields<'_>) -> Vec<Value> {
         Value::Array(messages) => messages,
         message => vec![message],
     };
-    let parts = |mut message: Value| {
-        let field = ["parts", "content"].into_iter().find(|field| message[*field].is_array());
-        match field.map(|field| message[field].take()) {
-            Some(Value::Array(parts)) => parts,
-            _ => vec![message],
-        }
+    list.into_iter().flat_map(parts_of_message).collect()
+}
+
+/// The parts of a message, or of a response with one: those of its content, then the calls that OpenAI's messages and swiftide's have
+/// beside it.
+fn parts_of_message(mut message: Value) -> Vec<Value> {
+    if let Some(of_response) = message.pointer_mut("/choices/0/message") {
+        message = of_response.take();
+    }
+    let calls = message.get_mut("tool_calls").map(|calls| match calls.take() {
+        Value::Array(calls) => calls,
+        _ => Vec::new(),
+    });
+    let field = |is_it: fn(&Value) -> bool| {
+        ["parts", "content", "message"].into_iter().find(|field| message.get(field).is_some_and(is_it))
     };
-    list.into_iter().flat_map(parts).collect()
+    let (list, text) = (field(Value::is_array), field(Value::is_string));
+    match (list.map(|field| message[field].take()), calls) {
+        (Some(Value::Array(parts)), calls) => parts.into_iter().chain(calls.into_iter().flatten()).collect(),
+        (_, Some(calls)) => text.map(|field| message[field].take()).into_iter().chain(calls).collect(),
+        _ => vec![message],
+    }
 }
 
 fn requested_calls(fields: Fields<'_>) -> Vec<RequestedCall> {
     parts(fields).iter().filter_map(requested_call).collect()
 }
 
-/// The call of a tool in a part of an answer. Gemini's parts have no type.
+/// The call of a tool in a part of an answer. Those of Gemini, OpenAI's chat completions and swiftide have no type of their own.
 fn requested_call(part: &Value) -> Option<RequestedCall> {
     call_in(part).or_else(|| {
-        let name = part.get("name")?.as_str()?.to_owned();
-        let arguments = part.get("args")?.clone();
-        Some(RequestedCall { id: part["id"].as_str().map(str::to_owned), name, arguments })
+        let function = part.get("function").unwrap_or(part);
+        let arguments = ["args", "arguments"].iter().find_map(|field| function.get(field))?;
+        Some(RequestedCall::new(&part["id"], function.get("name")?, arguments))
     })
 }
 
@@ -545,6 +559,7 @@ mod tests {
             ("", json!({ "otel.name": "execute_tool now", "tool.name": "now" }), SpanKind::Tool),
             ("agent.execute", json!({ "agent.name": "desk" }), SpanKind::Agent),
             ("agent.run", json!({}), SpanKind::Agent),
+            ("agent.query_once", json!({}), SpanKind::Agent),
             ("chat_completion", json!({ "langfuse.type": "GENERATION" }), SpanKind::Model),
             ("tool", json!({ "otel.name": "tool.search" }), SpanKind::Tool),
             ("x", json!({ "openinference.span.kind": "LLM" }), SpanKind::Model),
@@ -628,6 +643,33 @@ mod tests {
             Some("Here you are → convert({\"amount\":1})")
         );
         assert_eq!(span.requested[0].id.as_deref(), Some("c"));
+    }
+
+    #[test]
+    fn calls_beside_the_content_of_an_answer_are_parts_of_it() {
+        let (id, arguments) = ("c", r#"{"city":"York"}"#);
+        let call = json!({ "id": id, "type": "function", "function": { "name": "weather", "arguments": arguments } });
+        let message = json!({ "role": "assistant", "content": "Let me see.", "tool_calls": [call] });
+        let of_swiftide = json!([{ "id": id, "name": "weather", "args": arguments }]);
+        for output in [
+            message.clone(),
+            json!({ "id": "r", "choices": [{ "message": message }] }),
+            json!({ "id": "r", "message": "Let me see.", "tool_calls": of_swiftide, "usage": null }),
+        ] {
+            let fields = json!({ "langfuse.type": "GENERATION", "langfuse.output": output.to_string() });
+            let span = read("complete", fields);
+            let text = span.span.model.unwrap().output;
+            assert_eq!(text.as_deref(), Some("Let me see. → weather({\"city\":\"York\"})"), "{output}");
+            let expected = RequestedCall {
+                id: Some(id.to_owned()),
+                name: "weather".to_owned(),
+                arguments: json!({ "city": "York" }),
+            };
+            assert_eq!(span.requested, [expected], "{output}");
+        }
+        let answered = json!({ "message": "18 °C", "tool_calls": null }).to_string();
+        let span = read("complete", json!({ "langfuse.type": "GENERATION", "langfuse.output": answered }));
+        assert_eq!(span.span.model.unwrap().output.as_deref(), Some("18 °C"));
     }
 
     #[test]

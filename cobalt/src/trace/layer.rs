@@ -228,7 +228,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::trace::{SpanKind, Trace};
+    use cobalt_core::trace::{SpanKind, SpanTokens, ToolSpan, Trace};
     use serde_json::json;
     use tracing::dispatcher::DefaultGuard;
     use tracing::{debug, info_span};
@@ -319,6 +319,86 @@ mod tests {
         assert_eq!((&*tool.name, &tool.arguments), ("weather", &Some(json!({ "city": "York" }))));
         assert_eq!(tool.result, Some(json!("18 °C")));
         assert_eq!(span.attributes["note"], 7);
+    }
+
+    /// The spans and events of swiftide 0.32 with its feature `langfuse`.
+    #[tokio::test]
+    async fn events_of_langfuse_give_calls_their_contents() {
+        async fn complete(output: serde_json::Value) {
+            let request =
+                json!({ "model": "m", "messages": [{ "role": "user", "content": "Weather in York?" }] });
+            debug!(
+                langfuse.model = "m",
+                langfuse.input = request.to_string(),
+                langfuse.output = output.to_string(),
+                langfuse.usage =
+                    json!({ "prompt_tokens": 20, "completion_tokens": 3, "total_tokens": 23, "details":
+                    { "prompt_tokens_details": { "cached_tokens": 8 } } })
+                    .to_string(),
+            );
+        }
+        async fn step(number: usize) {
+            let span = info_span!("step", step_count = number, otel.name = Empty);
+            span.record("otel.name", format!("step-{number}"));
+            let output = match number {
+                0 => {
+                    json!({ "message": null, "tool_calls": [{ "id": "c", "name": "weather", "args": "{\"city\":\"York\"}" }] })
+                }
+                _ => json!({ "message": "18 °C", "tool_calls": null }),
+            };
+            let model = complete(output)
+                .instrument(info_span!(parent: &span, "complete", langfuse.r#type = "GENERATION"));
+            model.await;
+            if number == 0 {
+                let tool = info_span!(parent: &span, "tool", otel.name = "tool.weather");
+                let call = async {
+                    debug!(
+                        langfuse.output = "18 °C",
+                        langfuse.input = r#"{"city":"York"}"#,
+                        tool_name = "weather"
+                    );
+                };
+                tokio::spawn(call.instrument(tool)).await.unwrap();
+            }
+        }
+        let _guard = with_layer();
+        let trace = trace_of(|| {
+            let run = async {
+                debug!(langfuse.input = "Weather in York?");
+                step(0).await;
+                step(1).await;
+                debug!(langfuse.output = r#"{"TaskComplete":"18 °C"}"#);
+            };
+            run.instrument(info_span!("agent.query"))
+        });
+        let trace = trace.await;
+        assert_eq!(
+            names(&trace),
+            [
+                "agent.query",
+                "step-0 in 1",
+                "complete in 2",
+                "tool.weather in 2",
+                "step-1 in 1",
+                "complete in 5"
+            ]
+        );
+        let kinds = [&trace.spans()[0], &trace.spans()[1]].map(|span| span.kind);
+        assert_eq!(kinds, [SpanKind::Agent, SpanKind::Other]);
+        assert_eq!(trace.spans()[0].attributes["input"], "Weather in York?");
+        let tokens: Vec<_> = trace.model_calls().map(|(_, model)| model.tokens.unwrap()).collect();
+        assert_eq!(tokens, [SpanTokens { input: 20, output: 3, cached_input: 8, reasoning: 0 }; 2]);
+        let tools: Vec<_> = trace.tool_calls().map(|(_, tool)| tool.clone()).collect();
+        let weather = ToolSpan {
+            name: "weather".to_owned(),
+            arguments: Some(json!({ "city": "York" })),
+            result: Some(json!("18 °C")),
+            ..ToolSpan::default()
+        };
+        assert_eq!(tools, [weather], "once, although the model's answer has it, too");
+        let (_, first) = trace.model_calls().next().unwrap();
+        assert_eq!(first.input.as_deref(), Some("user: Weather in York?"));
+        assert_eq!(first.output.as_deref(), Some(r#"→ weather({"city":"York"})"#));
     }
 
     #[tokio::test]
