@@ -289,6 +289,10 @@ export interface components {
              * @description The judge cost in USD.
              */
             judgeCost?: number | null;
+            /** @description The mean of each metric that the agent recorded, and the value of each metric of the whole run. */
+            metrics?: {
+                [key: string]: number;
+            };
             /** @description The commit that was checked out. */
             gitCommit?: string | null;
             /** @description Whether there were uncommitted changes to tracked files. */
@@ -497,6 +501,8 @@ export interface components {
             passMarks?: number[];
             /** @description A hash of each evaluator's settings: if it is equal, two runs were scored the same way. Empty in files of the original tool. */
             evaluatorHashes?: string[];
+            /** @description The names of the summary functions, in order. */
+            summaries?: string[];
             /**
              * @description Whether every item had to pass.
              * @default false
@@ -652,6 +658,10 @@ export interface components {
             /** @description The tables of the whole run, by name. */
             tables?: {
                 [key: string]: components["schemas"]["RunTable"];
+            };
+            /** @description Why summary functions failed, by name. The run has failed then. */
+            summaryErrors?: {
+                [key: string]: string;
             };
         };
         /**
@@ -923,6 +933,8 @@ export interface components {
             value: number;
             /** @description The 95% CI, from a bootstrap over clusters of items; absent if it cannot be calculated. */
             ci95?: components["schemas"]["Interval"] | null;
+            /** @description Why there is no 95% CI. */
+            note?: string | null;
             /** @description The unit. */
             unit?: string | null;
             /** @description Whether higher or lower values are better, if either. */
@@ -961,7 +973,10 @@ export interface components {
         };
         /** @description A threshold that was missed or is inconclusive. */
         Violation: {
-            /** @description `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name. */
+            /**
+             * @description `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
+             *     That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
+             */
             category: string;
             /** @description The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline. */
             metric: string;
@@ -1072,7 +1087,7 @@ export interface components {
             asked?: components["schemas"]["AskedComparison"] | null;
             /** @description The evaluators of both runs, in the order of the other run. */
             evaluators: components["schemas"]["Difference"][];
-            /** @description The agent's latency, tokens, cost and errors, if both runs have them. */
+            /** @description The agent's latency, tokens, cost and errors, and the metrics that it recorded, if both runs have them. */
             amounts: components["schemas"]["Difference"][];
             /** @description The first regressions, worst first. */
             regressed?: components["schemas"]["RegressedItem"][];
@@ -1142,10 +1157,14 @@ export interface components {
         };
         /** @description The difference of one metric between two runs, over the items that have it in both. */
         Difference: {
-            /** @description The evaluator's name, or `latency`, `tokens`, `cost`, `errors`. */
+            /** @description The evaluator's or the metric's name, or `latency`, `tokens`, `cost`, `errors`. */
             name: string;
             /** @description What is measured. */
             quantity: components["schemas"]["Quantity"];
+            /** @description The unit of a metric that the agent recorded, if it has one. */
+            unit?: string | null;
+            /** @description Which values of a metric that the agent recorded are better. If neither are, the verdict is never better or worse. */
+            direction?: components["schemas"]["Direction"] | null;
             /**
              * Format: double
              * @description The mean over the items in the base run. An item's value is the mean of its trials.
@@ -1176,7 +1195,8 @@ export interface components {
             pValue: number | null;
             /**
              * Format: double
-             * @description The p-value after Holm's correction for all compared evaluators (or for latency, tokens and cost, or errors).
+             * @description The p-value after Holm's correction for all compared evaluators, for latency, tokens, cost and errors, or for all metrics that
+             *     the agent recorded.
              */
             pAdjusted: number | null;
             /** @description The test that the p-value is from. */
@@ -1203,12 +1223,12 @@ export interface components {
             clusters: number;
             /**
              * Format: uint
-             * @description Items that are better in the other run.
+             * @description Items that are better in the other run; 0 for a metric without a direction.
              */
             better: number;
             /**
              * Format: uint
-             * @description Items that are worse in the other run.
+             * @description Items that are worse in the other run; 0 for a metric without a direction.
              */
             worse: number;
             /**
@@ -1223,7 +1243,7 @@ export interface components {
             unmeasured: number;
         };
         /** @description The metric of a difference. */
-        Quantity: "score" | "latency" | "tokens" | "cost" | "errors";
+        Quantity: "score" | "latency" | "tokens" | "cost" | "errors" | "metric";
         /** @description The ratio of the geometric means, other over base: the factor by which a typical item differs. */
         TypicalRatio: {
             /**
@@ -1237,7 +1257,7 @@ export interface components {
         /** @description How a p-value was calculated. */
         Test: "paired-t" | "log-ratio-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
         /** @description The verdict on a difference. */
-        Verdict: "better" | "worse" | "within-noise" | "inconclusive";
+        Verdict: "better" | "worse" | "changed" | "within-noise" | "inconclusive";
         /** @description The sample size needed for a conclusive verdict. */
         SampleSize: {
             /**
@@ -1292,12 +1312,12 @@ export interface components {
             passed: boolean;
             error?: string | null;
             traffic?: components["schemas"]["Traffic"] | null;
-            trace?: components["schemas"]["Trace"];
+            trace?: components["schemas"]["Trace"] | null;
             /** Format: uint */
             droppedSpans?: number;
             metrics?: {
                 [key: string]: components["schemas"]["MetricValue"];
-            };
+            } | null;
             retried?: components["schemas"]["RetriedExecution"][];
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
@@ -1714,9 +1734,9 @@ export interface components {
                 [key: string]: number[];
             };
             /** @description The agent's tokens per item over all trials; absent if none were reported. */
-            tokens?: components["schemas"]["ItemStats"] | null;
+            tokens?: components["schemas"]["MetricStats2"] | null;
             /** @description The agent cost per item over all trials in USD; absent if unknown for all items. */
-            cost?: components["schemas"]["ItemStats"] | null;
+            cost?: components["schemas"]["MetricStats2"] | null;
             /** @description The number of items in each state. */
             states: components["schemas"]["StateCounts"];
             /** @description The previous run of the experiment. */
@@ -1725,7 +1745,7 @@ export interface components {
             next?: components["schemas"]["Neighbour"] | null;
         };
         /** @description Statistics of a metric over the items that have it. Percentiles interpolate linearly. */
-        ItemStats: {
+        MetricStats2: {
             /**
              * Format: uint
              * @description The number of items that have it.
@@ -2043,6 +2063,10 @@ export interface components {
              * @description The judge cost in USD.
              */
             judgeCost?: number | null;
+            /** @description The mean of each metric that the agent recorded, and the value of each metric of the whole run. */
+            metrics?: {
+                [key: string]: number;
+            };
             /** @description The commit that was checked out. */
             gitCommit?: string | null;
             /** @description Whether there were uncommitted changes to tracked files. */

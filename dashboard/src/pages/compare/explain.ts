@@ -13,9 +13,11 @@ const allDifferences = (comparison: Comparison) => [...comparison.evaluators, ..
 /** How items changed: `12 items: 3 better, 1 worse, 8 equal`. */
 function itemCounts(difference: Difference): string {
   const { better, worse, equal, items, clusters } = difference;
+  const hasDirection = difference.quantity !== 'metric' || difference.direction != null;
   const parts = [
     [better, 'better'],
     [worse, 'worse'],
+    [hasDirection ? 0 : items - equal, 'changed'],
     [equal, 'equal'],
   ] as const;
   const counts = parts
@@ -52,7 +54,7 @@ export function explainDifference(difference: Difference): string {
 
 /** The verdicts to show first, each with its scores and metrics. */
 export function notableVerdicts(comparison: Comparison): { verdict: Verdict; names: string[] }[] {
-  const verdicts: Verdict[] = ['worse', 'better', 'inconclusive'];
+  const verdicts: Verdict[] = ['worse', 'better', 'changed', 'inconclusive'];
   const named = verdicts.map((verdict) => {
     const matching = allDifferences(comparison).filter((difference) => difference.verdict === verdict);
     return { verdict, names: matching.map(metricName) };

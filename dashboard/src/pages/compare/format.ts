@@ -2,7 +2,7 @@
 import type { Difference } from '../../api/types';
 import { formatCount, formatFixed } from '../../lib/format';
 
-type MetricPair = Pick<Difference, 'base' | 'other' | 'quantity'>;
+type MetricPair = Pick<Difference, 'base' | 'other' | 'quantity' | 'unit'>;
 
 /** The format for a metric and order of magnitude. */
 interface Unit {
@@ -41,10 +41,16 @@ function unitOf(difference: MetricPair): Unit {
     case 'latency':
       if (size < 1) return unit(1000, size < 0.1 ? 1 : 0, ' µs');
       return size < 1000 ? unit(1, size < 100 ? 1 : 0, ' ms') : unit(0.001, 2, ' s');
+    case 'metric':
+      return unit(1, metricDecimals(size), difference.unit ? ` ${difference.unit}` : '');
     case 'cost':
       return { factor: 1, decimals: costDecimals(size), prefix: '$', suffix: '' };
   }
 }
+
+/** The decimals that show three significant digits of a metric, at most six. */
+const metricDecimals = (size: number) =>
+  size === 0 ? 2 : Math.min(Math.max(2 - Math.floor(Math.log10(size)), 0), 6);
 
 const isNonZero = (text: string) => /[1-9]/.test(text);
 
