@@ -105,7 +105,7 @@ fn add(
         let interval = intervals.as_ref().map(|known| known.get(&name).copied());
         let metric = RunMetric {
             value: value.value,
-            ci95: interval.clone().ok().flatten(),
+            ci95: interval.ok().flatten(),
             note: interval.err().map(|why| redacted(why)),
             unit: value.unit,
             better: value.better,

@@ -96,8 +96,8 @@ pub struct LoadedItem {
     cluster: Option<Box<str>>,
     /// The latency and usage of each trial, if there are several.
     trials: Box<[TrialMeasurements]>,
-    /// The values of each metric that the agent recorded. Boxed: most runs have none.
-    metrics: Option<Box<BTreeMap<String, Vec<f64>>>>,
+    /// The values of each metric that the agent recorded.
+    metrics: BTreeMap<String, Vec<f64>>,
     /// The model traffic of all trials, if it passed through the gateway. Boxed: most runs have none.
     pub traffic: Option<Box<LoadedTraffic>>,
     /// The byte range of its JSON in the file.
@@ -127,7 +127,7 @@ impl LoadedItem {
             content: measured.content.into(),
             cluster: measured.cluster.map(Into::into),
             trials: measured.trials.into(),
-            metrics: (!measured.metrics.is_empty()).then(|| Box::new(measured.metrics)),
+            metrics: measured.metrics,
             traffic: LoadedTraffic::of(item, &measured.asked).map(Box::new),
             place,
         }
@@ -152,7 +152,7 @@ impl LoadedItem {
             replayed: self.traffic.as_ref().is_some_and(|traffic| traffic.replayed > 0),
             retried: self.retried,
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
-            metrics: self.metrics.as_deref().cloned().unwrap_or_default(),
+            metrics: self.metrics.clone(),
             trials: self.trials.to_vec(),
         }
     }
@@ -167,7 +167,7 @@ impl LoadedItem {
             + self.scores.size()
             + size_of_val(&*self.failed)
             + size_of_val(&*self.trials)
-            + self.metrics.iter().flat_map(|metrics| &**metrics).map(size_of_metric).sum::<usize>()
+            + self.metrics.iter().map(size_of_metric).sum::<usize>()
             + self.traffic.as_ref().map_or(0, |traffic| traffic.size() + 2 * OVERHEAD)
     }
 }
