@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::report::stats::Interval;
-use crate::report::{MetricStats, MetricValue, RunMetric, RunTable, Summary};
+use crate::report::{MetricStats, MetricValue, Metrics, RunMetric, RunTable, Summary};
 use crate::wording::{escape_control, format_decimal, group_decimal, truncate};
 
 /// The most columns and rows of a table in the summary of a run.
@@ -20,9 +20,9 @@ pub fn format_metric(metric: &MetricValue) -> String {
 
 /// The metrics of one execution, in one line: `documents 7, recall 0.844`.
 #[must_use]
-pub fn format_metrics<'a>(metrics: impl IntoIterator<Item = (&'a String, &'a MetricValue)>) -> String {
+pub fn format_metrics(metrics: &Metrics) -> String {
     let metrics: Vec<_> = metrics
-        .into_iter()
+        .iter()
         .map(|(name, metric)| format!("{} {}", escape_control(name), format_metric(metric)))
         .collect();
     metrics.join(", ")

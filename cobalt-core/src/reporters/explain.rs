@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use super::custom_metrics::format_metrics;
 use super::format::{Style, format_score_at};
 use super::format_difference::FormattedDifference;
 use super::retried::format_attempts;
@@ -91,6 +92,10 @@ fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     }
     if let Some(attempts) = format_attempts(run) {
         let _ = write!(text, "\n  attempts: {}", indent_continuation(&truncate_value(&attempts)));
+    }
+    if !run.metrics.is_empty() {
+        let metrics = format_metrics(&run.metrics);
+        let _ = write!(text, "\n  metrics: {}", indent_continuation(&truncate_value(&metrics)));
     }
     if let Some(traffic) = &run.traffic {
         if let Some(replayed) = format_replayed(traffic) {
@@ -267,6 +272,22 @@ mod tests {
         assert_eq!(heads, ["  trials 1, 2, 4 of 5", "  trial 3 of 5", "  trial 5 of 5"], "{told}");
         assert_eq!(told.matches("output: \"a\"").count(), 1, "{told}");
         assert_eq!(trial_numbers(&[1, 2, 3, 5]), "trials 1 to 3, 5");
+    }
+
+    #[test]
+    fn a_failed_item_says_what_its_agent_measured() {
+        let report: Report = serde_json::from_value(json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": [] }, "summary": { "totalItems": 1 },
+            "items": [{
+                "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "status": "error", "error": "no answer",
+                "metrics": { "retrieved": { "value": 7, "unit": "documents" }, "recall": { "value": 0.84444 } },
+            }],
+        }))
+        .unwrap();
+        let explained = explain(&report.items[0], "desk", &report.config);
+        let expected = "item k of `desk`\n  error: no answer\n  metrics: recall 0.844, retrieved 7 documents";
+        assert_eq!(explained, expected);
     }
 
     #[test]

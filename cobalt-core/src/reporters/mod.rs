@@ -12,8 +12,7 @@ mod traffic;
 
 pub use crate::wording::escape_control;
 pub use custom_metrics::{
-    format_metric, format_metric_interval, format_metric_number, format_metric_stats, format_metrics,
-    format_run_metric,
+    format_metric, format_metric_interval, format_metric_number, format_metric_stats, format_run_metric,
 };
 pub use events::{
     DivergedItem, Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark,

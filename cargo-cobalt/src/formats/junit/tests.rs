@@ -209,6 +209,23 @@ fn what_was_replayed_is_in_the_properties_and_in_the_text_of_each_item() {
 }
 
 #[test]
+fn metrics_are_in_the_properties_and_those_of_an_item_in_its_text() {
+    let mut report = report(&[item(0, &json!("a"), 1.0)]);
+    report["items"][0]["metrics"] = json!({ "retrieved": { "value": 7, "unit": "documents" } });
+    report["summary"]["metrics"] = json!({ "retrieved": { "avg": 7.5, "total": 15 } });
+    report["summary"]["runMetrics"] = json!({ "macro_f1": { "value": 0.71 } });
+    let root = read(&junit(&results(vec![report])));
+    let suite = root.all("testsuite").next().unwrap();
+    let properties = suite.all("properties").next().unwrap();
+    let get =
+        |name: &str| properties.all("property").find(|it| it.get("name") == name).map(|it| it.get("value"));
+    let names = ["metric.retrieved.avg", "metric.retrieved.total", "run_metric.macro_f1"];
+    assert_eq!(names.map(get), ["7.5", "15", "0.71"].map(Some));
+    let text = &suite.all("testcase").next().unwrap().inside[0].text;
+    assert!(text.contains("metrics: retrieved 7 documents"), "{text}");
+}
+
+#[test]
 fn what_was_retried_is_in_the_properties_and_in_the_text_of_each_item() {
     let properties = |report| {
         let root = read(&junit(&results(vec![report])));
