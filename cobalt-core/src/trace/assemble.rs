@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use super::reported::{ReadSpan, ReportedSpan};
+use super::reported::{ReadSpan, ReportedSpan, parsed};
 use super::span::{ModelSpan, Span, SpanKind, SpanStatus, ToolSpan};
 use super::spans::Trace;
 use crate::duration::milliseconds;
@@ -211,8 +211,10 @@ impl Assembly {
         let around = || {
             open().filter(|(_, span)| is_around(&span.span, start_ms, end_ms) && is_same_model(&span.span))
         };
+        // One that opened a little later has a clock of its own, or is that of the next request.
         let shortest = |(_, a): &(usize, &ReadSpan), (_, b): &(usize, &ReadSpan)| {
-            a.span.duration_ms.total_cmp(&b.span.duration_ms)
+            let opened_later = |it: &ReadSpan| it.span.start_ms > start_ms;
+            opened_later(a).cmp(&opened_later(b)).then(a.span.duration_ms.total_cmp(&b.span.duration_ms))
         };
         let is_same_response = |(_, span): &(usize, &ReadSpan)| {
             model.response_id.is_some() && response(span) == model.response_id
@@ -258,7 +260,7 @@ impl Assembly {
                     let is_it = |(id, _): &&(String, Value)| {
                         call.id.as_ref().map_or(*id == call.name, |own| own == id)
                     };
-                    Some((*at, results.iter().find(is_it)?.1.clone()))
+                    Some((*at, parsed(&results.iter().find(is_it)?.1)))
                 });
                 match self.tool_span(&call, asked_ms, &claimed) {
                     Some(tool) => {
@@ -331,7 +333,7 @@ impl Assembly {
                 };
                 if let Some(tool) = self.spans.iter_mut().find(is_it).and_then(|span| span.span.tool.as_mut())
                 {
-                    tool.result = Some(result);
+                    tool.result = Some(parsed(&result));
                 }
             }
         }
@@ -523,6 +525,21 @@ mod tests {
     }
 
     #[test]
+    fn short_calls_in_spans_after_each_other_belong_to_their_own() {
+        let spans = vec![chat(1, None, (10.0, 0.5), "same"), chat(2, None, (10.6, 0.2), "same")];
+        let trace = assemble(spans, |at| {
+            let call = |start_us, tokens| {
+                let mut call = call(at, (0, 0.1), "same");
+                call.started = at + Duration::from_micros(start_us);
+                call.model.tokens = Some(SpanTokens { input: tokens, ..SpanTokens::default() });
+                call
+            };
+            vec![call(10_100, 1), call(10_650, 2)]
+        });
+        assert_eq!(input_tokens(&trace), [1, 2]);
+    }
+
+    #[test]
     fn short_calls_after_each_other_are_not_in_each_other() {
         let calls = |at| vec![call(at, (10, 0.3), "a"), call(at, (20, 0.2), "b"), call(at, (30, 0.1), "c")];
         let trace = assemble(Vec::new(), calls);
@@ -605,12 +622,13 @@ mod tests {
         let trace = assemble(Vec::new(), |at| {
             let mut calls = vec![call(at, (10, 10.0), "a"), call(at, (50, 10.0), "b")];
             calls[0].requested = vec![requested("York"), requested("Bath")];
-            calls[1].results = vec![("Bath".to_owned(), json!("rain")), ("York".to_owned(), json!("sun"))];
+            calls[1].results =
+                vec![("Bath".to_owned(), json!("{\"sky\":\"rain\"}")), ("York".to_owned(), json!("sun"))];
             calls
         });
         let tools: Vec<_> =
             trace.tool_calls().map(|(span, tool)| (span.duration_ms, tool.result.clone())).collect();
-        assert_eq!(tools, [(30.0, Some(json!("sun"))), (30.0, Some(json!("rain")))]);
+        assert_eq!(tools, [(30.0, Some(json!("sun"))), (30.0, Some(json!({ "sky": "rain" })))]);
         assert!(trace.reports_tool_calls());
     }
 

@@ -319,7 +319,7 @@ impl<'a> Fields<'a> {
 }
 
 /// JSON in text, or else the value itself.
-fn parsed(value: &Value) -> Value {
+pub(super) fn parsed(value: &Value) -> Value {
     let is_json = |text: &&str| text.trim_start().starts_with(['{', '[', '"']);
     let parsed = value.as_str().filter(is_json).and_then(|text| serde_json::from_str(text).ok());
     parsed.unwrap_or_else(|| value.clone())
