@@ -11,7 +11,7 @@ use async_openai::types::chat::{
     ChatCompletionMessageToolCall, ChatCompletionMessageToolCallChunk, ChatCompletionMessageToolCalls,
     ChatCompletionRequestAssistantMessage, ChatCompletionRequestMessage, ChatCompletionRequestSystemMessage,
     ChatCompletionRequestToolMessage, ChatCompletionRequestUserMessage, ChatCompletionStreamOptions,
-    ChatCompletionTool, ChatCompletionTools, CompletionUsage, CreateChatCompletionRequest, FunctionObject,
+    ChatCompletionTool, ChatCompletionTools, CreateChatCompletionRequest, FunctionObject,
 };
 use futures::StreamExt as _;
 use serde_json::{Value, json};
@@ -33,36 +33,11 @@ pub struct ResearchAgent {
     client: Client<OpenAIConfig>,
 }
 
-/// An answer, and how the agent got there.
-#[derive(Clone, Debug)]
-pub struct Research {
-    /// The answer, with its sources.
-    pub answer: String,
-    /// The model's name as the provider reports it.
-    pub model: String,
-    /// The whole conversation.
-    pub messages: Vec<ChatCompletionRequestMessage>,
-    /// The tokens of all model calls.
-    pub tokens: Tokens,
-}
-
-/// Token counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Tokens {
-    /// Includes the cached ones.
-    pub input: u64,
-    /// Those read from the provider's cache.
-    pub cached: u64,
-    /// Those of the answers.
-    pub output: u64,
-}
-
 /// What the model said in one turn.
 #[derive(Debug, Default)]
 struct Turn {
     text: String,
     calls: Vec<ChatCompletionMessageToolCall>,
-    model: String,
 }
 
 impl ResearchAgent {
@@ -72,29 +47,28 @@ impl ResearchAgent {
         Self { client: Client::new() }
     }
 
-    /// Answers a question. Text is passed to `on_text` as it arrives.
+    /// Answers a question, with the sources. Text is passed to `on_text` as it arrives.
     ///
     /// # Errors
     ///
     /// The model cannot be reached, or needs too many calls.
-    pub async fn answer(&self, question: &str, mut on_text: impl FnMut(&str)) -> anyhow::Result<Research> {
+    pub async fn answer(&self, question: &str, mut on_text: impl FnMut(&str)) -> anyhow::Result<String> {
         let mut messages: Vec<ChatCompletionRequestMessage> = vec![
             ChatCompletionRequestSystemMessage::from(INSTRUCTIONS).into(),
             ChatCompletionRequestUserMessage::from(question).into(),
         ];
-        let mut tokens = Tokens::default();
         for _ in 0..MAX_TURNS {
-            let turn = self.ask(messages.clone(), &mut tokens, &mut on_text).await?;
+            let turn = self.ask(messages.clone(), &mut on_text).await?;
+            if turn.calls.is_empty() {
+                return Ok(turn.text);
+            }
             let calls = turn.calls.iter().cloned().map(ChatCompletionMessageToolCalls::Function);
             let message = ChatCompletionRequestAssistantMessage {
                 content: (!turn.text.is_empty()).then(|| turn.text.clone().into()),
-                tool_calls: (!turn.calls.is_empty()).then(|| calls.collect()),
+                tool_calls: Some(calls.collect()),
                 ..Default::default()
             };
             messages.push(message.into());
-            if turn.calls.is_empty() {
-                return Ok(Research { answer: turn.text, model: turn.model, messages, tokens });
-            }
             for call in turn.calls {
                 let content = use_tool(&call.function.name, &call.function.arguments);
                 messages.push(
@@ -110,7 +84,6 @@ impl ResearchAgent {
     async fn ask(
         &self,
         messages: Vec<ChatCompletionRequestMessage>,
-        tokens: &mut Tokens,
         on_text: &mut impl FnMut(&str),
     ) -> anyhow::Result<Turn> {
         let request = CreateChatCompletionRequest {
@@ -128,10 +101,6 @@ impl ResearchAgent {
         let mut turn = Turn::default();
         while let Some(chunk) = stream.next().await {
             let chunk = chunk.context("the model's answer broke off")?;
-            if let Some(usage) = &chunk.usage {
-                tokens.add(usage);
-            }
-            turn.model = chunk.model;
             let Some(choice) = chunk.choices.into_iter().next() else { continue };
             if let Some(text) = choice.delta.content {
                 on_text(&text);
@@ -140,15 +109,6 @@ impl ResearchAgent {
             choice.delta.tool_calls.into_iter().flatten().for_each(|part| turn.add_call(part));
         }
         Ok(turn)
-    }
-}
-
-impl Tokens {
-    fn add(&mut self, usage: &CompletionUsage) {
-        let details = usage.prompt_tokens_details.as_ref();
-        self.input += u64::from(usage.prompt_tokens);
-        self.cached += u64::from(details.and_then(|details| details.cached_tokens).unwrap_or(0));
-        self.output += u64::from(usage.completion_tokens);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use cobalt::{EvalContext, EvalError, LlmJudge, Output, Score, Similarity, ToolCall, ToolCalls};
+use cobalt::{EvalContext, EvalError, LlmJudge, Score, Similarity, ToolCall, ToolCalls};
 use research_agent::ResearchAgent;
 use serde::Deserialize;
 
@@ -94,20 +94,14 @@ fn correct() -> LlmJudge {
         only_needed.avg >= 0.9,
         few_steps.min >= 1.0,
         latency.p95 <= 5s,
+        time_to_first_token.p95 <= 2s,
         tokens.avg <= 2_000,
         cost.total <= 0.05,
         judge_cost.total <= 0.02,
     ],
 )]
-async fn research(question: Question) -> anyhow::Result<Output> {
-    let research = AGENT.answer(&question.input, |_| {}).await?;
-    let tokens = research.tokens;
-    // Cobalt reads the messages of OpenAI's API as they are.
-    Ok(Output::new(research.answer)
-        .model(research.model)
-        .tokens(tokens.input, tokens.output)
-        .cached_tokens(tokens.cached)
-        .metadata("messages", serde_json::to_value(&research.messages)?))
+async fn research(question: Question) -> anyhow::Result<String> {
+    AGENT.answer(&question.input, |_| {}).await
 }
 
 fn main() {

@@ -9,11 +9,10 @@ use std::fmt;
 use rig::prelude::*;
 use rig::providers::openai::OpenAI;
 use rig::rig_tool;
-use rig::run::response::PromptResponse;
 use rig::tool::ToolExecutionError;
 
 /// The model that the agent asks.
-pub const MODEL: &str = "gpt-5.4-mini";
+const MODEL: &str = "gpt-5.4-mini";
 
 /// The largest number of model calls for a message.
 const MAX_TURNS: usize = 5;
@@ -86,7 +85,7 @@ impl SupportAgent {
     /// # Errors
     ///
     /// The model cannot be reached, or needs too many calls.
-    pub async fn answer(&self, message: &str) -> Result<PromptResponse, PromptError> {
-        self.agent.prompt(message).await
+    pub async fn answer(&self, message: &str) -> Result<String, PromptError> {
+        Ok(self.agent.prompt(message).await?.output().to_owned())
     }
 }

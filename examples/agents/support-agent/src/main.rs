@@ -5,6 +5,6 @@ use support_agent::SupportAgent;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let message = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
-    println!("{}", SupportAgent::from_env()?.answer(&message).await?.output());
+    println!("{}", SupportAgent::from_env()?.answer(&message).await?);
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! The support agent's experiments: `cargo test -p support-agent --test evals`.
 
-use std::error::Error;
 use std::sync::LazyLock;
 
-use cobalt::{EvalContext, EvalError, LlmJudge, Output, Score, ToolCalls};
+use cobalt::{EvalContext, EvalError, LlmJudge, Score, ToolCalls};
+use rig::prelude::PromptError;
 use serde::Deserialize;
-use support_agent::{MODEL, SupportAgent, shop};
+use support_agent::{SupportAgent, shop};
 
 const MESSAGES: &str = "datasets/messages.jsonl";
 /// The judge's model: another one than the agent's.
@@ -100,15 +100,8 @@ fn helpful() -> LlmJudge {
         judge_cost.total <= 0.02,
     ],
 )]
-async fn support(message: Message) -> Result<Output, Box<dyn Error + Send + Sync>> {
-    let response = AGENT.answer(&message.input).await?;
-    let usage = response.usage();
-    // Cobalt reads rig's transcript as it is.
-    Ok(Output::new(response.output())
-        .model(MODEL)
-        .tokens(usage.input_tokens.unwrap_or(0), usage.output_tokens.unwrap_or(0))
-        .cached_tokens(usage.cached_input_tokens.unwrap_or(0))
-        .metadata("messages", serde_json::to_value(response.messages())?))
+async fn support(message: Message) -> Result<String, PromptError> {
+    AGENT.answer(&message.input).await
 }
 
 fn main() {
