@@ -6,7 +6,9 @@
 //! | case | description |
 //! |---|---|
 //! | `trivial` | items of two short fields, an agent that returns one of them, one evaluator, files written, no harness |
-//! | `harness` | the same as test cases |
+//! | `layer` | the same with the layer for spans, which sees none |
+//! | `spans` | the same with 20 spans an item: an agent that calls models and tools |
+//! | `harness` | `trivial` as test cases |
 //! | `mimic` | as many libtest-mimic trials that do nothing: the cost of a bare test binary |
 //! | `waits` | items that wait 10 ms, 50 in parallel |
 //! | `tokio` | the same waits in a bare tokio loop |
@@ -15,12 +17,16 @@
 use std::process::{Command, exit};
 use std::time::{Duration, Instant};
 
-use cobalt::{Dataset, Experiment, FnEvaluator, Item};
+use cobalt::{Agent, Dataset, Experiment, FnEvaluator, Item};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span, info_span};
 
-const CASES: [(&str, &[usize]); 6] = [
+const CASES: [(&str, &[usize]); 8] = [
     ("mimic", &[10_000]),
     ("harness", &[1_000, 10_000, 100_000]),
     ("trivial", &[1_000, 10_000, 100_000]),
+    ("layer", &[10_000]),
+    ("spans", &[10_000]),
     ("tokio", &[1_000]),
     ("waits", &[1_000]),
     ("jsonl", &[10_000, 100_000]),
@@ -57,6 +63,57 @@ fn same() -> FnEvaluator {
     FnEvaluator::new("same", |cx| cx.item().get("expectedOutput") == Some(cx.output()))
 }
 
+/// The same answer after ten turns: a model call and a tool call in each, with the fields that rig records.
+async fn answer_with_spans(item: Item) -> String {
+    for _ in 0..10 {
+        let chat = info_span!(
+            "chat",
+            gen_ai.operation.name = "chat",
+            gen_ai.agent.name = "bench",
+            gen_ai.provider.name = Empty,
+            gen_ai.request.model = Empty,
+            gen_ai.response.id = Empty,
+            gen_ai.response.model = Empty,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            gen_ai.usage.cache_read.input_tokens = Empty,
+        );
+        async {
+            let span = Span::current();
+            span.record("gen_ai.provider.name", "openai");
+            span.record("gen_ai.request.model", "gpt-5.4-mini");
+            span.record("gen_ai.response.id", "chatcmpl-1");
+            span.record("gen_ai.response.model", "gpt-5.4-mini-2026-03-01");
+            span.record("gen_ai.usage.input_tokens", 331);
+            span.record("gen_ai.usage.output_tokens", 8);
+            span.record("gen_ai.usage.cache_read.input_tokens", 82);
+        }
+        .instrument(chat)
+        .await;
+        let tool = info_span!(
+            "execute_tool",
+            gen_ai.operation.name = "execute_tool",
+            gen_ai.tool.type = "function",
+            gen_ai.tool.name = Empty,
+            gen_ai.tool.call.id = Empty,
+            gen_ai.tool.call.arguments = Empty,
+            gen_ai.tool.call.result = Empty,
+            gen_ai.tool.call.outcome = Empty,
+        );
+        async {
+            let span = Span::current();
+            span.record("gen_ai.tool.name", "get_weather");
+            span.record("gen_ai.tool.call.id", "call_2_0");
+            span.record("gen_ai.tool.call.arguments", r#"{"city":"York"}"#);
+            span.record("gen_ai.tool.call.result", "18 °C in York");
+            span.record("gen_ai.tool.call.outcome", "success");
+        }
+        .instrument(tool)
+        .await;
+    }
+    answer(item).await
+}
+
 /// Items of the harness's experiment.
 fn harness_items() -> usize {
     std::env::var("BENCH_ITEMS").ok().and_then(|items| items.parse().ok()).unwrap_or(1)
@@ -74,11 +131,15 @@ fn run(case: &str, items: usize) {
                 (0..items).map(|n| libtest_mimic::Trial::test(format!("trial {n}"), || Ok(()))).collect();
             libtest_mimic::run(&libtest_mimic::Arguments::default(), trials).exit();
         }
-        "trivial" => block_on(async {
-            let experiment = Experiment::new("trivial", trivial(items)).evaluator(same()).concurrency(50);
-            let report = experiment.run(answer).await.expect("a report");
-            assert_eq!(report.summary.passed_items, items);
-        }),
+        "trivial" => run_trivial(items, answer),
+        "layer" => {
+            cobalt::trace::install();
+            run_trivial(items, answer);
+        }
+        "spans" => {
+            cobalt::trace::install();
+            run_trivial(items, answer_with_spans);
+        }
         "waits" => block_on(async {
             let experiment = Experiment::new("waits", trivial(items)).evaluator(same()).concurrency(50);
             let waits = |item: Item| async move {
@@ -109,6 +170,14 @@ fn run(case: &str, items: usize) {
         }),
         _ => panic!("no case `{case}`"),
     }
+}
+
+fn run_trivial<Marker>(items: usize, agent: impl Agent<Marker>) {
+    block_on(async {
+        let experiment = Experiment::new("trivial", trivial(items)).evaluator(same()).concurrency(50);
+        let report = experiment.run(agent).await.expect("a report");
+        assert_eq!(report.summary.passed_items, items);
+    });
 }
 
 fn block_on(work: impl Future<Output = ()>) {
