@@ -278,7 +278,7 @@ async fn run_agent_and_evaluators(
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     let metrics = recorded.take_metrics();
-    let trace = take_trace(&context, traffic.as_ref());
+    let trace = take_trace(&context, traffic.as_ref()).await;
     recorded.add_trace_usage(trace.usage());
     let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
         Ok(mut output) => {
@@ -302,7 +302,9 @@ async fn run_agent_and_evaluators(
 }
 
 /// What was seen of an attempt.
-fn take_trace(context: &Context, traffic: Option<&Arc<ExecutionTraffic>>) -> ExecutionTrace {
+async fn take_trace(context: &Context, traffic: Option<&Arc<ExecutionTraffic>>) -> ExecutionTrace {
+    #[cfg(feature = "otlp")]
+    crate::trace::wait_for_exports(context.spans()).await;
     let calls = traffic.map(|traffic| traffic.take_calls()).unwrap_or_default();
     ExecutionTrace::take(context.spans(), calls)
 }
@@ -331,7 +333,7 @@ async fn call_agent_with_retries(
         };
         let mut metadata = failure.reported;
         let mut recorded = context.recorder().close();
-        recorded.add_trace_usage(take_trace(&context, traffic).usage());
+        recorded.add_trace_usage(take_trace(&context, traffic).await.usage());
         recorded.merge_into(&mut metadata);
         let own = took.saturating_sub(waited().saturating_sub(waited_before));
         let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);

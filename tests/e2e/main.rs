@@ -8,6 +8,7 @@ mod data;
 #[cfg(target_os = "linux")]
 mod disk;
 mod exits;
+mod exported;
 mod failures;
 mod fetched;
 mod files;

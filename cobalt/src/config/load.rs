@@ -195,7 +195,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         });
         let recordings = self.recordings(recordings.unwrap_or_default())?;
         self.note_written("limits", limits.as_ref());
-        let trace_limits = self.trace_limits(trace.unwrap_or_default());
+        let (trace_limits, receives_spans) = self.trace(trace.unwrap_or_default());
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
         let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
         Ok(Config {
@@ -230,6 +230,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             #[cfg(feature = "record")]
             limits: limits.unwrap_or_default().into_iter().map(Into::into).collect(),
             trace_limits,
+            receives_spans,
             dashboard,
             redacts_forms,
             fetch,

@@ -65,6 +65,7 @@ pub struct Config {
     pub(super) datasets: NamedDatasets,
     pub(super) webhooks: Vec<Webhook>,
     pub(super) trace_limits: ContentLimits,
+    pub(super) receives_spans: bool,
     pub(super) dashboard: DashboardSettings,
     pub(super) redacts_forms: bool,
     pub(super) max_cost: Option<(f64, Option<PathBuf>)>,
@@ -160,6 +161,12 @@ impl Config {
     #[must_use]
     pub fn trace_limits(&self) -> ContentLimits {
         self.trace_limits
+    }
+
+    /// Whether agents can export spans to the process that runs them.
+    #[must_use]
+    pub fn receives_spans(&self) -> bool {
+        self.receives_spans
     }
 
     /// Settings of `cargo cobalt serve`.

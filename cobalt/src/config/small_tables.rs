@@ -134,7 +134,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     }
 }
 
-/// What is kept of traces. Evaluators see them whole.
+/// Where spans come from, and what is kept of traces. Evaluators see them whole.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
@@ -143,15 +143,19 @@ pub struct TraceTable {
     content: Option<bool>,
     /// Maximum length of a text in bytes; the rest is cut; default 4096.
     max_text: Option<PositiveInt>,
+    /// Whether agents can export spans by OTLP; default false.
+    otlp: Option<bool>,
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
-    pub fn trace_limits(&mut self, written: TraceTable) -> ContentLimits {
-        let TraceTable { content, max_text } = written;
+    /// The limits, and whether spans can be exported.
+    pub fn trace(&mut self, written: TraceTable) -> (ContentLimits, bool) {
+        let TraceTable { content, max_text, otlp } = written;
         let default = ContentLimits::default();
         let content = self.or_default("trace.content", content, || default.content);
         let PositiveInt(text) = self.or_default("trace.max-text", max_text, || PositiveInt(default.text));
-        ContentLimits { content, text }
+        let otlp = self.or_default("trace.otlp", otlp, || false);
+        (ContentLimits { content, text }, otlp)
     }
 }
 

@@ -292,6 +292,26 @@ impl Context {
         self.run_index
     }
 
+    /// The trace context of this execution, the W3C header `traceparent`, for agents in another process or language, or with OpenTelemetry's
+    /// SDK. Spans that they start with it and export belong to the [trace](crate::trace#otlp) of the execution. `None` unless
+    /// `trace.otlp` is on.
+    ///
+    /// ```
+    /// use std::process::Command;
+    ///
+    /// fn agent(context: cobalt::Context) -> Result<String, std::io::Error> {
+    ///     let mut agent = Command::new("python3");
+    ///     agent.arg("agent.py").envs(context.traceparent().map(|header| ("TRACEPARENT", header)));
+    ///     let output = agent.output()?;
+    ///     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    /// }
+    /// ```
+    #[cfg(feature = "otlp")]
+    #[must_use]
+    pub fn traceparent(&self) -> Option<String> {
+        crate::trace::traceparent(&self.spans)
+    }
+
     /// The whole dataset.
     #[must_use]
     pub fn dataset(&self) -> &Dataset {

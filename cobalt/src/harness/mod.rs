@@ -99,7 +99,12 @@ fn run(args: &Args) -> Result<i32, String> {
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let request = Request::from_environment()?;
     let runs = !args.mimic.list && request.as_ref().is_none_or(|request| request.wanted == RequestKind::Run);
-    if runs && planned_run::needs_gateway(&definitions, &config) {
+    if config.receives_spans() && !cfg!(feature = "otlp") {
+        return Err(
+            "`trace.otlp` needs the feature `otlp` of the crate `cobalt`: enable it in `Cargo.toml`".into()
+        );
+    }
+    if runs && (config.receives_spans() || planned_run::needs_gateway(&definitions, &config)) {
         planned_run::lead_clients_to_gateway(&definitions, &config)?;
     }
     if let Some((max, ledger)) = config.max_cost().filter(|_| runs) {

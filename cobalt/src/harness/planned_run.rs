@@ -13,6 +13,8 @@ use super::cases::{CaseTarget, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
+#[cfg(feature = "record")]
+use crate::recording::LedClients;
 use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::session::{ItemSelection, MissingKeys, Plan, Rerun, Run};
 
@@ -197,8 +199,13 @@ pub fn lead_clients_to_gateway(
     // Clients that are built with a placeholder for a key can only replay: the gateway sends nothing for them.
     let replayed = uses.iter().filter(|used| used.mode.replays());
     let folders: Vec<_> = replayed.map(|used| RecordingFolder::new(&used.folder)).collect();
-    let variables = crate::recording::missing_variables(&folders)?;
+    let led = LedClients { models: needs_gateway(definitions, config), exporters: config.receives_spans() };
+    let variables = crate::recording::missing_variables(&folders, led)?;
     if variables.is_empty() {
+        #[cfg(feature = "otlp")]
+        if led.exporters {
+            crate::trace::enable_exports();
+        }
         return crate::session::gateway(config).map(drop);
     }
     restart(variables.iter())

@@ -195,6 +195,10 @@ impl Gateway {
             Ok(owner) => owner,
             Err(refusal) => return *refusal,
         };
+        #[cfg(feature = "otlp")]
+        if let Some(path) = path.strip_prefix("otlp/") {
+            return super::otlp::answer(path, &head.headers, body).await;
+        }
         let Some(destination) = Destination::parse(path) else {
             let known: Vec<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
             let message = format!(

@@ -18,6 +18,8 @@ mod forward;
 mod gateway;
 #[cfg(feature = "record")]
 mod lock;
+#[cfg(feature = "otlp")]
+mod otlp;
 #[cfg(feature = "record")]
 mod passed_call;
 #[cfg(feature = "record")]
@@ -55,7 +57,7 @@ pub(crate) use experiment::ExperimentTraffic;
 #[cfg(feature = "record")]
 pub(crate) use gateway::{Gateway, GatewaySettings};
 #[cfg(feature = "record")]
-pub(crate) use process::{NO_KEY, missing_variables};
+pub(crate) use process::{LedClients, NO_KEY, missing_variables};
 #[cfg(feature = "record")]
 use route::ProviderRoute;
 #[cfg(feature = "record")]

@@ -28,13 +28,25 @@ struct Handover {
 /// The value of a key's variable if it is not set and nothing is sent to its provider.
 pub const NO_KEY: &str = "replayed-without-a-key";
 
+/// Which clients of this process are led to the gateway.
+#[derive(Clone, Copy, Debug)]
+pub struct LedClients {
+    /// Those of models.
+    pub models: bool,
+    /// OpenTelemetry's exporters.
+    pub exporters: bool,
+}
+
 /// The variables with which this process has to start itself again; none if it was started with them. `replayed` are the recordings
 /// from which alone it answers: clients of providers in them may need a key even to be built.
 ///
 /// # Errors
 ///
 /// No port is free.
-pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String, String>, String> {
+pub fn missing_variables(
+    replayed: &[RecordingFolder],
+    led: LedClients,
+) -> Result<BTreeMap<String, String>, String> {
     let handover = std::env::var(GATEWAY).ok().and_then(|text| serde_json::from_str::<Handover>(&text).ok());
     let (upstreams, ours) = match handover {
         Some(handover) => (handover.upstreams.clone(), Some(handover).filter(is_of_this_process)),
@@ -52,15 +64,17 @@ pub fn missing_variables(replayed: &[RecordingFolder]) -> Result<BTreeMap<String
     let port = port.map_err(|error| format!("the gateway for model traffic finds no port: {error}"))?.port();
     let token = random_token();
     let mut variables = BTreeMap::new();
-    for provider in PROVIDERS {
+    let base = format!("http://{}:{port}/{token}", Ipv4Addr::LOCALHOST);
+    for provider in PROVIDERS.iter().filter(|_| led.models) {
         for name in led_variables(provider, &upstreams) {
-            let path = format!("{}{}", provider.name, provider.base_path);
-            variables
-                .insert(name.to_owned(), format!("http://{}:{port}/{token}/{path}", Ipv4Addr::LOCALHOST));
+            variables.insert(name.to_owned(), format!("{base}/{}{}", provider.name, provider.base_path));
         }
     }
+    if led.exporters {
+        variables.extend(exporter_variables(&base, |name| std::env::var(name).ok()));
+    }
     variables.extend(proxy_exceptions());
-    for name in missing_keys(replayed) {
+    for name in missing_keys(if led.models { replayed } else { &[] }) {
         variables.insert(name.to_owned(), NO_KEY.to_owned());
     }
     let process = cfg!(unix).then(std::process::id);
@@ -84,6 +98,30 @@ fn led_variables<'a>(
         .all_variables()
         .filter(|(name, always)| *always || upstreams.contains_key(*name))
         .map(|(name, _)| name)
+}
+
+/// The variables that lead OpenTelemetry's exporters of spans to the gateway. Those of metrics and logs stay where they are.
+fn exporter_variables(base: &str, variable: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+    let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    let (endpoint, protocol) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_PROTOCOL");
+    let (of_traces, protocol_of_traces) =
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL");
+    let mut variables = BTreeMap::from([(of_traces, format!("{base}/otlp/v1/traces"))]);
+    if !is_set(endpoint) {
+        variables.insert(endpoint, format!("{base}/otlp"));
+    }
+    let used = [protocol_of_traces, protocol].into_iter().find(|name| is_set(name));
+    match used.map(|name| (name, variable(name).unwrap_or_default())) {
+        None => drop(variables.insert(protocol, "http/protobuf".to_owned())),
+        Some((_, used)) if used.starts_with("http/") => {}
+        Some(_) => drop(variables.insert(protocol_of_traces, "http/protobuf".to_owned())),
+    }
+    // Batch processors otherwise export after five seconds, when the item has ended.
+    let delay = "OTEL_BSP_SCHEDULE_DELAY";
+    if !is_set(delay) {
+        variables.insert(delay, "200".to_owned());
+    }
+    variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// The variables that keep clients from asking a proxy for the gateway.
@@ -146,6 +184,30 @@ mod tests {
         let unattributed = RecordingFolder::new(dir.path()).cassette(UNATTRIBUTED);
         std::fs::write(unattributed, "{\n  \"path\": \"voyage/embeddings\"\n}").unwrap();
         assert_eq!(missing(), ["GROQ_API_KEY", "VOYAGE_API_KEY"]);
+    }
+
+    #[test]
+    fn exporters_of_spans_lead_to_the_gateway_with_a_protocol_that_it_reads() {
+        let with = |set: &[(&str, &str)]| {
+            let get = |name: &str| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            let of_otlp = |name: String| name.replace("OTEL_EXPORTER_OTLP_", "");
+            let variables = exporter_variables("http://gateway/t", get).into_iter();
+            variables.map(|(name, value)| format!("{}={value}", of_otlp(name))).collect::<Vec<_>>()
+        };
+        let (delay, traces) =
+            ("OTEL_BSP_SCHEDULE_DELAY=200", "TRACES_ENDPOINT=http://gateway/t/otlp/v1/traces");
+        let own = [
+            "OTEL_BSP_SCHEDULE_DELAY=200",
+            "ENDPOINT=http://gateway/t/otlp",
+            "PROTOCOL=http/protobuf",
+            traces,
+        ];
+        assert_eq!(with(&[]), own);
+        let set = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://mine"), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")];
+        assert_eq!(with(&set), [delay, traces, "TRACES_PROTOCOL=http/protobuf"]);
+        assert_eq!(with(&[set[0], ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")]), [delay, traces]);
     }
 
     #[test]

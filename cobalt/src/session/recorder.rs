@@ -18,6 +18,8 @@ use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
 use crate::recording::RunTraffic;
+#[cfg(feature = "otlp")]
+use crate::trace::export_note;
 use crate::trace::take_note;
 
 /// The recorder's state for one experiment.
@@ -214,6 +216,10 @@ impl Recorder {
             traffic.finish(&mut report.summary.traffic);
         }
         if let Some(note) = take_note() {
+            eprintln!("{note}");
+        }
+        #[cfg(feature = "otlp")]
+        if let Some(note) = export_note() {
             eprintln!("{note}");
         }
         report

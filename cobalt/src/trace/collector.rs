@@ -1,12 +1,23 @@
 //! Collects the spans of one execution while it runs.
 
+#[cfg(feature = "otlp")]
+use std::sync::OnceLock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+#[cfg(feature = "otlp")]
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use cobalt_core::duration::milliseconds;
 use cobalt_core::item::Item;
+#[cfg(feature = "otlp")]
+use cobalt_core::trace::ExportedSpan;
 use cobalt_core::trace::ReportedSpan;
 use serde_json::Value;
+#[cfg(feature = "otlp")]
+use tokio::sync::Notify;
+
+#[cfg(feature = "otlp")]
+use super::exported::TraceContext;
 
 /// The maximum number of spans that are collected: more than a trace has, because its steps are dropped before its calls.
 const MAX_COLLECTED: usize = 10_000;
@@ -16,6 +27,20 @@ const MAX_COLLECTED: usize = 10_000;
 pub struct SpanCollector {
     started: Instant,
     collected: Mutex<Collected>,
+    #[cfg(feature = "otlp")]
+    exports: Exports,
+}
+
+/// What is known of the spans that are exported to an execution.
+#[cfg(feature = "otlp")]
+#[derive(Debug)]
+struct Exports {
+    /// The time to which theirs are relative.
+    started: SystemTime,
+    /// How they name the execution; set when it is asked for.
+    context: OnceLock<TraceContext>,
+    /// Notified when the first one arrives that is directly below the execution.
+    outermost: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -39,7 +64,16 @@ pub enum Place {
 impl SpanCollector {
     /// For an execution that starts now.
     pub fn new() -> Self {
-        Self { started: Instant::now(), collected: Mutex::default() }
+        Self {
+            started: Instant::now(),
+            collected: Mutex::default(),
+            #[cfg(feature = "otlp")]
+            exports: Exports {
+                started: SystemTime::now(),
+                context: OnceLock::new(),
+                outermost: Notify::new(),
+            },
+        }
     }
 
     pub fn started(&self) -> Instant {
@@ -123,6 +157,51 @@ impl SpanCollector {
             span.duration_ms = end_ms - span.start_ms;
             span.is_open = false;
         }
+    }
+
+    /// How exported spans name the execution.
+    #[cfg(feature = "otlp")]
+    pub fn trace_context(&self) -> TraceContext {
+        *self.exports.context.get_or_init(TraceContext::random)
+    }
+
+    /// Whether spans may be exported to the execution.
+    #[cfg(feature = "otlp")]
+    pub fn expects_exports(&self) -> bool {
+        self.exports.context.get().is_some()
+    }
+
+    /// Waits until a span directly below the execution has been exported.
+    #[cfg(feature = "otlp")]
+    pub async fn exported(&self) {
+        self.exports.outermost.notified().await;
+        // For others that wait.
+        self.exports.outermost.notify_one();
+    }
+
+    /// Adds exported spans. Returns whether the execution still took them.
+    #[cfg(feature = "otlp")]
+    pub fn add_exported(&self, spans: Vec<ExportedSpan>) -> bool {
+        let started = self.exports.started.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started = u64::try_from(started.as_nanos()).unwrap_or(u64::MAX);
+        let execution = self.trace_context().span_id;
+        let mut collected = self.lock();
+        if collected.is_taken {
+            return false;
+        }
+        for span in spans {
+            if collected.spans.len() >= MAX_COLLECTED {
+                collected.dropped += 1;
+                continue;
+            }
+            let mut span = span.after(started);
+            if span.parent == Some(execution) {
+                span.parent = None;
+                self.exports.outermost.notify_one();
+            }
+            collected.spans.push(span);
+        }
+        true
     }
 
     /// Takes the spans, and how many were dropped. Later ones are ignored: the execution has ended.

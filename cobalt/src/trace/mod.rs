@@ -5,6 +5,8 @@ mod collector;
 #[cfg(not(feature = "tracing"))]
 mod disabled;
 mod execution;
+#[cfg(feature = "otlp")]
+mod exported;
 #[cfg(feature = "tracing")]
 mod fields;
 #[cfg(feature = "tracing")]
@@ -17,6 +19,8 @@ pub(crate) use collector::SpanCollector;
 #[cfg(not(feature = "tracing"))]
 pub(crate) use disabled::{ExecutionSpan, SpanCollector, outside_of_traces, take_note};
 pub(crate) use execution::ExecutionTrace;
+#[cfg(feature = "otlp")]
+pub(crate) use exported::{enable_exports, export_note, receive_exports, traceparent, wait_for_exports};
 #[cfg(feature = "tracing")]
 pub(crate) use layer::{ExecutionSpan, outside_of_traces, take_note};
 #[cfg(feature = "tracing")]
