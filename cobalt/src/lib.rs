@@ -30,6 +30,8 @@ pub use cobalt_core::error_chain::BoxError;
 #[doc(inline)]
 pub use cobalt_core::item::{Item, ModelCall, Output, TokenCount};
 #[doc(inline)]
+pub use cobalt_core::report::builders::{Metric, MetricNumber, Table};
+#[doc(inline)]
 pub use cobalt_core::report::{DEFAULT_PASS_MARK, Report, Threshold};
 #[doc(inline)]
 pub use cobalt_core::reporters::MissingKey;
@@ -49,8 +51,8 @@ pub use evaluators::{
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
 pub use experiment::{
-    Agent, AgentError, Context, Experiment, FnSummary, IntoOutput, IntoSummary, Json, Metric, MetricNumber,
-    Record, SummaryItem, SummaryOutput, Table,
+    Agent, AgentError, Context, Experiment, FnSummary, IntoOutput, IntoSummary, Json, Record, SummaryItem,
+    SummaryOutput,
 };
 pub use harness::main;
 pub use llm::Provider;

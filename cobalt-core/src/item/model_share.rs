@@ -8,7 +8,7 @@ use crate::prices::{PriceTable, is_named};
 
 /// The tokens and the cost of one model in the executions of an item.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ModelShare {
+pub struct ModelShare {
     /// Whether the model was called.
     pub is_used: bool,
     /// Its tokens.
@@ -77,7 +77,7 @@ impl ModelShare {
 }
 
 /// The models that an execution with this metadata called.
-pub(crate) fn models(metadata: &Item) -> Vec<String> {
+pub fn models(metadata: &Item) -> Vec<String> {
     let usage = usage::read(metadata).unwrap_or_default();
     let single = metadata.get("model").and_then(Value::as_str).filter(|_| usage.is_empty());
     usage.into_iter().map(|entry| entry.model).chain(single.map(str::to_owned)).collect()

@@ -50,7 +50,7 @@ impl<'a> Values<'a> {
 }
 
 /// The metrics of all executions by name, also of those that failed.
-pub(super) fn metric_stats(items: &[ItemResult]) -> BTreeMap<String, MetricStats> {
+pub fn metric_stats(items: &[ItemResult]) -> BTreeMap<String, MetricStats> {
     let mut clusters = ClusterNumbering::default();
     let mut values: BTreeMap<&str, Values<'_>> = BTreeMap::new();
     for item in items {

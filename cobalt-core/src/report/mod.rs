@@ -1,5 +1,7 @@
 //! The result of a run: the result model, its statistics, and the thresholds that it is evaluated against.
 
+#[doc(hidden)]
+pub mod builders;
 pub mod comparison;
 mod config;
 mod custom_metric;

@@ -12,7 +12,7 @@ const NO_TRACE: &str =
     "no execution has a trace; `cobalt::trace` describes how model and tool calls are traced";
 
 /// Each item's number of calls over its trials. An execution without spans made none, if another has a trace.
-pub(super) fn calls(items: &[ItemResult], calls_in: fn(&Trace) -> usize) -> Result<Vec<f64>, String> {
+pub fn calls(items: &[ItemResult], calls_in: fn(&Trace) -> usize) -> Result<Vec<f64>, String> {
     if items.iter().flat_map(|item| &item.runs).all(|run| run.trace.is_empty()) {
         return Err(NO_TRACE.to_owned());
     }
@@ -28,7 +28,7 @@ pub(super) fn calls(items: &[ItemResult], calls_in: fn(&Trace) -> usize) -> Resu
 
 /// The times to the first token of a run.
 #[derive(Debug, Default)]
-pub(super) struct FirstTokenTimes {
+pub struct FirstTokenTimes {
     /// Each item's mean over its trials in milliseconds, without items that were replayed.
     pub live: Vec<f64>,
     /// Items whose times are those of a recording.
@@ -67,7 +67,7 @@ fn is_replayed(trace: &Trace) -> bool {
 }
 
 /// What each item that reports its usage used of a model, with that of retried attempts.
-pub(super) fn model_shares(figures: &RunMetrics<'_>, model: &str) -> Result<Vec<ModelShare>, String> {
+pub fn model_shares(figures: &RunMetrics<'_>, model: &str) -> Result<Vec<ModelShare>, String> {
     let of_item = |item: &ItemResult| {
         let mut share = ModelShare::default();
         metadata(item).for_each(|metadata| share.add(model, metadata, &figures.prices));

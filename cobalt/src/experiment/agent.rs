@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use cobalt_core::error_chain::{BoxError, causes, format_with_causes};
 use cobalt_core::item::{Item, Output};
+use cobalt_core::report::builders::{Metric, MetricNumber};
 use serde::de::DeserializeOwned;
 
 use super::into_output::IntoOutput;
-use super::metric::{Metric, MetricNumber};
 use super::record::{Record, Recorder};
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::recording::{ExecutionTraffic, within_sync};

@@ -5,7 +5,6 @@
 mod agent;
 mod definition;
 mod into_output;
-mod metric;
 mod record;
 mod summary;
 
@@ -14,10 +13,9 @@ pub use agent::{Agent, AgentError, Context, item};
 pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition};
 pub use definition::{Experiment, Prepared};
 pub use into_output::{IntoOutput, Json};
-pub use metric::{Metric, MetricNumber};
 pub use record::Record;
 #[cfg(test)]
 pub(crate) use record::Recorder;
 pub(crate) use record::Records;
 pub(crate) use summary::OutputOf;
-pub use summary::{FnSummary, IntoSummary, SummaryItem, SummaryOutput, Table};
+pub use summary::{FnSummary, IntoSummary, SummaryItem, SummaryOutput};

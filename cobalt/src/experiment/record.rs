@@ -6,10 +6,10 @@ use cobalt_core::item::usage::{self, ModelUsage};
 use cobalt_core::item::{Item, ModelCall};
 use cobalt_core::nesting::{drop_iteratively, is_too_deep, too_deep_message};
 use cobalt_core::report::Metrics;
+use cobalt_core::report::builders::Metric;
 use cobalt_core::wording::group_thousands;
 use serde_json::{Value, json};
 
-use super::metric::Metric;
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 
 /// The maximum number of tool calls, and of messages, per execution.
@@ -141,7 +141,7 @@ impl Records {
     }
 
     fn add_metric(&mut self, metric: Metric) -> Result<(), String> {
-        let Metric { name, value } = metric.checked()?;
+        let (name, value) = metric.into_parts()?;
         if self.metrics.len() >= MAX_METRICS && !self.metrics.contains_key(&name) {
             let most = group_thousands(MAX_METRICS as u64);
             return Err(format!(

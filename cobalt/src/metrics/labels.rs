@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::experiment::Table;
+use cobalt_core::report::builders::Table;
 
 /// The macro-averaged F1 score of pairs of an expected and a predicted label: the mean of the F1 scores of all labels that occur on either
 /// side, as scikit-learn's `f1_score(average="macro")` has it. F1 = 2·TP / (2·TP + FP + FN). 0 without pairs.

@@ -228,7 +228,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::{Metric, Table};
+    use cobalt_core::report::builders::{Metric, Table};
 
     /// Items with an output each; `None` for a trial that failed.
     fn items(trials: &[&[Option<f64>]]) -> Vec<ItemResult> {

@@ -13,7 +13,7 @@ use crate::report::trace_metrics::{FirstTokenTimes, calls, model_shares};
 use crate::wording::{self, count};
 
 /// The value, or why there is none.
-pub(super) fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, String> {
+pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, String> {
     if !figures.answered {
         return Err("every item failed".to_owned());
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use item::SummaryItem;
-pub use output::{IntoSummary, SummaryOutput, Table};
+pub use output::{IntoSummary, SummaryOutput};
 
 /// Calculates the output of the items with these indexes.
 pub(crate) type OutputOf<'a> = Box<dyn Fn(&[usize]) -> Result<SummaryOutput, String> + 'a>;

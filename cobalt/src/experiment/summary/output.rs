@@ -1,75 +1,14 @@
 //! What a summary function returns: metrics and tables.
 
 use cobalt_core::error_chain::IntoReason;
+use cobalt_core::report::builders::{Metric, MetricNumber, Table};
 use cobalt_core::report::{MetricValue, RunTable};
-
-use crate::experiment::metric::{Metric, MetricNumber};
 
 /// The metrics and tables of a summary function. Without a name of its own, each has that of the function.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SummaryOutput {
     pub(crate) metrics: Vec<(Option<String>, MetricValue)>,
     pub(crate) tables: Vec<(Option<String>, RunTable)>,
-}
-
-/// A table of the whole run, such as a confusion matrix.
-///
-/// ```
-/// let table = cobalt::Table::new(["spam", "ham"]).label("expected").row("spam", [8, 2]).row("ham", [1, 9]);
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-#[must_use = "a table counts only if a summary function returns it"]
-pub struct Table {
-    name: Option<String>,
-    table: RunTable,
-}
-
-impl Table {
-    /// Creates a table with these columns and no rows. Its name is that of the summary function.
-    pub fn new(columns: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let columns = columns.into_iter().map(Into::into).collect();
-        Self { name: None, table: RunTable { columns, ..RunTable::default() } }
-    }
-
-    /// Sets the name, for a function that returns several tables.
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Sets the header of the rows' names, such as `expected`.
-    pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.table.label = label.into();
-        self
-    }
-
-    /// Adds a row with one value per column.
-    pub fn row(
-        mut self,
-        name: impl Into<String>,
-        values: impl IntoIterator<Item = impl MetricNumber>,
-    ) -> Self {
-        let values = values.into_iter().map(MetricNumber::to_f64).collect();
-        self.table.rows.push((name.into(), values));
-        self
-    }
-
-    /// The table if it can be stored, or else the error.
-    fn checked(self) -> Result<Self, String> {
-        let columns = self.table.columns.len();
-        for (name, values) in &self.table.rows {
-            if values.len() != columns {
-                return Err(format!(
-                    "the row `{name}` has {} values for {columns} columns; give it one value per column",
-                    values.len()
-                ));
-            }
-            if let Some(value) = values.iter().find(|value| !value.is_finite()) {
-                return Err(format!("the row `{name}` has the value {value}, expected finite numbers"));
-            }
-        }
-        Ok(self)
-    }
 }
 
 /// Return types of summary functions: a number, a [`Metric`] with a unit and a direction, a [`Table`], several of them as a tuple or a
@@ -90,28 +29,36 @@ pub trait IntoSummary {
     fn into_summary(self) -> Result<SummaryOutput, String>;
 }
 
-impl<N: MetricNumber> IntoSummary for N {
-    fn into_summary(self) -> Result<SummaryOutput, String> {
-        let value = self.to_f64();
-        if !value.is_finite() {
-            return Err(format!("the value is {value}, expected a finite number"));
+macro_rules! numbers_are_summaries {
+    ($($number:ty)*) => {$(
+        impl IntoSummary for $number {
+            fn into_summary(self) -> Result<SummaryOutput, String> {
+                of_number(self.to_f64())
+            }
         }
-        let metric = (None, MetricValue { value, ..MetricValue::default() });
-        Ok(SummaryOutput { metrics: vec![metric], tables: Vec::new() })
+    )*};
+}
+
+numbers_are_summaries! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
+
+fn of_number(value: f64) -> Result<SummaryOutput, String> {
+    if !value.is_finite() {
+        return Err(format!("the value is {value}, expected a finite number"));
     }
+    let metric = (None, MetricValue { value, ..MetricValue::default() });
+    Ok(SummaryOutput { metrics: vec![metric], tables: Vec::new() })
 }
 
 impl IntoSummary for Metric {
     fn into_summary(self) -> Result<SummaryOutput, String> {
-        let Self { name, value } = self.checked()?;
+        let (name, value) = self.into_parts()?;
         Ok(SummaryOutput { metrics: vec![(Some(name), value)], tables: Vec::new() })
     }
 }
 
 impl IntoSummary for Table {
     fn into_summary(self) -> Result<SummaryOutput, String> {
-        let Self { name, table } = self.checked()?;
-        Ok(SummaryOutput { metrics: Vec::new(), tables: vec![(name, table)] })
+        Ok(SummaryOutput { metrics: Vec::new(), tables: vec![self.into_parts()?] })
     }
 }
 
