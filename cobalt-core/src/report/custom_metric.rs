@@ -26,7 +26,7 @@ pub struct MetricValue {
 }
 
 /// The metric without secrets in its texts.
-pub(super) fn redacted_metric((mut name, mut metric): (String, MetricValue)) -> (String, MetricValue) {
+pub fn redacted_metric((mut name, mut metric): (String, MetricValue)) -> (String, MetricValue) {
     redact(&mut name);
     metric.unit.iter_mut().for_each(redact);
     (name, metric)

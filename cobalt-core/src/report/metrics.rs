@@ -198,13 +198,13 @@ pub fn cluster_numbers(items: &[ItemResult]) -> Vec<usize> {
 
 /// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.
 #[derive(Default)]
-pub(super) struct ClusterNumbering {
+pub struct ClusterNumbering {
     named: HashMap<String, usize>,
     count: usize,
 }
 
 impl ClusterNumbering {
-    pub(super) fn of(&mut self, item: &ItemResult) -> usize {
+    pub fn of(&mut self, item: &ItemResult) -> usize {
         let new = self.count;
         let number = match cluster_name(&item.input) {
             Some(name) => *self.named.entry(name).or_insert(new),
@@ -390,7 +390,7 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
 }
 
 /// The decimals that show three significant digits, at most six.
-pub(crate) fn significant_decimals(amount: f64) -> usize {
+pub fn significant_decimals(amount: f64) -> usize {
     let first = if amount == 0.0 { 0.0 } else { amount.abs().log10().floor() };
     (2.0 - first).clamp(0.0, 6.0) as usize
 }

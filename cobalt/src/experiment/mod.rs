@@ -17,5 +17,5 @@ pub use record::Record;
 #[cfg(test)]
 pub(crate) use record::Recorder;
 pub(crate) use record::Records;
-pub(crate) use summary::OutputOf;
+pub use summary::OutputOf;
 pub use summary::{FnSummary, IntoSummary, SummaryItem, SummaryOutput};

@@ -10,7 +10,7 @@ pub use item::SummaryItem;
 pub use output::{IntoSummary, SummaryOutput};
 
 /// Calculates the output of the items with these indexes.
-pub(crate) type OutputOf<'a> = Box<dyn Fn(&[usize]) -> Result<SummaryOutput, String> + 'a>;
+pub type OutputOf<'a> = Box<dyn Fn(&[usize]) -> Result<SummaryOutput, String> + 'a>;
 
 type SummaryFn = Arc<dyn for<'a> Fn(&'a [SummaryItem<'a>]) -> OutputOf<'a> + Send + Sync>;
 
