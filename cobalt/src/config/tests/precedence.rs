@@ -113,6 +113,7 @@ fn each_setting_tells_where_it_comes_from() {
         ("webhooks", json!([]), "default"),
         ("trace.content", json!(true), "default"),
         ("trace.max-text", json!(4096), "default"),
+        ("trace.otlp", json!(false), "default"),
         ("dashboard.port", json!(4000), "default"),
         ("dashboard.open", json!(true), "default"),
         ("redaction.forms", json!(true), "default"),
