@@ -2,6 +2,8 @@
 
 mod attribution;
 mod broken;
+#[cfg(feature = "otlp")]
+mod exports;
 mod failed;
 #[cfg(feature = "judge")]
 mod judges;
