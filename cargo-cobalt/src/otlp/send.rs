@@ -161,7 +161,7 @@ impl Export {
                 let (rejected, why) = rejection.unwrap_or_default();
                 self.sent += spans.saturating_sub(rejected);
                 if rejected > 0 {
-                    self.rejected.get_or_insert_with(|| (0, why)).0 += rejected;
+                    self.rejected.get_or_insert((0, why)).0 += rejected;
                 }
             }
             Err(problem) => self.problem = Some(problem),

@@ -78,8 +78,11 @@ fn items(traces: Vec<RecordedTrace>, arguments: &AddItems, left_out: &mut LeftOu
 
 /// Whether a span of a trace, or what reported it, has an attribute.
 fn has_attribute(trace: &RecordedTrace, name: &str, value: &str) -> bool {
-    let is_equal =
-        |known: &Value| known.as_str().map_or_else(|| known.to_string() == value, |text| text == value);
+    // A number or a boolean is written as in JSON.
+    let is_equal = |known: &Value| {
+        known.as_str() == Some(value)
+            || serde_json::from_str::<Value>(value).is_ok_and(|value| value == *known)
+    };
     let has = |fields: &Item| fields.get(name).is_some_and(is_equal);
     trace.spans().iter().any(|span| has(&span.span.fields) || has(&span.resource))
 }
