@@ -8,6 +8,10 @@ use super::span::{ModelSpan, Span, SpanKind, ToolSpan};
 use crate::item::ModelCall;
 use crate::prices::PriceTable;
 
+/// Why models stop when they call no tool.
+const ANSWERED: &[&str] =
+    &["stop", "end_turn", "stop_sequence", "length", "max_tokens", "content_filter", "refusal"];
+
 /// The spans of one execution, in the order in which they started.
 ///
 /// ```
@@ -97,16 +101,17 @@ impl Trace {
         if self.tool_calls().next().is_some() {
             return true;
         }
-        let is_tool_reason = |reason: &str| reason.contains("tool") || reason.contains("function");
         let mut calls = self.model_calls().filter(|(span, _)| !span.failed()).peekable();
         // Agents open spans for their tools.
         let has_agent = self.of_kind(SpanKind::Agent).next().is_some();
         if calls.peek().is_none() {
             return has_agent;
         }
-        calls.all(|(span, model)| match &model.finish_reason {
-            Some(reason) => !is_tool_reason(reason),
-            None => model.output.is_some() || has_agent || span.attributes.contains_key("gen_ai.agent.name"),
+        calls.all(|(span, model)| match model.finish_reason.as_deref() {
+            Some(reason) if reason.contains("tool") || reason.contains("function") => false,
+            Some(reason) if ANSWERED.contains(&reason) => true,
+            // Others, such as `completed`, say nothing of tools, but the response would show a call.
+            _ => model.output.is_some() || has_agent || span.attributes.contains_key("gen_ai.agent.name"),
         })
     }
 
