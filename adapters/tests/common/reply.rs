@@ -9,6 +9,11 @@ pub const TOOL_TURNS: usize = 3;
 /// The requests of an item whose agent calls tools.
 pub const TURNS: usize = TOOL_TURNS + 1;
 
+/// The tokens of one turn of an item: the input, the output, and how much of the input is cached.
+pub fn tokens(item: usize, turn: usize) -> [u64; 3] {
+    [100 + item as u64, 10 + turn as u64, 7 * turn as u64]
+}
+
 /// The item that a prompt names.
 pub fn item_of(body: &str) -> &str {
     let (_, after) = body.split_once("item ").expect("a prompt names its item");
@@ -27,12 +32,13 @@ pub fn reply(item: &str, answer: &str, request: &Value) -> Response {
     } else {
         Turn::Answer(answer.to_owned())
     };
+    let used = tokens(item.parse().expect("a number"), results);
     let (kind, body) = if request["stream"] == true {
-        ("text/event-stream", turn.events())
+        ("text/event-stream", turn.events(used))
     } else if request.get("input").is_some() {
-        ("application/json", turn.response().to_string())
+        ("application/json", turn.response(used).to_string())
     } else {
-        ("application/json", turn.completion().to_string())
+        ("application/json", turn.completion(used).to_string())
     };
     ([(header::CONTENT_TYPE, kind)], body).into_response()
 }
@@ -51,7 +57,7 @@ impl Turn {
         }
     }
 
-    fn completion(&self) -> Value {
+    fn completion(&self, used: [u64; 3]) -> Value {
         let message = match self {
             Self::Call { id, arguments } => {
                 let function = json!({ "name": "count", "arguments": arguments });
@@ -61,13 +67,14 @@ impl Turn {
             Self::Answer(text) => json!({ "role": "assistant", "content": text }),
         };
         json!({
-            "id": "chat", "created": 1, "model": "m", "object": "chat.completion", "usage": usage(),
+            "id": "chat", "created": 1, "model": "m", "object": "chat.completion",
+            "usage": usage(used),
             "choices": [{ "index": 0, "message": message, "finish_reason": self.finish() }],
         })
     }
 
-    fn response(&self) -> Value {
-        let output = match self {
+    fn response(&self, [input, output, cached]: [u64; 3]) -> Value {
+        let answered = match self {
             Self::Call { id, arguments } => json!({
                 "type": "function_call", "id": format!("fc-{id}"), "call_id": id, "name": "count",
                 "arguments": arguments, "status": "completed",
@@ -79,13 +86,16 @@ impl Turn {
         };
         json!({
             "id": "response", "object": "response", "created_at": 1, "status": "completed", "model": "m",
-            "output": [output], "tools": [],
-            "usage": { "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 },
+            "output": [answered], "tools": [],
+            "usage": {
+                "input_tokens": input, "output_tokens": output, "total_tokens": input + output,
+                "input_tokens_details": { "cached_tokens": cached }, "output_tokens_details": { "reasoning_tokens": 0 },
+            },
         })
     }
 
     /// A completion as a stream: the words of an answer, or a call whose arguments come in two parts.
-    fn events(&self) -> String {
+    fn events(&self, used: [u64; 3]) -> String {
         let mut deltas = Vec::new();
         match self {
             Self::Call { id, arguments } => {
@@ -108,13 +118,16 @@ impl Turn {
             .collect();
         choices.push(json!([{ "index": 0, "delta": {}, "finish_reason": self.finish() }]));
         let mut chunks: Vec<_> = choices.into_iter().map(|choices| chunk(&choices, &Value::Null)).collect();
-        chunks.push(chunk(&json!([]), &usage()));
+        chunks.push(chunk(&json!([]), &usage(used)));
         format!("{}data: [DONE]\n\n", chunks.concat())
     }
 }
 
-fn usage() -> Value {
-    json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 })
+fn usage([input, output, cached]: [u64; 3]) -> Value {
+    json!({
+        "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
+        "prompt_tokens_details": { "cached_tokens": cached },
+    })
 }
 
 fn chunk(choices: &Value, usage: &Value) -> String {

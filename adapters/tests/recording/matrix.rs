@@ -11,11 +11,15 @@ use tempfile::TempDir;
 
 use crate::model::{KEY, Model};
 use crate::reply::{TOOL_TURNS, TURNS};
+use crate::traces::Told;
 
 pub const SYSTEM: &str = "You count.";
 
 /// An agent on one of the crates, built for each item.
 pub trait Agent: Copy + Send + Sync + 'static {
+    /// What the spans of the crate tell in a conversation.
+    const SPANS: Told = Told::Nothing;
+
     /// Answers with the help of the tool `count`, in several turns.
     fn converse(self, task: Task) -> impl Future<Output = Result<String, String>> + Send;
 
@@ -58,28 +62,32 @@ enum Edit {
 
 /// The item that an edit concerns.
 const EDITED: usize = 1;
-const ITEMS: usize = 4;
+pub const ITEMS: usize = 4;
 const TRIALS: usize = 3;
 /// No key that the server would accept.
 const NO_KEY: &str = "none";
 
 /// A folder of recordings, and a model.
-struct Scene {
+pub struct Scene {
     folder: TempDir,
     model: Model,
 }
 
 /// How an experiment is run.
 #[derive(Clone, Copy)]
-struct RunSetup {
-    mode: RecordMode,
+pub struct RunSetup {
+    /// Without one, requests do not pass through the gateway.
+    pub mode: Option<RecordMode>,
     key: &'static str,
     edit: Edit,
     trials: usize,
 }
 
-const RECORD: RunSetup = RunSetup { mode: RecordMode::Record, key: KEY, edit: Edit::Nothing, trials: 1 };
-const REPLAY: RunSetup = RunSetup { mode: RecordMode::Replay, key: NO_KEY, edit: Edit::Nothing, trials: 1 };
+pub const RECORD: RunSetup =
+    RunSetup { mode: Some(RecordMode::Record), key: KEY, edit: Edit::Nothing, trials: 1 };
+pub const DIRECT: RunSetup = RunSetup { mode: None, ..RECORD };
+pub const REPLAY: RunSetup =
+    RunSetup { mode: Some(RecordMode::Replay), key: NO_KEY, edit: Edit::Nothing, trials: 1 };
 
 impl RunSetup {
     async fn run<Fut>(
@@ -101,32 +109,33 @@ impl RunSetup {
                 question += " twice";
             }
             let count = if is_edited && matches!(self.edit, Edit::Tool) { "2" } else { "1" };
-            let answer =
-                answer(Task { base_url: context.base_url_for(&url), key: self.key, question, count });
+            let base_url = self.mode.map_or_else(|| url.clone(), |_| context.base_url_for(&url));
+            let answer = answer(Task { base_url, key: self.key, question, count });
             async move { answer.await.inspect_err(|error| context.record(Record::note("error", error.as_str()))) }
         };
-        Experiment::new("counting", Dataset::from_items(items))
+        let experiment = Experiment::new("counting", Dataset::from_items(items))
             // An experiment needs one; its score does not matter here.
             .evaluator(ExactMatch::new("exact", "input"))
-            .record(Recordings::new(folder).mode(self.mode))
             .runs(self.trials)
-            .save(false)
-            .run(agent)
-            .await
-            .unwrap()
+            .save(false);
+        let experiment = match self.mode {
+            Some(mode) => experiment.record(Recordings::new(folder).mode(mode)),
+            None => experiment,
+        };
+        experiment.run(agent).await.unwrap()
     }
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), model: Model::start() }
     }
 
-    async fn converse(&self, setup: RunSetup, agent: impl Agent) -> Report {
+    pub async fn converse(&self, setup: RunSetup, agent: impl Agent) -> Report {
         setup.run(self.folder.path(), &self.model.url, move |task| agent.converse(task)).await
     }
 
-    async fn stream(&self, setup: RunSetup, agent: impl Agent) -> Report {
+    pub async fn stream(&self, setup: RunSetup, agent: impl Agent) -> Report {
         let answer = move |task| async move { agent.stream(task).await.map(|events| events.join("\n")) };
         setup.run(self.folder.path(), &self.model.url, answer).await
     }
@@ -217,7 +226,7 @@ async fn edited(agent: impl Agent, edit: Edit, differs: &str, new_requests: usiz
         }
     }
 
-    let renewed = scene.converse(RunSetup { mode: RecordMode::Auto, edit, ..RECORD }, agent).await;
+    let renewed = scene.converse(RunSetup { mode: Some(RecordMode::Auto), edit, ..RECORD }, agent).await;
     assert_eq!(scene.model.take_requests(), new_requests);
     assert_eq!(outputs(&renewed), outputs(&recorded), "each conversation is sent for the first time");
     let TrafficSummary { replayed_items, live_items, diverged_items, .. } = traffic(&renewed);
@@ -245,8 +254,7 @@ pub async fn stream(agent: impl Agent) {
     assert_eq!(scene.model.take_requests(), 0, "a request has left");
 
     // The gateway adds nothing and leaves nothing out.
-    let direct = RunSetup { mode: RecordMode::Off, ..RECORD };
-    assert_eq!(outputs(&Scene::new().stream(direct, agent).await), outputs(&recorded));
+    assert_eq!(outputs(&Scene::new().stream(DIRECT, agent).await), outputs(&recorded));
 }
 
 pub async fn trials(agent: impl Agent) {

@@ -8,9 +8,11 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
 use tokio::sync::{Notify, oneshot};
 
 use crate::reply;
@@ -98,5 +100,23 @@ async fn answer(State(script): State<Arc<Script>>, headers: HeaderMap, body: Str
     let item = reply::item_of(&body);
     // The items overtake each other.
     tokio::time::sleep(Duration::from_millis(item.parse::<u64>().unwrap() * 7 % 5)).await;
-    reply::reply(item, &format!("done {item}, take {take}"), &serde_json::from_str(&body).unwrap())
+    let answer =
+        reply::reply(item, &format!("done {item}, take {take}"), &serde_json::from_str(&body).unwrap());
+    with_pauses(answer).await
+}
+
+/// The events of a stream one after another, each after a pause.
+async fn with_pauses(answer: Response) -> Response {
+    if answer.headers()[header::CONTENT_TYPE] != "text/event-stream" {
+        return answer;
+    }
+    let (head, body) = answer.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    let events: Vec<_> =
+        std::str::from_utf8(&body).unwrap().split_inclusive("\n\n").map(str::to_owned).collect();
+    let events = futures_util::stream::iter(events).then(async |event| {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        Ok::<_, std::convert::Infallible>(event)
+    });
+    Response::from_parts(head, Body::from_stream(events))
 }

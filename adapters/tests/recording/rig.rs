@@ -8,11 +8,22 @@ use serde_json::{Value, json};
 
 use crate::matrix::{Agent, Api, SYSTEM, Task, events};
 use crate::reply::TURNS;
+use crate::traces::{self, Told};
 
 matrix!(Rig(Api::Chat), responses: Rig(Api::Responses));
 
+#[tokio::test]
+async fn with_contents_recorded_spans_alone_tell_everything() {
+    traces::trace(WithContents(Rig(Api::Chat))).await;
+    traces::trace(WithContents(Rig(Api::Responses))).await;
+}
+
 #[derive(Clone, Copy)]
-struct Rig(Api);
+pub struct Rig(pub Api);
+
+/// With contents in spans.
+#[derive(Clone, Copy)]
+struct WithContents(Rig);
 
 struct Count(&'static str);
 
@@ -48,14 +59,39 @@ impl Rig {
     }
 }
 
+/// An agent whose spans have contents.
+pub fn shared_agent(rig: Rig, task: &Task) -> ::rig::Agent {
+    let builder = rig.builder(task).record_content_telemetry(true);
+    builder.tool(Count(task.count)).default_max_turns(TURNS).build()
+}
+
+/// An answer with the help of the tool.
+async fn answer(builder: AgentBuilder, task: Task) -> Result<String, String> {
+    let agent = builder.tool(Count(task.count)).default_max_turns(TURNS).build();
+    let response = agent.prompt(task.question).await.map_err(|error| error.to_string())?;
+    Ok(response.output().to_owned())
+}
+
 impl Agent for Rig {
+    const SPANS: Told = Told::Tools;
+
     async fn converse(self, task: Task) -> Result<String, String> {
-        let agent = self.builder(&task).tool(Count(task.count)).default_max_turns(TURNS).build();
-        let response = agent.prompt(task.question).await.map_err(|error| error.to_string())?;
-        Ok(response.output().to_owned())
+        answer(self.builder(&task), task).await
     }
 
     async fn stream(self, task: Task) -> Result<Vec<String>, String> {
         events(self.builder(&task).build().prompt(task.question).stream()).await
+    }
+}
+
+impl Agent for WithContents {
+    const SPANS: Told = Told::Contents;
+
+    async fn converse(self, task: Task) -> Result<String, String> {
+        answer(self.0.builder(&task).record_content_telemetry(true), task).await
+    }
+
+    async fn stream(self, task: Task) -> Result<Vec<String>, String> {
+        self.0.stream(task).await
     }
 }
