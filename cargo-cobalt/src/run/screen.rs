@@ -17,7 +17,6 @@ use crate::error::Error;
 use crate::reporters::github::is_enabled;
 use crate::reporters::{CommandGuard, END_GROUP, group};
 use crate::results::{ExperimentProgress, MissingResult, Output, RunState};
-use crate::show::trace_outline;
 use crate::terminal::{
     columns, paint, print, stderr_width, truncate_to_width, wrap_for_stderr, wrap_for_stdout,
 };
@@ -301,7 +300,7 @@ fn trace_lines(item: &ItemFinished, width: Option<usize>, paint: Style) -> Strin
     let several = item.traces.len() > 1 || item.traces.iter().any(|trace| trace.run > 0);
     for TrialTrace { run, spans, dropped_spans } in &item.traces {
         let heading = several.then(|| format!("trial {}", run + 1));
-        let outline = trace_outline(spans, *dropped_spans);
+        let outline = spans.outline_in_full(*dropped_spans);
         for line in heading.iter().map(String::as_str).chain(outline.lines()) {
             let line = format!("      {line}");
             let line = width.map_or(line.clone(), |width| truncate_to_width(&line, width));

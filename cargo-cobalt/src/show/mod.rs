@@ -16,7 +16,6 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::runs::{KnownRuns, journals, partial_report, report_of};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
-pub use trace::trace_outline;
 
 use items::{NamedItem, find, is_below_pass_mark_or_error, named_items, to_file_json};
 

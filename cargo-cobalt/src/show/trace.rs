@@ -4,20 +4,9 @@ use std::fmt::Write as _;
 
 use cobalt_core::report::Report;
 use cobalt_core::reporters::{Style, format_duration};
-use cobalt_core::trace::{OutlineOptions, Trace, dropped_spans_note};
 
 use super::items::{NamedItem, result};
 use crate::terminal::one_line;
-
-/// The most characters of one trial's tree.
-const MAX_CHARS: usize = 40_000;
-
-/// A trace with times and contents, one line per span, for people.
-pub fn trace_outline(trace: &Trace, dropped_spans: usize) -> String {
-    let options = OutlineOptions { times: true, content: true, max_chars: MAX_CHARS };
-    let dropped = dropped_spans_note(dropped_spans).map(|note| format!("\n{note}"));
-    trace.outline(options) + &dropped.unwrap_or_default()
-}
 
 /// The trees of an item's trials.
 pub fn text(report: &Report, named: &NamedItem<'_>, paint: Style) -> String {
@@ -31,7 +20,7 @@ pub fn text(report: &Report, named: &NamedItem<'_>, paint: Style) -> String {
         }
         let outline = match run.trace.is_empty() {
             true => "no spans were recorded".to_owned(),
-            false => trace_outline(&run.trace, run.dropped_spans),
+            false => run.trace.outline_in_full(run.dropped_spans),
         };
         let _ = write!(text, "\n{outline}\n");
     }

@@ -330,6 +330,20 @@ pub fn format_cost(usd: f64) -> String {
     format!("${:.0}.{rounded_up}", usd.trunc())
 }
 
+/// A cost in US dollars as [`format_cost`] formats it; below a cent, with two significant digits.
+#[must_use]
+pub fn format_cost_precise(usd: f64) -> String {
+    if usd >= 0.01 {
+        return format_cost(usd);
+    }
+    if usd <= 0.0 {
+        return format_cost(0.0);
+    }
+    // The number of zeros between the decimal point and the first digit.
+    let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
+    format!("${usd:.0$}", zeros + 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -509,5 +523,11 @@ mod tests {
             assert_eq!(format_cost(usd), "<$0.01");
         }
         assert_eq!(format_cost(0.01), "$0.01");
+    }
+
+    #[test]
+    fn a_small_amount_keeps_two_digits() {
+        let shown = [0.0, 0.000_001_23, 0.000_1, 0.002_149, 0.009_99, 0.01, 1.5].map(format_cost_precise);
+        assert_eq!(shown, ["$0.00", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use super::traffic::replay_suffix;
-use crate::prices::format_cost;
+use crate::prices::format_cost_precise;
 use crate::report::Summary;
 use crate::wording::{self, count, escape_control, format_decimal, group_thousands};
 
@@ -24,22 +24,6 @@ pub fn format_score_at(score: f64, pass_mark: f64) -> String {
     };
     let shown = (3..=9).map(|decimals| format_decimal(score, decimals)).find(keeps_its_side);
     shown.unwrap_or_else(|| score.to_string())
-}
-
-/// A duration in a suitable unit, from milliseconds.
-#[must_use]
-pub fn format_duration(milliseconds: f64) -> String {
-    let seconds = milliseconds / 1000.0;
-    if milliseconds < 1.0 {
-        format!("{:.0} µs", milliseconds * 1000.0)
-    } else if milliseconds < 1000.0 {
-        format!("{milliseconds:.0} ms")
-    } else if seconds < 60.0 {
-        format!("{seconds:.1} s")
-    } else {
-        let seconds = seconds.round() as u64;
-        format!("{} min {} s", seconds / 60, seconds % 60)
-    }
 }
 
 /// The agent's tokens and cost in one line, marked if items were replayed; `None` if neither was reported.
@@ -94,19 +78,6 @@ fn judge_replay_mark(summary: &Summary) -> Option<String> {
         (Some(_), Some(cost)) => format!("of which {} as recorded", format_cost_precise(cost)),
         (Some(_), None) => "as recorded in part".to_owned(),
     })
-}
-
-/// A cost in US dollars as [`format_cost`] formats it; below a cent, with two significant digits.
-pub fn format_cost_precise(usd: f64) -> String {
-    if usd >= 0.01 {
-        return format_cost(usd);
-    }
-    if usd <= 0.0 {
-        return format_cost(0.0);
-    }
-    // The number of zeros between the decimal point and the first digit.
-    let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
-    format!("${usd:.0$}", zeros + 2)
 }
 
 /// Names the models without a price, each once, and says what to do; `None` without any.
@@ -170,14 +141,6 @@ impl Style {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_shown_in_the_unit_that_suits_them() {
-        assert_eq!(
-            [0.0123, 12.3, 1234.0, 125_000.0].map(format_duration),
-            ["12 µs", "12 ms", "1.2 s", "2 min 5 s"]
-        );
-    }
 
     #[test]
     fn a_low_score_is_not_rounded_up_to_a_good_one() {
@@ -256,11 +219,5 @@ mod tests {
         let spent = Summary { estimated_cost: Some(0.25), ..Summary::default() };
         assert_eq!(format_agent_usage(&spent).unwrap(), "not reported, agent cost $0.25");
         assert_eq!(format_agent_usage(&Summary::default()), None);
-    }
-
-    #[test]
-    fn a_small_amount_keeps_two_digits() {
-        let shown = [0.0, 0.000_001_23, 0.000_1, 0.002_149, 0.009_99, 0.01, 1.5].map(format_cost_precise);
-        assert_eq!(shown, ["$0.00", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
     }
 }

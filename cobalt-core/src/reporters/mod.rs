@@ -10,6 +10,8 @@ mod retried;
 mod summary;
 mod traffic;
 
+pub use crate::duration::format_duration;
+pub use crate::prices::format_cost_precise;
 pub use crate::wording::escape_control;
 pub use custom_metrics::{
     format_metric, format_metric_interval, format_metric_number, format_metric_stats, format_run_metric,
@@ -20,8 +22,7 @@ pub use events::{
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{
-    Style, format_agent_usage, format_cost_precise, format_duration, format_judge_usage, format_score,
-    format_score_at, unpriced_note,
+    Style, format_agent_usage, format_judge_usage, format_score, format_score_at, unpriced_note,
 };
 pub use format_difference::{FormattedDifference, explain_difference};
 pub use missing_key::MissingKey;

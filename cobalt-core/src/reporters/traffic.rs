@@ -1,6 +1,7 @@
 //! The model traffic of a run in words: what was replayed, what was sent, and what is therefore not a measurement of this run.
 
-use super::format::{format_cost_precise, format_duration};
+use crate::duration::format_duration;
+use crate::prices::format_cost_precise;
 use crate::report::{Summary, Traffic, TrafficSummary};
 use crate::timestamp::Timestamp;
 use crate::wording::{count, group_thousands};

@@ -1,7 +1,5 @@
 //! What of a trace is kept in files.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::span::{ModelSpan, Span, ToolSpan};
@@ -70,7 +68,7 @@ impl Left {
     fn cut(&mut self, text: &mut String) {
         let most = self.text.min(self.total);
         if text.len() > most {
-            *text = shortened(text, most).into_owned();
+            *text = shortened(text, most);
         }
         self.total = self.total.saturating_sub(text.len());
     }
@@ -90,10 +88,72 @@ impl Left {
     }
 }
 
-fn shortened(text: &str, most: usize) -> Cow<'_, str> {
-    let end = text.floor_char_boundary(most);
-    if end == text.len() {
-        return Cow::Borrowed(text);
+/// The beginning of a longer text, with how much it is.
+fn shortened(text: &str, most: usize) -> String {
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}… ({end} of {} bytes)", &text[..end], text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::item::into_item;
+
+    fn trace() -> Trace {
+        let tool = ToolSpan {
+            name: "read".to_owned(),
+            arguments: Some(json!({ "path": "a".repeat(50) })),
+            result: Some(json!("é".repeat(50))),
+            ..ToolSpan::default()
+        };
+        let model = ModelSpan { output: Some("short".to_owned()), ..ModelSpan::default() };
+        let attributes = into_item(json!({ "step": 3 })).unwrap();
+        let spans = [
+            Span { tool: Some(Box::new(tool)), attributes, ..Span::default() },
+            Span { model: Some(Box::new(model)), ..Span::default() },
+        ];
+        spans.into_iter().collect()
     }
-    Cow::Owned(format!("{}… ({} of {} bytes)", &text[..end], end, text.len()))
+
+    fn limited(content: bool, text: usize) -> Trace {
+        trace().limited(ContentLimits { content, text })
+    }
+
+    #[test]
+    fn texts_within_the_limit_stay_as_they_are() {
+        assert_eq!(limited(true, 1_000), trace());
+    }
+
+    #[test]
+    fn a_longer_text_is_cut_and_says_how_long_it_was() {
+        let trace = limited(true, 21);
+        let (span, tool) = trace.tool_calls().next().unwrap();
+        assert_eq!(tool.result, Some(json!(format!("{}… (20 of 100 bytes)", "é".repeat(10)))));
+        assert_eq!(tool.arguments, Some(json!(format!("{{\"path\":\"{}… (21 of 61 bytes)", "a".repeat(12)))));
+        assert_eq!(span.attributes["step"], 3);
+    }
+
+    #[test]
+    fn without_contents_only_figures_and_names_are_kept() {
+        let trace = limited(false, 1_000);
+        let (span, tool) = trace.tool_calls().next().unwrap();
+        assert_eq!(*tool, ToolSpan { name: "read".to_owned(), ..ToolSpan::default() });
+        assert!(span.attributes.is_empty());
+        assert_eq!(trace.spans()[1].model.as_ref().unwrap().output, None);
+    }
+
+    #[test]
+    fn all_texts_together_have_a_limit() {
+        let text = |length: usize| Span { error: Some("x".repeat(length)), ..Span::default() };
+        let trace: Trace = (0..20).map(|_| text(10)).collect();
+        let kept: usize = trace
+            .limited(ContentLimits { content: true, text: 10 })
+            .spans()
+            .iter()
+            .filter(|span| span.error.as_deref() == Some("xxxxxxxxxx"))
+            .count();
+        assert_eq!(kept, 16);
+    }
 }

@@ -7,11 +7,14 @@ use serde_json::Value;
 
 use super::span::{ModelSpan, Span, SpanKind, SpanStatus, ToolSpan};
 use super::spans::Trace;
-use crate::reporters::{format_cost_precise, format_duration};
+use crate::duration::format_duration;
+use crate::prices::format_cost_precise;
 use crate::wording::{count, escape_control, group_thousands, truncate};
 
 /// The most characters of one argument list, result, response or error.
 const MAX_CONTENT: usize = 240;
+/// The most characters of an outline in full.
+const MAX_CHARS_IN_FULL: usize = 40_000;
 /// Deeper spans are not indented further.
 const MAX_INDENT: usize = 16;
 
@@ -34,6 +37,14 @@ impl Default for OutlineOptions {
 }
 
 impl Trace {
+    /// The outline with times and contents, for a terminal, and how many further spans were dropped.
+    #[must_use]
+    pub fn outline_in_full(&self, dropped_spans: usize) -> String {
+        let options = OutlineOptions { times: true, content: true, max_chars: MAX_CHARS_IN_FULL };
+        let dropped = dropped_spans_note(dropped_spans).map(|note| format!("\n{note}"));
+        self.outline(options) + &dropped.unwrap_or_default()
+    }
+
     /// The spans, each before those in it, with their depths. A span whose parent is not in the trace is at the top.
     #[must_use]
     pub fn depth_first(&self) -> Vec<(usize, &Span)> {

@@ -39,10 +39,12 @@ impl ExecutionTrace {
         self.trace.usage()
     }
 
-    /// What is kept of it: priced and cut, with the number of dropped spans.
+    /// What is kept of it: priced, redacted and cut, with the number of dropped spans.
     pub fn into_kept(self, prices: &PriceTable, limits: ContentLimits) -> (Trace, usize) {
         let mut trace = Arc::unwrap_or_clone(self.trace);
         trace.price(prices);
+        // Before texts are cut: the beginning of a secret would not be recognized.
+        trace.redact();
         (trace.limited(limits), self.dropped)
     }
 }

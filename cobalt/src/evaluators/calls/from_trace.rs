@@ -103,7 +103,8 @@ mod tests {
         assert_eq!(known(json!([{ "id": "a", "kind": "agent" }])), Some(0));
         assert_eq!(known(model("tool_calls")), None, "the call has no span");
         assert_eq!(known(model("completed")), None, "a response of OpenAI is, with and without calls");
-        let answered = json!([{ "id": "a", "kind": "model", "model": { "finishReason": "completed", "output": "Hi" } }]);
+        let answered =
+            json!([{ "id": "a", "kind": "model", "model": { "finishReason": "completed", "output": "Hi" } }]);
         assert_eq!(known(answered), Some(0));
         assert_eq!(known(json!([{ "id": "a", "name": "parse" }])), None);
         assert_eq!(known(json!([])), None);
