@@ -1312,12 +1312,12 @@ export interface components {
             passed: boolean;
             error?: string | null;
             traffic?: components["schemas"]["Traffic"] | null;
-            trace?: components["schemas"]["Trace"] | null;
+            trace?: components["schemas"]["Trace"];
             /** Format: uint */
             droppedSpans?: number;
             metrics?: {
                 [key: string]: components["schemas"]["MetricValue"];
-            } | null;
+            };
             retried?: components["schemas"]["RetriedExecution"][];
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
@@ -1734,9 +1734,9 @@ export interface components {
                 [key: string]: number[];
             };
             /** @description The agent's tokens per item over all trials; absent if none were reported. */
-            tokens?: components["schemas"]["MetricStats2"] | null;
+            tokens?: components["schemas"]["ItemStats"] | null;
             /** @description The agent cost per item over all trials in USD; absent if unknown for all items. */
-            cost?: components["schemas"]["MetricStats2"] | null;
+            cost?: components["schemas"]["ItemStats"] | null;
             /** @description The number of items in each state. */
             states: components["schemas"]["StateCounts"];
             /** @description The previous run of the experiment. */
@@ -1745,7 +1745,7 @@ export interface components {
             next?: components["schemas"]["Neighbour"] | null;
         };
         /** @description Statistics of a metric over the items that have it. Percentiles interpolate linearly. */
-        MetricStats2: {
+        ItemStats: {
             /**
              * Format: uint
              * @description The number of items that have it.
