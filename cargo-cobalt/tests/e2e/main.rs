@@ -48,6 +48,7 @@ mod show;
 mod snapshot;
 mod store;
 mod stored_runs;
+mod traces;
 mod variables;
 mod warnings;
 #[cfg(unix)]
