@@ -1,6 +1,9 @@
 //! Spans as their sources report them, and what they mean: the names of OpenTelemetry's conventions for generative AI, of OpenInference, of
 //! Langfuse, and of agent crates that use names of their own.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
@@ -47,124 +50,124 @@ pub struct ReadSpan {
     pub results: Vec<(String, Value)>,
 }
 
-const OPERATION: &[&str] = &["gen_ai.operation.name"];
-const KIND: &[&str] =
-    &["openinference.span.kind", "traceloop.span.kind", "langfuse.observation.type", "langfuse.type"];
-const PROVIDER: &[&str] = &["gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"];
-const ASKED: &[&str] = &[
-    "gen_ai.request.model",
-    "llm.model_name",
-    "embedding.model_name",
-    "langfuse.observation.model.name",
-    "langfuse.model",
-];
-const ANSWERED: &[&str] = &["gen_ai.response.model"];
-const RESPONSE_ID: &[&str] = &["gen_ai.response.id"];
-const INPUT_TOKENS: &[&str] = &[
-    "gen_ai.usage.input_tokens",
-    "gen_ai.usage.prompt_tokens",
-    "llm.token_count.prompt",
-    "llm.usage.prompt_tokens",
-];
-const OUTPUT_TOKENS: &[&str] = &[
-    "gen_ai.usage.output_tokens",
-    "gen_ai.usage.completion_tokens",
-    "llm.token_count.completion",
-    "llm.usage.completion_tokens",
-];
-const CACHED_TOKENS: &[&str] = &[
-    "gen_ai.usage.cache_read.input_tokens",
-    "gen_ai.usage.cache_read_input_tokens",
-    "gen_ai.usage.cache_read_tokens",
-    "gen_ai.usage.cached_tokens",
-    "gen_ai.usage.input_tokens.cached",
-    "llm.token_count.prompt_details.cache_read",
-];
-const REASONING_TOKENS: &[&str] = &[
-    "gen_ai.usage.reasoning.output_tokens",
-    "gen_ai.usage.reasoning_tokens",
-    "gen_ai.usage.thinking_tokens",
-    "llm.token_count.completion_details.reasoning",
-];
-/// Token counts in one field of JSON.
-const USAGE: &[&str] = &["langfuse.usage", "langfuse.observation.usage_details"];
-const COST: &[&str] = &["gen_ai.usage.cost", "llm.cost.total", "llm.usage.cost"];
-/// In seconds.
-const TIME_TO_FIRST_TOKEN: &[&str] =
-    &["gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token"];
-const FINISH_REASON: &[&str] = &["gen_ai.response.finish_reasons", "llm.finish_reason"];
-const INPUT_MESSAGES: &[&str] = &[
-    "gen_ai.input.messages",
-    "gcp.vertex.agent.llm_request",
-    "gen_ai.prompt",
-    "langfuse.input",
-    "langfuse.observation.input",
-    "traceloop.entity.input",
-    "input.value",
-];
-const OUTPUT_MESSAGES: &[&str] = &[
-    "gen_ai.output.messages",
-    "gcp.vertex.agent.llm_response",
-    "gen_ai.completion",
-    "langfuse.output",
-    "langfuse.observation.output",
-    "traceloop.entity.output",
-    "output.value",
-];
-const TOOL_NAME: &[&str] = &["gen_ai.tool.name", "tool.name", "tool_call.function.name"];
-const CALL_ID: &[&str] = &["gen_ai.tool.call.id", "tool_call.id", "tool.id"];
-const ARGUMENTS: &[&str] = &[
-    "gen_ai.tool.call.arguments",
-    "tool.args",
-    "tool_call.function.arguments",
-    "tool.parameters",
-    "langfuse.input",
-    "traceloop.entity.input",
-    "input.value",
-];
-const RESULT: &[&str] =
-    &["gen_ai.tool.call.result", "tool.result", "langfuse.output", "traceloop.entity.output", "output.value"];
-const STATUS_CODE: &[&str] = &["otel.status_code", "status_code"];
-const OUTCOME: &[&str] = &["gen_ai.tool.call.outcome"];
-const ERROR: &[&str] = &[
-    "otel.status_message",
-    "otel.status_description",
-    "exception.message",
-    "error.message",
-    "langfuse.status_message",
-    "gen_ai.tool.error.type",
-    "error.type",
-    "exception.type",
-];
-const SPAN_NAME: &[&str] = &["otel.name"];
+/// Declares meanings of fields, each with the names that fields of it may have, the preferred first.
+macro_rules! meanings {
+    ($($(#[$doc:meta])* $meaning:ident: [$($name:literal),+ $(,)?];)+) => {
+        /// What a field means.
+        #[derive(Clone, Copy)]
+        enum Meaning { $($(#[$doc])* $meaning),+ }
 
-/// Everything above: fields that are not attributes.
-const KNOWN: &[&[&str]] = &[
-    OPERATION,
-    KIND,
-    PROVIDER,
-    ASKED,
-    ANSWERED,
-    RESPONSE_ID,
-    INPUT_TOKENS,
-    OUTPUT_TOKENS,
-    CACHED_TOKENS,
-    REASONING_TOKENS,
-    USAGE,
-    COST,
-    TIME_TO_FIRST_TOKEN,
-    FINISH_REASON,
-    INPUT_MESSAGES,
-    OUTPUT_MESSAGES,
-    TOOL_NAME,
-    CALL_ID,
-    ARGUMENTS,
-    RESULT,
-    STATUS_CODE,
-    OUTCOME,
-    ERROR,
-    SPAN_NAME,
-];
+        /// The names, by meaning.
+        const NAMES: [&[&str]; [$(Meaning::$meaning),+].len()] = [$(&[$($name),+]),+];
+    };
+}
+
+meanings! {
+    Operation: ["gen_ai.operation.name"];
+    Kind: ["openinference.span.kind", "traceloop.span.kind", "langfuse.observation.type", "langfuse.type"];
+    Provider: ["gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"];
+    Asked: [
+        "gen_ai.request.model",
+        "llm.model_name",
+        "embedding.model_name",
+        "langfuse.observation.model.name",
+        "langfuse.model",
+    ];
+    Answered: ["gen_ai.response.model"];
+    ResponseId: ["gen_ai.response.id"];
+    InputTokens: [
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+        "llm.usage.prompt_tokens",
+    ];
+    OutputTokens: [
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+        "llm.usage.completion_tokens",
+    ];
+    CachedTokens: [
+        "gen_ai.usage.cache_read.input_tokens",
+        "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.cache_read_tokens",
+        "gen_ai.usage.cached_tokens",
+        "gen_ai.usage.input_tokens.cached",
+        "llm.token_count.prompt_details.cache_read",
+    ];
+    ReasoningTokens: [
+        "gen_ai.usage.reasoning.output_tokens",
+        "gen_ai.usage.reasoning_tokens",
+        "gen_ai.usage.thinking_tokens",
+        "llm.token_count.completion_details.reasoning",
+    ];
+    /// Token counts in one field of JSON.
+    Usage: ["langfuse.usage", "langfuse.observation.usage_details"];
+    Cost: ["gen_ai.usage.cost", "llm.cost.total", "llm.usage.cost"];
+    /// In seconds.
+    TimeToFirstToken: ["gen_ai.response.time_to_first_chunk", "gen_ai.server.time_to_first_token"];
+    FinishReason: ["gen_ai.response.finish_reasons", "llm.finish_reason"];
+    InputMessages: [
+        "gen_ai.input.messages",
+        "gcp.vertex.agent.llm_request",
+        "gen_ai.prompt",
+        "langfuse.input",
+        "langfuse.observation.input",
+        "traceloop.entity.input",
+        "input.value",
+    ];
+    OutputMessages: [
+        "gen_ai.output.messages",
+        "gcp.vertex.agent.llm_response",
+        "gen_ai.completion",
+        "langfuse.output",
+        "langfuse.observation.output",
+        "traceloop.entity.output",
+        "output.value",
+    ];
+    ToolName: ["gen_ai.tool.name", "tool.name", "tool_call.function.name"];
+    CallId: ["gen_ai.tool.call.id", "tool_call.id", "tool.id"];
+    Arguments: [
+        "gen_ai.tool.call.arguments",
+        "tool.args",
+        "tool_call.function.arguments",
+        "tool.parameters",
+        "langfuse.input",
+        "traceloop.entity.input",
+        "input.value",
+    ];
+    Result: [
+        "gen_ai.tool.call.result",
+        "tool.result",
+        "langfuse.output",
+        "traceloop.entity.output",
+        "output.value",
+    ];
+    StatusCode: ["otel.status_code", "status_code"];
+    Outcome: ["gen_ai.tool.call.outcome"];
+    Error: [
+        "otel.status_message",
+        "otel.status_description",
+        "exception.message",
+        "error.message",
+        "langfuse.status_message",
+        "gen_ai.tool.error.type",
+        "error.type",
+        "exception.type",
+    ];
+    SpanName: ["otel.name"];
+}
+
+/// The meanings of each known name, with its rank among the names of the meaning.
+static MEANINGS: LazyLock<HashMap<&str, Vec<(usize, usize)>>> = LazyLock::new(|| {
+    let mut meanings = HashMap::<_, Vec<_>>::new();
+    for (meaning, names) in NAMES.iter().enumerate() {
+        for (rank, name) in names.iter().enumerate() {
+            meanings.entry(*name).or_default().push((meaning, rank));
+        }
+    }
+    meanings
+});
 
 /// Fields that are the same in many spans, or say nothing about what an agent did.
 const IGNORED: &[&str] = &[
@@ -203,20 +206,20 @@ impl ReportedSpan {
     /// Its input as reported: messages, arguments or other content.
     #[must_use]
     pub fn input(&self) -> Option<Value> {
-        Fields(&self.fields).parsed(INPUT_MESSAGES).map(messages)
+        Fields::new(&self.fields).parsed(Meaning::InputMessages).map(messages)
     }
 
     /// Its output as reported: messages, a result or other content.
     #[must_use]
     pub fn output(&self) -> Option<Value> {
-        Fields(&self.fields).parsed(OUTPUT_MESSAGES)
+        Fields::new(&self.fields).parsed(Meaning::OutputMessages)
     }
 
     /// Interprets the fields.
     #[must_use]
     pub fn read(self) -> ReadSpan {
-        let fields = Fields(&self.fields);
-        let name = fields.text(SPAN_NAME).unwrap_or(&self.name);
+        let fields = &Fields::new(&self.fields);
+        let name = fields.text(Meaning::SpanName).unwrap_or(&self.name);
         let kind = kind(fields, name, &self.name);
         let (error, status) = self.outcome(fields);
         let (requested, mut results) = match kind {
@@ -230,14 +233,12 @@ impl ReportedSpan {
             "" => tool.as_ref().map_or(kind.name(), |tool| &tool.name),
             name => name,
         };
-        let is_attribute = |field: &str| {
-            !KNOWN.iter().any(|known| known.contains(&field))
-                && !IGNORED.iter().any(|start| field.starts_with(start))
-        };
-        let attributes = self.fields.iter().filter(|(field, _)| is_attribute(field));
-        let mut attributes: Item = attributes.map(|(field, value)| (field.clone(), value.clone())).collect();
+        let is_attribute = |field: &str| !IGNORED.iter().any(|start| field.starts_with(start));
+        let attributes = fields.others.iter().filter(|(field, _)| is_attribute(field));
+        let mut attributes: Item =
+            attributes.map(|(field, value)| ((*field).clone(), (*value).clone())).collect();
         if matches!(kind, SpanKind::Agent | SpanKind::Retrieval | SpanKind::Other) {
-            for (field, keys) in [("input", INPUT_MESSAGES), ("output", OUTPUT_MESSAGES)] {
+            for (field, keys) in [("input", Meaning::InputMessages), ("output", Meaning::OutputMessages)] {
                 if let Some(content) = fields.content(keys) {
                     attributes.insert(field.to_owned(), content.into());
                 }
@@ -258,13 +259,13 @@ impl ReportedSpan {
         ReadSpan { id: self.id, parent: self.parent, span, requested, results }
     }
 
-    fn outcome(&self, fields: Fields<'_>) -> (Option<String>, SpanStatus) {
+    fn outcome(&self, fields: &Fields<'_>) -> (Option<String>, SpanStatus) {
         let failed = |code: &str| code.eq_ignore_ascii_case("error") || code == "2";
         let has_failed = self.error.is_some()
-            || fields.text(STATUS_CODE).is_some_and(failed)
-            || fields.text(OUTCOME).is_some_and(|outcome| outcome != "success")
-            || fields.first(ERROR).is_some();
-        let error = || self.error.clone().or_else(|| fields.text(ERROR).map(str::to_owned));
+            || fields.text(Meaning::StatusCode).is_some_and(failed)
+            || fields.text(Meaning::Outcome).is_some_and(|outcome| outcome != "success")
+            || fields.first(Meaning::Error).is_some();
+        let error = || self.error.clone().or_else(|| fields.text(Meaning::Error).map(str::to_owned));
         match has_failed {
             true => (error(), SpanStatus::Error),
             false if self.is_open => (None, SpanStatus::Open),
@@ -273,42 +274,65 @@ impl ReportedSpan {
     }
 }
 
-/// The fields of a span by several names.
-#[derive(Clone, Copy)]
-struct Fields<'a>(&'a Item);
+/// The fields of a span, by their meanings.
+struct Fields<'a> {
+    all: &'a Item,
+    /// The field that is set and whose name is preferred, by meaning, with the rank of the name.
+    found: [Option<(usize, &'a Value)>; NAMES.len()],
+    /// Those without a meaning.
+    others: Vec<(&'a String, &'a Value)>,
+}
 
 impl<'a> Fields<'a> {
-    /// The first field that is set.
-    fn first(self, names: &[&str]) -> Option<&'a Value> {
-        let is_set = |value: &&Value| !value.is_null() && value.as_str() != Some("");
-        names.iter().find_map(|name| self.0.get(*name).filter(is_set))
+    fn new(all: &'a Item) -> Self {
+        let mut fields = Self { all, found: [None; NAMES.len()], others: Vec::new() };
+        for (name, value) in all {
+            let Some(meanings) = MEANINGS.get(&**name) else {
+                fields.others.push((name, value));
+                continue;
+            };
+            if value.is_null() || value.as_str() == Some("") {
+                continue;
+            }
+            for (meaning, rank) in meanings {
+                let found = &mut fields.found[*meaning];
+                if found.is_none_or(|(known, _)| rank < &known) {
+                    *found = Some((*rank, value));
+                }
+            }
+        }
+        fields
     }
 
-    fn text(self, names: &[&str]) -> Option<&'a str> {
-        self.first(names)?.as_str()
+    fn first(&self, meaning: Meaning) -> Option<&'a Value> {
+        self.found[meaning as usize].map(|(_, value)| value)
+    }
+
+    fn text(&self, meaning: Meaning) -> Option<&'a str> {
+        self.first(meaning)?.as_str()
     }
 
     /// A number, which some sources write as text.
-    fn number(self, names: &[&str]) -> Option<f64> {
-        let value = self.first(names)?;
+    fn number(&self, meaning: Meaning) -> Option<f64> {
+        let value = self.first(meaning)?;
         value
             .as_f64()
             .or_else(|| value.as_str()?.trim().parse().ok())
             .filter(|number: &f64| number.is_finite())
     }
 
-    fn count(self, names: &[&str]) -> Option<u64> {
-        Some(self.number(names)?.max(0.0) as u64)
+    fn count(&self, meaning: Meaning) -> Option<u64> {
+        Some(self.number(meaning)?.max(0.0) as u64)
     }
 
     /// A value, which most sources write as JSON text.
-    fn parsed(self, names: &[&str]) -> Option<Value> {
-        Some(parsed(self.first(names)?))
+    fn parsed(&self, meaning: Meaning) -> Option<Value> {
+        Some(parsed(self.first(meaning)?))
     }
 
     /// The last message, or other content, as text.
-    fn content(self, names: &[&str]) -> Option<String> {
-        let value = messages(self.parsed(names)?);
+    fn content(&self, meaning: Meaning) -> Option<String> {
+        let value = messages(self.parsed(meaning)?);
         let text = match &value {
             Value::Array(messages) => messages.last().map(message_text)?,
             Value::Object(message) if message.contains_key("role") => message_text(&value),
@@ -341,8 +365,8 @@ fn messages(value: Value) -> Value {
     }
 }
 
-fn kind(fields: Fields<'_>, name: &str, own_name: &str) -> SpanKind {
-    if let Some(kind) = fields.text(KIND) {
+fn kind(fields: &Fields<'_>, name: &str, own_name: &str) -> SpanKind {
+    if let Some(kind) = fields.text(Meaning::Kind) {
         match kind.to_ascii_lowercase().as_str() {
             "llm" | "embedding" | "generation" => return SpanKind::Model,
             "tool" => return SpanKind::Tool,
@@ -351,7 +375,7 @@ fn kind(fields: Fields<'_>, name: &str, own_name: &str) -> SpanKind {
             _ => {}
         }
     }
-    if let Some(operation) = fields.text(OPERATION) {
+    if let Some(operation) = fields.text(Meaning::Operation) {
         match operation {
             "chat" | "text_completion" | "generate_content" | "embeddings" => return SpanKind::Model,
             "execute_tool" => return SpanKind::Tool,
@@ -360,17 +384,19 @@ fn kind(fields: Fields<'_>, name: &str, own_name: &str) -> SpanKind {
             _ => {}
         }
     }
-    let has = |names| fields.first(names).is_some();
-    if has(TOOL_NAME)
+    let has = |meaning| fields.first(meaning).is_some();
+    if has(Meaning::ToolName)
         || name.starts_with("execute_tool ")
         || (own_name == "tool" && name.starts_with("tool."))
     {
         return SpanKind::Tool;
     }
-    if (has(ASKED) || has(ANSWERED)) || fields.0.keys().any(|field| field == "gcp.vertex.agent.llm_request") {
+    if (has(Meaning::Asked) || has(Meaning::Answered))
+        || fields.all.keys().any(|field| field == "gcp.vertex.agent.llm_request")
+    {
         return SpanKind::Model;
     }
-    let is_agent = ["gen_ai.agent.name", "agent.name"].iter().any(|field| fields.0.contains_key(*field));
+    let is_agent = ["gen_ai.agent.name", "agent.name"].iter().any(|field| fields.all.contains_key(*field));
     let starts = ["invoke_agent", "agent.run", "agent.query", "agent.execute"];
     if is_agent || starts.iter().any(|start| name.starts_with(start)) {
         return SpanKind::Agent;
@@ -378,36 +404,36 @@ fn kind(fields: Fields<'_>, name: &str, own_name: &str) -> SpanKind {
     SpanKind::Other
 }
 
-fn model(fields: Fields<'_>) -> ModelSpan {
-    let text = |names| fields.text(names).map(str::to_owned);
+fn model(fields: &Fields<'_>) -> ModelSpan {
+    let text = |meaning| fields.text(meaning).map(str::to_owned);
     ModelSpan {
-        provider: text(PROVIDER).map(|provider| provider.to_ascii_lowercase()),
-        asked: text(ASKED),
-        answered: text(ANSWERED),
+        provider: text(Meaning::Provider).map(|provider| provider.to_ascii_lowercase()),
+        asked: text(Meaning::Asked),
+        answered: text(Meaning::Answered),
         tokens: tokens(fields),
-        cost: fields.number(COST).filter(|cost| *cost >= 0.0),
+        cost: fields.number(Meaning::Cost).filter(|cost| *cost >= 0.0),
         time_to_first_token_ms: fields
-            .number(TIME_TO_FIRST_TOKEN)
+            .number(Meaning::TimeToFirstToken)
             .map(|seconds| (seconds * 1e6).round() / 1e3),
         finish_reason: finish_reason(fields),
-        response_id: text(RESPONSE_ID),
-        input: fields.content(INPUT_MESSAGES),
+        response_id: text(Meaning::ResponseId),
+        input: fields.content(Meaning::InputMessages),
         output: answer(fields),
         ..ModelSpan::default()
     }
 }
 
-fn tokens(fields: Fields<'_>) -> Option<SpanTokens> {
-    let (input, output) = (fields.count(INPUT_TOKENS), fields.count(OUTPUT_TOKENS));
+fn tokens(fields: &Fields<'_>) -> Option<SpanTokens> {
+    let (input, output) = (fields.count(Meaning::InputTokens), fields.count(Meaning::OutputTokens));
     if input.is_none() && output.is_none() {
-        return usage_tokens(&fields.parsed(USAGE)?);
+        return usage_tokens(&fields.parsed(Meaning::Usage)?);
     }
-    let cached_input = fields.count(CACHED_TOKENS).unwrap_or(0);
+    let cached_input = fields.count(Meaning::CachedTokens).unwrap_or(0);
     Some(SpanTokens {
         input: with_cached(input.unwrap_or(0), cached_input),
         output: output.unwrap_or(0),
         cached_input,
-        reasoning: fields.count(REASONING_TOKENS).unwrap_or(0),
+        reasoning: fields.count(Meaning::ReasoningTokens).unwrap_or(0),
     })
 }
 
@@ -442,12 +468,12 @@ fn usage_tokens(usage: &Value) -> Option<SpanTokens> {
     })
 }
 
-fn finish_reason(fields: Fields<'_>) -> Option<String> {
+fn finish_reason(fields: &Fields<'_>) -> Option<String> {
     let of_messages = || {
-        let messages = fields.parsed(&["gen_ai.output.messages"])?;
+        let messages = parsed(fields.all.get("gen_ai.output.messages")?);
         Some(messages.get(0)?.get("finish_reason")?.clone())
     };
-    let reason = match fields.parsed(FINISH_REASON).or_else(of_messages)? {
+    let reason = match fields.parsed(Meaning::FinishReason).or_else(of_messages)? {
         Value::Array(reasons) => reasons.into_iter().next()?,
         reason => reason,
     };
@@ -455,7 +481,7 @@ fn finish_reason(fields: Fields<'_>) -> Option<String> {
 }
 
 /// The answer: its text, and the tools that it calls.
-fn answer(fields: Fields<'_>) -> Option<String> {
+fn answer(fields: &Fields<'_>) -> Option<String> {
     // Parts of a stream are joined as they are.
     let mut text = String::new();
     for part in parts(fields) {
@@ -468,8 +494,8 @@ fn answer(fields: Fields<'_>) -> Option<String> {
 }
 
 /// The parts of the answer.
-fn parts(fields: Fields<'_>) -> Vec<Value> {
-    let Some(output) = fields.parsed(OUTPUT_MESSAGES) else { return Vec::new() };
+fn parts(fields: &Fields<'_>) -> Vec<Value> {
+    let Some(output) = fields.parsed(Meaning::OutputMessages) else { return Vec::new() };
     let list = match output {
         Value::Array(messages) => messages,
         message => vec![message],
@@ -498,7 +524,7 @@ fn parts_of_message(mut message: Value) -> Vec<Value> {
     }
 }
 
-fn requested_calls(fields: Fields<'_>) -> Vec<RequestedCall> {
+fn requested_calls(fields: &Fields<'_>) -> Vec<RequestedCall> {
     parts(fields).iter().filter_map(requested_call).collect()
 }
 
@@ -511,20 +537,22 @@ fn requested_call(part: &Value) -> Option<RequestedCall> {
     })
 }
 
-fn tool_results(fields: Fields<'_>) -> Vec<(String, Value)> {
-    let Some(Value::Array(messages)) = fields.parsed(INPUT_MESSAGES).map(messages) else { return Vec::new() };
+fn tool_results(fields: &Fields<'_>) -> Vec<(String, Value)> {
+    let Some(Value::Array(messages)) = fields.parsed(Meaning::InputMessages).map(messages) else {
+        return Vec::new();
+    };
     messages.iter().flat_map(results_in).collect()
 }
 
-fn tool(fields: Fields<'_>, name: &str, error: Option<&str>, status: SpanStatus) -> ToolSpan {
+fn tool(fields: &Fields<'_>, name: &str, error: Option<&str>, status: SpanStatus) -> ToolSpan {
     let named = || name.strip_prefix("execute_tool ").or_else(|| name.strip_prefix("tool.")).unwrap_or(name);
-    let result = fields.parsed(RESULT);
+    let result = fields.parsed(Meaning::Result);
     let failed = status == SpanStatus::Error;
     let reason = || result.as_ref().map(content_text).filter(|text| !text.is_empty());
     ToolSpan {
-        name: fields.text(TOOL_NAME).unwrap_or_else(named).to_owned(),
-        call_id: fields.text(CALL_ID).map(str::to_owned),
-        arguments: fields.parsed(ARGUMENTS),
+        name: fields.text(Meaning::ToolName).unwrap_or_else(named).to_owned(),
+        call_id: fields.text(Meaning::CallId).map(str::to_owned),
+        arguments: fields.parsed(Meaning::Arguments),
         error: failed.then(|| reason().or(error.map(str::to_owned)).unwrap_or_else(|| "failed".to_owned())),
         result: result.filter(|_| !failed),
     }

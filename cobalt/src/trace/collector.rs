@@ -8,7 +8,6 @@ use std::time::Instant;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cobalt_core::duration::milliseconds;
-use cobalt_core::item::Item;
 #[cfg(feature = "otlp")]
 use cobalt_core::trace::ExportedSpan;
 use cobalt_core::trace::ReportedSpan;
@@ -18,6 +17,7 @@ use tokio::sync::Notify;
 
 #[cfg(feature = "otlp")]
 use super::exported::TraceContext;
+use super::fields::Fields;
 
 /// The maximum number of spans that are collected: more than a trace has, because its steps are dropped before its calls.
 const MAX_COLLECTED: usize = 10_000;
@@ -89,7 +89,7 @@ impl SpanCollector {
     }
 
     /// Adds a span that starts now; `None` if the execution has ended, or has too many.
-    pub fn open(&self, parent: Place, name: &str, fields: Item) -> Option<Place> {
+    pub fn open(&self, parent: Place, name: &str, fields: Fields) -> Option<Place> {
         let start_ms = self.now_ms();
         let mut collected = self.lock();
         if collected.is_taken {
@@ -105,27 +105,27 @@ impl SpanCollector {
             Place::Span(number) => Some(number as u64),
         };
         let name = name.to_owned();
-        let span = ReportedSpan {
+        let mut span = ReportedSpan {
             id: number as u64,
             parent,
             name,
             start_ms,
             is_open: true,
-            fields,
             ..ReportedSpan::default()
         };
+        fields.add_to(&mut span.fields);
         collected.spans.push(span);
         Some(Place::Span(number))
     }
 
     /// Adds fields to a span, or to the execution.
-    pub fn record(&self, place: Place, fields: Item) {
+    pub fn record(&self, place: Place, fields: Fields) {
         let now = self.now_ms();
         let mut collected = self.lock();
         match place {
             Place::Span(number) => {
                 if let Some(span) = collected.spans.get_mut(number) {
-                    span.fields.extend(fields);
+                    fields.add_to(&mut span.fields);
                 }
             }
             Place::Execution => collected.record_on_execution(fields, now),
@@ -133,7 +133,7 @@ impl SpanCollector {
     }
 
     /// Adds the results of tools and the error that an event in a span reports.
-    pub fn add_event(&self, place: Place, fields: Item, error: Option<String>) {
+    pub fn add_event(&self, place: Place, fields: Fields, error: Option<String>) {
         let Place::Span(number) = place else { return };
         let mut collected = self.lock();
         let Some(span) = collected.spans.get_mut(number) else { return };
@@ -143,9 +143,7 @@ impl SpanCollector {
             span.results.push((name, result));
             return;
         }
-        for (name, value) in fields {
-            span.fields.entry(name).or_insert(value);
-        }
+        fields.add_missing_to(&mut span.fields);
     }
 
     /// Ends a span.
@@ -220,8 +218,8 @@ impl SpanCollector {
 impl Collected {
     /// Older versions of rig record a model call on whatever span is current, which may be that of the execution. A field that is there
     /// already begins the next call.
-    fn record_on_execution(&mut self, fields: Item, now: f64) {
-        let is_repeated = |call: &ReportedSpan| fields.keys().any(|name| call.fields.contains_key(name));
+    fn record_on_execution(&mut self, fields: Fields, now: f64) {
+        let is_repeated = |call: &ReportedSpan| fields.names().any(|name| call.fields.contains_key(name));
         if self.calls.last().is_none_or(is_repeated) {
             let id = (MAX_COLLECTED + self.calls.len()) as u64;
             let name = "chat".to_owned();
@@ -230,7 +228,7 @@ impl Collected {
             self.calls.push(call);
         }
         if let Some(call) = self.calls.last_mut() {
-            call.fields.extend(fields);
+            fields.add_to(&mut call.fields);
             call.duration_ms = now - call.start_ms;
         }
     }

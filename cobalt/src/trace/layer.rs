@@ -178,7 +178,7 @@ where
                     Some(Owner::Execution(collector, place)) => {
                         let mut fields = Fields::default();
                         attributes.record(&mut fields);
-                        collector.open(place, name, fields.0).map(|place| Owner::Execution(collector, place))
+                        collector.open(place, name, fields).map(|place| Owner::Execution(collector, place))
                     }
                     Some(Owner::Nothing) => Some(Owner::Nothing),
                     None => {
@@ -201,7 +201,7 @@ where
         if let Some(Owner::Execution(collector, place)) = owner_of(id, &context) {
             let mut fields = Fields::default();
             values.record(&mut fields);
-            collector.record(place, fields.0);
+            collector.record(place, fields);
         }
     }
 
@@ -213,10 +213,10 @@ where
         let mut fields = Fields::default();
         event.record(&mut fields);
         let is_error = *event.metadata().level() == Level::ERROR;
-        let error = fields.0.remove("error").filter(|_| is_error);
-        fields.0.remove("message");
+        let error = fields.remove("error").filter(|_| is_error);
+        fields.remove("message");
         let error = error.map(|error| error.as_str().map_or_else(|| error.to_string(), str::to_owned));
-        collector.add_event(place, fields.0, error);
+        collector.add_event(place, fields, error);
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
@@ -391,11 +391,12 @@ mod tests {
         let tools: Vec<_> = trace.tool_calls().map(|(_, tool)| tool.clone()).collect();
         let weather = ToolSpan {
             name: "weather".to_owned(),
+            call_id: Some("c".to_owned()),
             arguments: Some(json!({ "city": "York" })),
             result: Some(json!("18 °C")),
-            ..ToolSpan::default()
+            error: None,
         };
-        assert_eq!(tools, [weather], "once, although the model's answer has it, too");
+        assert_eq!(tools, [weather], "once, with the id from the model's answer");
         let (_, first) = trace.model_calls().next().unwrap();
         assert_eq!(first.input.as_deref(), Some("user: Weather in York?"));
         assert_eq!(first.output.as_deref(), Some(r#"→ weather({"city":"York"})"#));
