@@ -333,6 +333,10 @@ async fn call_agent_with_retries(
         };
         let mut metadata = failure.reported;
         let mut recorded = context.recorder().close();
+        // A response that arrives later would be in the trace of the next attempt.
+        if let Some(traffic) = traffic {
+            traffic.settle().await;
+        }
         recorded.add_trace_usage(take_trace(&context, traffic).await.usage());
         recorded.merge_into(&mut metadata);
         let own = took.saturating_sub(waited().saturating_sub(waited_before));

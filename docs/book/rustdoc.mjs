@@ -22,6 +22,7 @@ const PAGES = {
     report: 'reference/report.md',
     'report::comparison': 'reference/comparison.md',
     sharding: 'reference/shards.md',
+    summary: 'reference/summary.md',
     text: 'reference/text.md',
     trace: 'reference/traces.md',
     webhooks: 'reference/webhooks.md',

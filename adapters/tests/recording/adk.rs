@@ -13,7 +13,7 @@ use futures_util::TryStreamExt;
 use serde_json::{Value, json};
 
 use crate::matrix::{Agent, SYSTEM, Task};
-use crate::traces::{self, Told};
+use crate::traces::{self, SpanDetail};
 
 /// Only the traces: this crate streams each answer, and asks each time in another way.
 #[tokio::test]
@@ -48,7 +48,7 @@ impl Tool for Count {
 }
 
 impl Agent for Adk {
-    const SPANS: Told = Told::Contents;
+    const SPANS: SpanDetail = SpanDetail::Contents;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         answer(&task).await.map_err(|error| error.to_string())

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::many;
 use crate::matrix::{Agent, Api, SYSTEM, Task, events};
 use crate::reply::TURNS;
-use crate::traces::{self, Told};
+use crate::traces::{self, SpanDetail};
 
 matrix!(GenAi(Api::Chat), responses: GenAi(Api::Responses));
 
@@ -20,7 +20,7 @@ async fn with_contents_recorded_spans_alone_tell_everything() {
     if ::genai::otel::capture_content() {
         traces::trace(WithContents(GenAi(Api::Chat))).await;
         traces::trace(WithContents(GenAi(Api::Responses))).await;
-        many::genai(Told::Contents).await;
+        many::genai(SpanDetail::Contents).await;
         return;
     }
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
@@ -77,7 +77,7 @@ pub async fn converse(client: &Client, agent: GenAi, task: Task) -> Result<Strin
 }
 
 impl Agent for GenAi {
-    const SPANS: Told = Told::Models;
+    const SPANS: SpanDetail = SpanDetail::Models;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         converse(&client(&task), self, task).await
@@ -91,7 +91,7 @@ impl Agent for GenAi {
 }
 
 impl Agent for WithContents {
-    const SPANS: Told = Told::Contents;
+    const SPANS: SpanDetail = SpanDetail::Contents;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         self.0.converse(task).await

@@ -10,7 +10,7 @@ use crate::matrix::{Agent, Api, Task};
 use crate::model::{KEY, Model};
 use crate::reply;
 use crate::rig::{Rig, shared_agent};
-use crate::traces::{Told, assert_conversation};
+use crate::traces::{SpanDetail, assert_conversation};
 
 const ITEMS: usize = 1_000;
 const CONCURRENCY: usize = 32;
@@ -35,12 +35,12 @@ async fn run<Marker>(items: usize, agent: impl cobalt::Agent<Marker>) -> Report 
         .unwrap()
 }
 
-fn assert_conversations(report: &Report, told: impl Fn(usize) -> Told) {
+fn assert_conversations(report: &Report, detail: impl Fn(usize) -> SpanDetail) {
     for (number, item) in report.items.iter().enumerate() {
         let execution = &item.runs[0];
         assert_eq!(execution.error, None);
-        assert_conversation(execution, number, told(number));
-        if told(number) == Told::Contents {
+        assert_conversation(execution, number, detail(number));
+        if detail(number) == SpanDetail::Contents {
             let (_, first) = execution.trace.model_calls().next().unwrap();
             assert_eq!(first.input, Some(format!("user: item {number}: count")));
         }
@@ -59,23 +59,23 @@ async fn spans_of_one_agent_of_rig_belong_to_their_items() {
     let model = Model::start();
     let agent = shared_agent(Rig(Api::Chat), &task(&model, &item! { "input": "" }));
     let report = run(ITEMS, move |item: Item| ask(agent.clone(), item)).await;
-    assert_conversations(&report, |_| Told::Contents);
+    assert_conversations(&report, |_| SpanDetail::Contents);
     assert_eq!(model.take_requests(), ITEMS * reply::TURNS);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn spans_of_one_client_of_genai_belong_to_their_items() {
-    genai(Told::Models).await;
+    genai(SpanDetail::Models).await;
 }
 
-pub async fn genai(told: Told) {
+pub async fn genai(detail: SpanDetail) {
     let model = Model::start();
     let client = client(&task(&model, &item! { "input": "" }));
     let report = run(ITEMS, move |item: Item| {
         let (client, task) = (client.clone(), task(&model, &item));
         async move { converse(&client, GenAi(Api::Chat), task).await }
     });
-    assert_conversations(&report.await, |_| told);
+    assert_conversations(&report.await, |_| detail);
 }
 
 /// Half of the items spawn a task with their span, the others without it.
@@ -95,10 +95,9 @@ async fn spans_of_a_spawned_task_belong_to_the_item_whose_span_it_has() {
             spawned.await.unwrap()
         }
     });
-    assert_conversations(
-        &report.await,
-        |number| if has_span(number) { Told::Contents } else { Told::Nothing },
-    );
+    assert_conversations(&report.await, |number| {
+        if has_span(number) { SpanDetail::Contents } else { SpanDetail::Nothing }
+    });
 }
 
 /// A plain function that waits for what is asynchronous.
@@ -109,5 +108,5 @@ async fn spans_of_a_plain_function_belong_to_their_items() {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(GenAi(Api::Chat).converse(task(&model, &item)))
     };
-    assert_conversations(&run(100, agent).await, |_| Told::Models);
+    assert_conversations(&run(100, agent).await, |_| SpanDetail::Models);
 }

@@ -11,14 +11,14 @@ use tempfile::TempDir;
 
 use crate::model::{KEY, Model};
 use crate::reply::{TOOL_TURNS, TURNS};
-use crate::traces::Told;
+use crate::traces::SpanDetail;
 
 pub const SYSTEM: &str = "You count.";
 
 /// An agent on one of the crates, built for each item.
 pub trait Agent: Copy + Send + Sync + 'static {
-    /// What the spans of the crate tell in a conversation.
-    const SPANS: Told = Told::Nothing;
+    /// What the spans of the crate contain of a conversation.
+    const SPANS: SpanDetail = SpanDetail::Nothing;
 
     /// Answers with the help of the tool `count`, in several turns.
     fn converse(self, task: Task) -> impl Future<Output = Result<String, String>> + Send;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::matrix::{Agent, Api, SYSTEM, Task, events};
 use crate::reply::TURNS;
-use crate::traces::{self, Told};
+use crate::traces::{self, SpanDetail};
 
 matrix!(Rig(Api::Chat), responses: Rig(Api::Responses));
 
@@ -73,7 +73,7 @@ async fn answer(builder: AgentBuilder, task: Task) -> Result<String, String> {
 }
 
 impl Agent for Rig {
-    const SPANS: Told = Told::Tools;
+    const SPANS: SpanDetail = SpanDetail::Tools;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         answer(self.builder(&task), task).await
@@ -85,7 +85,7 @@ impl Agent for Rig {
 }
 
 impl Agent for WithContents {
-    const SPANS: Told = Told::Contents;
+    const SPANS: SpanDetail = SpanDetail::Contents;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         answer(self.0.builder(&task).record_content_telemetry(true), task).await

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::matrix::{Agent, SYSTEM, Task};
 use crate::reply::TURNS;
-use crate::traces::{self, Told};
+use crate::traces::{self, SpanDetail};
 
 #[tokio::test]
 async fn a_conversation_of_an_agent_has_each_call_once_in_its_trace() {
@@ -17,7 +17,7 @@ async fn a_conversation_of_an_agent_has_each_call_once_in_its_trace() {
 }
 
 #[tokio::test]
-async fn calls_that_are_recorded_on_the_span_of_the_item_are_told_apart() {
+async fn calls_that_are_recorded_on_the_span_of_the_item_stay_separate() {
     traces::trace(ByHand).await;
 }
 
@@ -54,7 +54,7 @@ fn client(task: &Task) -> CompletionsClient {
 }
 
 impl Agent for OldRig {
-    const SPANS: Told = Told::Contents;
+    const SPANS: SpanDetail = SpanDetail::Contents;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         let agent = client(&task).agent("m").preamble(SYSTEM).tool(Count(task.count));
@@ -68,7 +68,7 @@ impl Agent for OldRig {
 }
 
 impl Agent for ByHand {
-    const SPANS: Told = Told::Models;
+    const SPANS: SpanDetail = SpanDetail::Models;
 
     async fn converse(self, task: Task) -> Result<String, String> {
         let model = client(&task).completion_model("m");

@@ -1,4 +1,4 @@
-//! What the traces of a conversation have: each call once, whoever saw it.
+//! What the traces of a conversation have: each call once, from any source.
 
 use cobalt::report::Execution;
 use cobalt::trace::{SpanTokens, Trace};
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::matrix::{Agent, DIRECT, ITEMS, RECORD, REPLAY, Scene};
 use crate::reply::{TOOL_TURNS, TURNS, tokens};
 
-/// What spans tell of a conversation, in ascending order.
+/// What spans contain of a conversation, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Told {
+pub enum SpanDetail {
     Nothing,
     /// The model calls with their tokens.
     Models,
@@ -46,14 +46,14 @@ pub fn tools(trace: &Trace) -> Vec<(String, Option<Value>, Option<Value>)> {
     trace.tool_calls().map(|(_, tool)| call(tool)).collect()
 }
 
-/// Asserts that a conversation about an item is in its trace, as far as it was told.
-pub fn assert_conversation(execution: &Execution, item: usize, told: Told) {
+/// Asserts that a conversation about an item is in its trace, in this detail.
+pub fn assert_conversation(execution: &Execution, item: usize, detail: SpanDetail) {
     let trace = &execution.trace;
-    let models = if told >= Told::Models { 0..TURNS } else { 0..0 };
+    let models = if detail >= SpanDetail::Models { 0..TURNS } else { 0..0 };
     let expected: Vec<_> = models.map(|turn| span_tokens(item, turn)).collect();
     assert_eq!(spent(trace), expected, "item {item}: {trace:#?}");
-    let contents = (told == Told::Contents).then(|| (json!({ "item": item }), json!("1"))).unzip();
-    let expected = if told >= Told::Tools { TOOL_TURNS } else { 0 };
+    let contents = (detail == SpanDetail::Contents).then(|| (json!({ "item": item }), json!("1"))).unzip();
+    let expected = if detail >= SpanDetail::Tools { TOOL_TURNS } else { 0 };
     assert_eq!(
         tools(trace),
         vec![("count".to_owned(), contents.0, contents.1); expected],
@@ -61,19 +61,19 @@ pub fn assert_conversation(execution: &Execution, item: usize, told: Told) {
     );
     assert_eq!(trace.failed().count(), 0);
     assert!(
-        told == Told::Nothing || execution.metadata()["tokens"] == reported(item, TURNS),
+        detail == SpanDetail::Nothing || execution.metadata()["tokens"] == reported(item, TURNS),
         "{execution:?}"
     );
 }
 
-/// Asserts that nothing is there twice, and what is told of the order of calls.
-fn assert_conversations(report: &Report, told: Told) {
+/// Asserts that nothing is there twice, and the order of calls if it is known.
+fn assert_conversations(report: &Report, detail: SpanDetail) {
     assert_eq!(report.items.len(), ITEMS);
     for (number, item) in report.items.iter().enumerate() {
         let execution = &item.runs[0];
-        assert_conversation(execution, number, told);
-        assert_eq!(execution.trace.reports_tool_calls(), told >= Told::Tools);
-        if told >= Told::Tools {
+        assert_conversation(execution, number, detail);
+        assert_eq!(execution.trace.reports_tool_calls(), detail >= SpanDetail::Tools);
+        if detail >= SpanDetail::Tools {
             let path = ["count"; TOOL_TURNS];
             assert!(execution.trace.has_path(&path) && !execution.trace.has_path(&["count"; TOOL_TURNS + 1]));
         }
@@ -86,9 +86,9 @@ pub async fn trace<A: Agent>(agent: A) {
     let scene = Scene::new();
     assert_conversations(&scene.converse(DIRECT, agent).await, A::SPANS);
     let recorded = scene.converse(RECORD, agent).await;
-    assert_conversations(&recorded, Told::Contents);
+    assert_conversations(&recorded, SpanDetail::Contents);
     let replayed = scene.converse(REPLAY, agent).await;
-    assert_conversations(&replayed, Told::Contents);
+    assert_conversations(&replayed, SpanDetail::Contents);
     for (report, is_replay) in [(recorded, false), (replayed, true)] {
         let calls = || report.items.iter().flat_map(|item| item.runs[0].trace.model_calls());
         assert!(calls().all(|(_, model)| model.replayed == is_replay && model.retries == 0));
@@ -99,10 +99,10 @@ pub async fn trace<A: Agent>(agent: A) {
 pub async fn stream_trace<A: Agent>(agent: A) {
     trace::install();
     let scene = Scene::new();
-    for (setup, is_told) in [(DIRECT, A::SPANS >= Told::Models), (RECORD, true), (REPLAY, true)] {
+    for (setup, has_spans) in [(DIRECT, A::SPANS >= SpanDetail::Models), (RECORD, true), (REPLAY, true)] {
         for (number, item) in scene.stream(setup, agent).await.items.iter().enumerate() {
             let trace = &item.runs[0].trace;
-            let expected = if is_told { vec![span_tokens(number, 0)] } else { Vec::new() };
+            let expected = if has_spans { vec![span_tokens(number, 0)] } else { Vec::new() };
             assert_eq!(spent(trace), expected, "{trace:#?}");
             assert!(tools(trace).is_empty());
             let first = trace.time_to_first_token_ms();

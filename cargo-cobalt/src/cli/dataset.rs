@@ -152,7 +152,7 @@ pub struct AddItems {
     #[arg(long, value_name = "RUN", requires = "which")]
     pub from_run: Option<RunName>,
 
-    /// Recorded traces to make items of: JSON lines of the `file` exporter of OpenTelemetry's collector
+    /// Recorded traces to make items of: JSON lines of the `file` exporter of OpenTelemetry's collector. FILE must be JSONL or JSON
     #[arg(long, value_name = "TRACES")]
     pub from_otlp: Option<PathBuf>,
 

@@ -7,7 +7,8 @@ use cobalt_core::report::comparison::{Comparison, ThresholdStatus};
 use cobalt_core::wording::{count, truncate};
 
 use super::markdown::{
-    item_counts, items_at_pass_marks, overview, problems, regressions, run_identity, usage, verdict,
+    item_counts, items_at_pass_marks, overview, problems, regressions, run_identity, summary_errors, usage,
+    verdict,
 };
 use super::{Severity, notable_items};
 use crate::compare::markdown as comparison;
@@ -41,6 +42,7 @@ fn experiment(finished: &FinishedExperiment) -> String {
         let sign = if threshold.passed { "⚠️" } else { "❌" };
         let _ = writeln!(text, "\n- {sign} {}", code(&threshold.message));
     }
+    text += &summary_errors(&report.summary);
     text += &failed_items(report);
     if let Some(reason) = &finished.without_items {
         let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));

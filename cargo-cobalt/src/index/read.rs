@@ -125,15 +125,20 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         (0, _) => RunStatus::Failed,
     };
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
-    let means = summary.metrics.into_iter().map(|(name, stats)| (name, stats.avg));
-    let values = summary.run_metrics.into_iter().map(|(name, metric)| (name, metric.value));
+    let mut metrics: BTreeMap<_, _> =
+        summary.metrics.into_iter().map(|(name, stats)| (name, stats.avg)).collect();
+    for (name, metric) in summary.run_metrics {
+        // Both are kept if they have the same name.
+        let name = if metrics.contains_key(&name) { format!("{name} (run)") } else { name };
+        metrics.insert(name, metric.value);
+    }
     IndexedRun {
         id: head.id,
         name: head.name,
         timestamp: head.timestamp.to_string(),
         tags: head.tags,
         scores: summary.scores.into_iter().map(|(name, stats)| (name, stats.avg)).collect::<BTreeMap<_, _>>(),
-        metrics: means.chain(values).collect(),
+        metrics,
         cost: summary.estimated_cost,
         total_items: to_i64(summary.total_items),
         status,

@@ -24,7 +24,8 @@ pub struct IndexedRun {
     pub tags: Vec<String>,
     /// Each evaluator's mean; absent without a score.
     pub scores: BTreeMap<String, f64>,
-    /// The mean of each metric that the agent recorded, and the value of each metric of the whole run.
+    /// The mean of each metric that the agent recorded, and the value of each metric of the whole run; one with the name of a
+    /// recorded metric is `<name> (run)`.
     pub metrics: BTreeMap<String, f64>,
     /// The agent cost in USD; absent if unknown.
     pub cost: Option<f64>,

@@ -118,7 +118,7 @@ fn row(content: &str) -> Option<IndexedRun> {
 fn a_run_is_a_row_with_its_figures() {
     let mut file = result("aaa", 5);
     file["summary"]["metrics"] = json!({ "retrieved": { "avg": 6.5, "count": 4 } });
-    file["summary"]["runMetrics"] = json!({ "f1": { "value": 0.5 } });
+    file["summary"]["runMetrics"] = json!({ "f1": { "value": 0.5 }, "retrieved": { "value": 9 } });
     let run = row(&file.to_string()).unwrap();
     let scores = [("exact".to_owned(), 0.75)].into();
     let expected = IndexedRun {
@@ -127,7 +127,9 @@ fn a_run_is_a_row_with_its_figures() {
         timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
         tags: the(&["smoke"]),
         scores,
-        metrics: [("f1".to_owned(), 0.5), ("retrieved".to_owned(), 6.5)].into(),
+        metrics: [("f1", 0.5), ("retrieved", 6.5), ("retrieved (run)", 9.0)]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into(),
         cost: Some(0.25),
         total_items: 4,
         status: RunStatus::Passed,

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use cobalt_core::experiment_name::case_name;
 use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Execution, ItemResult, Report, RunVerdict, ScoredEvaluation, Status};
+use cobalt_core::report::{Execution, ItemResult, Report, RunVerdict, ScoredEvaluation, Status, Summary};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::{Event, Link, SpanKind};
 use serde_json::{Value, json};
@@ -113,7 +113,8 @@ impl<'a> RunContext<'a> {
             start_time_unix_nano: self.start,
             end_time_unix_nano: end,
             attributes: attributes.into_vec(),
-            status: (*verdict == RunVerdict::Failed).then(|| error_status(None)),
+            status: (*verdict == RunVerdict::Failed)
+                .then(|| error_status(summary_errors(summary).as_deref())),
             ..Span::default()
         }
     }
@@ -238,4 +239,12 @@ fn error_type(status: Status) -> Option<&'static str> {
         Status::Timeout => Some("timeout"),
         Status::Error => Some(OTHER_ERROR),
     }
+}
+
+/// Why summary functions failed, if any did.
+fn summary_errors(summary: &Summary) -> Option<String> {
+    let errors = summary.summary_errors.iter();
+    let errors: Vec<_> =
+        errors.map(|(name, error)| format!("summary function `{name}` failed: {error}")).collect();
+    (!errors.is_empty()).then(|| errors.join("; "))
 }

@@ -1,10 +1,11 @@
 //! Sends the spans in batches, side by side. A failure is a warning, and ends the sending.
 
+use std::env;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cobalt::command::config::{Config, ReporterKind};
+use cobalt::command::config::{Config, ReporterKind, project_root};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::wording::count;
 use flate2::Compression;
@@ -59,7 +60,8 @@ impl OtlpReporter {
             let instead = "send to an OpenTelemetry collector, which can forward to several";
             return Err(Error::Arguments(format!("`otlp` can only be one of the reporters: {instead}")));
         }
-        let environment = Environment::read(&[settings.workspace_root()])?;
+        let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+        let environment = Environment::read(&[&project_root(&folder), settings.workspace_root()])?;
         let variable = |name: &str| environment.get(name)?.into_string().ok();
         let prices = settings.prices().clone();
         Ok(Some(Self { settings: OtlpSettings::new(reporter.url.as_deref(), variable), prices }))

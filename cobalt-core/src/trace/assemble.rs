@@ -1,5 +1,6 @@
 //! Assembles the trace of an execution from the spans and the requests that were seen of it. What was seen twice is there once.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
@@ -11,8 +12,6 @@ use super::spans::Trace;
 use crate::duration::milliseconds;
 use crate::recordings::RequestedCall;
 
-/// The maximum number of spans in a trace.
-pub const MAX_SPANS: usize = 1_000;
 /// How long after the end of a client's span the gateway may still read the response, in milliseconds.
 const SLACK_MS: f64 = 100.0;
 
@@ -45,9 +44,9 @@ pub struct TraceSources {
 }
 
 impl TraceSources {
-    /// The trace, and how many further spans were dropped.
+    /// The trace.
     #[must_use]
-    pub fn assemble(self) -> (Trace, usize) {
+    pub fn assemble(self) -> Trace {
         let Self { started, spans, calls } = self;
         let mut assembly = Assembly::new(spans);
         assembly.unwrap_outer_models();
@@ -98,18 +97,23 @@ impl Assembly {
         let mut inner: HashMap<usize, Vec<usize>> = HashMap::new();
         for (place, span) in self.spans.iter().enumerate() {
             if span.span.kind == SpanKind::Model {
-                for outer in self.ancestors(span).filter(|at| self.spans[*at].span.kind == SpanKind::Model) {
+                // A tool or an agent of a model call makes calls of its own.
+                let is_step =
+                    |at: &usize| !matches!(self.spans[*at].span.kind, SpanKind::Tool | SpanKind::Agent);
+                let around = self.ancestors(span).take_while(is_step);
+                for outer in around.filter(|at| self.spans[*at].span.kind == SpanKind::Model) {
                     inner.entry(outer).or_default().push(place);
                 }
             }
         }
-        let innermost: HashMap<usize, Vec<usize>> = inner
-            .iter()
-            .map(|(outer, places)| {
-                (*outer, places.iter().copied().filter(|at| !inner.contains_key(at)).collect())
-            })
-            .collect();
-        for (outer, places) in innermost {
+        let innermost = inner.iter().map(|(outer, places)| {
+            let places: Vec<_> = places.iter().copied().filter(|at| !inner.contains_key(at)).collect();
+            (self.ancestors(&self.spans[*outer]).count(), *outer, places)
+        });
+        let mut innermost: Vec<_> = innermost.collect();
+        // The nearest one knows most of the call.
+        innermost.sort_by_key(|(depth, outer, _)| (Reverse(*depth), *outer));
+        for (_, outer, places) in innermost {
             let outer = &mut self.spans[outer];
             outer.span.kind = if places.len() > 1 { SpanKind::Agent } else { SpanKind::Other };
             let (model, requested) = (outer.span.model.take(), std::mem::take(&mut outer.requested));
@@ -241,12 +245,11 @@ impl Assembly {
 
     /// Completes the spans of tools by what models requested, and adds those for which nobody opened a span.
     fn add_requested_tools(&mut self) {
-        let results: Vec<(f64, Vec<(String, Value)>)> = {
-            let mut all: Vec<_> =
-                self.spans.iter().map(|span| (span.span.start_ms, span.results.clone())).collect();
-            all.sort_by(|a, b| a.0.total_cmp(&b.0));
-            all
-        };
+        let mut results: Vec<(f64, Vec<(String, Value)>)> = Vec::new();
+        for span in self.spans.iter_mut().filter(|span| span.span.kind == SpanKind::Model) {
+            results.push((span.span.start_ms, std::mem::take(&mut span.results)));
+        }
+        results.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut models: Vec<usize> =
             (0..self.spans.len()).filter(|at| !self.spans[*at].requested.is_empty()).collect();
         models.sort_by(|a, b| self.spans[*a].span.start_ms.total_cmp(&self.spans[*b].span.start_ms));
@@ -302,14 +305,13 @@ impl Assembly {
     /// The place of the span of a requested call.
     fn tool_span(&self, call: &RequestedCall, asked_ms: f64, claimed: &HashSet<usize>) -> Option<usize> {
         let tools = || {
-            let tool = |(place, span): (usize, &ReadSpan)| {
-                Some((place, span.span.start_ms, span.span.tool.clone()?))
-            };
-            self.spans.iter().enumerate().filter_map(tool).filter(|(place, ..)| !claimed.contains(place))
+            let unclaimed = self.spans.iter().enumerate().filter(|(place, _)| !claimed.contains(place));
+            unclaimed
+                .filter_map(|(place, span)| Some((place, span.span.start_ms, span.span.tool.as_deref()?)))
         };
         let by_id = tools().find(|(_, _, tool)| tool.call_id.is_some() && tool.call_id == call.id);
         let by_name = || {
-            let is_it = |(_, start, tool): &(usize, f64, Box<ToolSpan>)| {
+            let is_it = |(_, start, tool): &(usize, f64, &ToolSpan)| {
                 (tool.call_id.is_none() || call.id.is_none()) && tool.name == call.name && *start >= asked_ms
             };
             tools().filter(is_it).min_by(|a, b| a.1.total_cmp(&b.1))
@@ -340,7 +342,7 @@ impl Assembly {
     }
 
     /// Orders and numbers the spans.
-    fn finish(mut self) -> (Trace, usize) {
+    fn finish(mut self) -> Trace {
         let depth = |span: &ReadSpan| self.ancestors(span).count();
         let depths: Vec<usize> = self.spans.iter().map(depth).collect();
         let mut order: Vec<usize> = (0..self.spans.len()).collect();
@@ -349,28 +351,16 @@ impl Assembly {
             let (a, b) = (key(a), key(b));
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2))
         });
-        let dropped = order.len().saturating_sub(MAX_SPANS);
-        if dropped > 0 {
-            // Calls count; the steps around them are only for people.
-            let mut kept: Vec<usize> = (0..order.len()).collect();
-            kept.sort_by_key(|at| (self.spans[order[*at]].span.kind == SpanKind::Other, *at));
-            kept.truncate(MAX_SPANS);
-            kept.sort_unstable();
-            order = kept.into_iter().map(|at| order[at]).collect();
-        }
         let numbers: HashMap<u64, usize> =
             order.iter().zip(1..).map(|(at, number)| (self.spans[*at].id, number)).collect();
-        // A span whose parent was dropped moves up.
-        let parent = |span: &ReadSpan| {
-            self.ancestors(span).find_map(|at| numbers.get(&self.spans[at].id)).map(ToString::to_string)
-        };
+        let parent = |span: &ReadSpan| numbers.get(&span.parent?).map(ToString::to_string);
         let parents: Vec<Option<String>> = order.iter().map(|at| parent(&self.spans[*at])).collect();
         let spans = order.iter().zip(parents).zip(1..).map(|((at, parent), number)| Span {
             id: number.to_string(),
             parent,
             ..std::mem::take(&mut self.spans[*at].span)
         });
-        (spans.collect(), dropped)
+        spans.collect()
     }
 }
 
@@ -462,7 +452,7 @@ mod tests {
 
     fn assemble(spans: Vec<ReportedSpan>, calls: impl FnOnce(Instant) -> Vec<GatewayCall>) -> Trace {
         let started = Instant::now();
-        TraceSources { started, spans, calls: calls(started) }.assemble().0
+        TraceSources { started, spans, calls: calls(started) }.assemble()
     }
 
     /// Each span as `id parent name`.
@@ -633,13 +623,27 @@ mod tests {
     }
 
     #[test]
-    fn too_many_spans_drop_steps_before_calls() {
-        let mut spans: Vec<_> =
-            (0..MAX_SPANS as u64).map(|id| span(id, None, (id as f64, 1.0), "step", json!({}))).collect();
-        spans.push(chat(MAX_SPANS as u64, Some(MAX_SPANS as u64 - 1), (5_000.0, 1.0), "a"));
-        let (trace, dropped) = TraceSources { started: Instant::now(), spans, calls: Vec::new() }.assemble();
-        assert_eq!((trace.spans().len(), dropped), (MAX_SPANS, 1));
-        assert_eq!(trace.model_calls().count(), 1);
-        assert_eq!(trace.spans()[MAX_SPANS - 1].parent, None, "its parent was dropped");
+    fn a_model_call_whose_tool_asks_a_model_is_a_call_of_its_own() {
+        let tool = json!({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "delegate" });
+        let spans = vec![
+            chat(1, None, (0.0, 100.0), "outer"),
+            span(2, Some(1), (10.0, 50.0), "execute_tool", tool),
+            chat(3, Some(2), (20.0, 10.0), "inner"),
+        ];
+        let trace = assemble(spans, |_| Vec::new());
+        assert_eq!(input_tokens(&trace), [10, 10]);
+    }
+
+    #[test]
+    fn of_spans_in_each_other_the_nearest_completes_the_call() {
+        let named = |model: &str| json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": model });
+        let spans = vec![
+            span(1, None, (0.0, 100.0), "chat", named("outer")),
+            span(2, Some(1), (1.0, 90.0), "chat", named("nearest")),
+            span(3, Some(2), (2.0, 80.0), "chat", json!({ "gen_ai.operation.name": "chat" })),
+        ];
+        let trace = assemble(spans, |_| Vec::new());
+        let asked: Vec<_> = trace.model_calls().map(|(_, model)| model.asked.as_deref()).collect();
+        assert_eq!(asked, [Some("nearest")]);
     }
 }

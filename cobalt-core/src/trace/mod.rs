@@ -12,8 +12,8 @@ mod span;
 mod spans;
 mod without_contents;
 
-pub use assemble::{GatewayCall, MAX_SPANS, TraceSources};
-pub use limits::ContentLimits;
+pub use assemble::{GatewayCall, TraceSources};
+pub use limits::{ContentLimits, MAX_SPANS};
 #[cfg(feature = "otlp")]
 pub use otlp::{Export, ExportError, ExportedSpan};
 pub use outline::{OutlineOptions, dropped_spans_note};

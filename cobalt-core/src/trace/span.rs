@@ -222,12 +222,15 @@ impl Span {
         self.error.iter_mut().for_each(redact);
         redact_fields(&mut self.attributes);
         if let Some(model) = &mut self.model {
-            let ModelSpan { input, output, .. } = &mut **model;
-            [input, output].into_iter().flatten().for_each(redact);
+            let ModelSpan { provider, asked, answered, finish_reason, response_id, input, output, .. } =
+                &mut **model;
+            let texts = [provider, asked, answered, finish_reason, response_id, input, output];
+            texts.into_iter().flatten().for_each(redact);
         }
         if let Some(tool) = &mut self.tool {
-            let ToolSpan { name, arguments, result, error, .. } = &mut **tool;
+            let ToolSpan { name, call_id, arguments, result, error } = &mut **tool;
             redact(name);
+            call_id.iter_mut().for_each(redact);
             [arguments, result].into_iter().flatten().for_each(redact_texts);
             error.iter_mut().for_each(redact);
         }

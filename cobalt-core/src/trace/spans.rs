@@ -1,6 +1,6 @@
 //! A trace and its queries.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -49,12 +49,17 @@ impl Trace {
     /// The spans that are directly in this one; those at the top for `None`.
     pub fn children<'a>(&'a self, parent: Option<&'a Span>) -> impl Iterator<Item = &'a Span> {
         let id = parent.map(|span| &*span.id);
-        self.0.iter().filter(move |span| self.known_parent(span) == id)
+        // Only at the top it matters whether a parent is in the trace.
+        let places = if id.is_none() { self.places() } else { HashMap::new() };
+        self.0.iter().filter(move |span| match (id, span.parent.as_deref()) {
+            (Some(id), parent) => parent == Some(id),
+            (None, parent) => parent.is_none_or(|parent| !places.contains_key(parent)),
+        })
     }
 
-    /// The parent's id, if that span is in the trace.
-    fn known_parent<'a>(&'a self, span: &'a Span) -> Option<&'a str> {
-        span.parent.as_deref().filter(|id| self.get(id).is_some())
+    /// The places of the spans, by their ids.
+    fn places(&self) -> HashMap<&str, usize> {
+        self.0.iter().enumerate().map(|(place, span)| (&*span.id, place)).collect()
     }
 
     /// The spans of a kind.
@@ -74,20 +79,22 @@ impl Trace {
         self.0.iter().filter(|span| span.failed())
     }
 
-    /// The model calls: spans that contain no other model call. What contains them may report their sum.
+    /// The model calls: spans that contain no other model call, unless it is one of a tool or an agent in them. What contains them may
+    /// report their sum.
     pub fn model_calls(&self) -> impl Iterator<Item = (&Span, &ModelSpan)> {
+        let places = self.places();
+        let parent = |span: &Span| places.get(span.parent.as_deref()?).map(|place| &self.0[*place]);
         let models = || self.0.iter().filter(|span| span.kind == SpanKind::Model);
-        let outer: HashSet<&str> = models().flat_map(|span| self.ancestors(span)).collect();
+        let mut outer: HashSet<&str> = HashSet::new();
+        for span in models() {
+            let is_step = |span: &&Span| !matches!(span.kind, SpanKind::Tool | SpanKind::Agent);
+            // A damaged file may have a cycle.
+            let around = std::iter::successors(parent(span), |span| parent(span)).take(self.0.len());
+            outer.extend(around.take_while(is_step).map(|span| &*span.id));
+        }
         models()
             .filter(move |span| !outer.contains(&*span.id))
             .filter_map(|span| Some((span, span.model.as_deref()?)))
-    }
-
-    /// The ids of the spans that contain this one.
-    fn ancestors<'a>(&'a self, span: &'a Span) -> impl Iterator<Item = &'a str> {
-        // A damaged file may have a cycle.
-        std::iter::successors(self.known_parent(span), |id| self.known_parent(self.get(id)?))
-            .take(self.0.len())
     }
 
     /// The tool calls.

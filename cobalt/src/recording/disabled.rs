@@ -60,6 +60,10 @@ impl ExecutionTraffic {
         match *self {}
     }
 
+    pub async fn settle(&self) {
+        match *self {}
+    }
+
     pub async fn end_agent(&self, _: Duration) -> AgentTraffic {
         match *self {}
     }

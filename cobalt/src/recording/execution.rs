@@ -18,7 +18,7 @@ use super::lock::lock;
 use super::settings::{RECORD_VARIABLE, RecordMode};
 use super::trial_requests::TrialRequests;
 
-/// How long the end of a trial waits for responses that the agent no longer reads.
+/// How long the end of an attempt waits for responses that the agent no longer reads.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What to do with a request.
@@ -282,10 +282,8 @@ impl ExecutionTraffic {
         self.lock().problem.is_some()
     }
 
-    /// Ends the agent's part: waits for responses that it no longer reads.
-    pub async fn end_agent(&self, latency: Duration) -> AgentTraffic {
-        // The agent no longer waits for what follows.
-        let waited = self.waited();
+    /// Waits for responses that the agent no longer reads.
+    pub async fn settle(&self) {
         let deadline = tokio::time::Instant::now() + SETTLE_TIMEOUT;
         loop {
             let settled = self.settled.notified();
@@ -295,6 +293,13 @@ impl ExecutionTraffic {
                 break;
             }
         }
+    }
+
+    /// Ends the agent's part: waits for responses that it no longer reads.
+    pub async fn end_agent(&self, latency: Duration) -> AgentTraffic {
+        // The agent no longer waits for what follows.
+        let waited = self.waited();
+        self.settle().await;
         let mut state = self.lock();
         state.is_closed = true;
         state.traffic.waited_ms = milliseconds(waited);

@@ -1,6 +1,8 @@
 //! Collects the spans of one execution while it runs.
 
 #[cfg(feature = "otlp")]
+use std::collections::HashSet;
+#[cfg(feature = "otlp")]
 use std::sync::OnceLock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -50,6 +52,9 @@ struct Collected {
     calls: Vec<ReportedSpan>,
     dropped: usize,
     is_taken: bool,
+    /// The ids of exported spans.
+    #[cfg(feature = "otlp")]
+    exported: HashSet<u64>,
 }
 
 /// The place of a span in its collector.
@@ -128,6 +133,7 @@ impl SpanCollector {
                     fields.add_to(&mut span.fields);
                 }
             }
+            Place::Execution if collected.is_taken || collected.calls.len() >= MAX_COLLECTED => {}
             Place::Execution => collected.record_on_execution(fields, now),
         }
     }
@@ -193,6 +199,10 @@ impl SpanCollector {
                 continue;
             }
             let mut span = span.after(started);
+            // An exporter may repeat what was received.
+            if !collected.exported.insert(span.id) {
+                continue;
+            }
             if span.parent == Some(execution) {
                 span.parent = None;
                 self.exports.outermost.notify_one();

@@ -26,8 +26,8 @@ impl ExecutionTrace {
         let is_call = |span: &ReportedSpan| span.fields.keys().any(|name| name.ends_with(".model"));
         let has_models = spans.iter().any(|span| !span.is_on_execution && is_call(span));
         spans.retain(|span| !span.is_on_execution || (!has_models && is_call(span)));
-        let (trace, over) = TraceSources { started: collector.started(), spans, calls }.assemble();
-        Self { trace: Arc::new(trace), dropped: dropped + over }
+        let trace = TraceSources { started: collector.started(), spans, calls }.assemble();
+        Self { trace: Arc::new(trace), dropped }
     }
 
     pub fn shared(&self) -> Arc<Trace> {
@@ -45,6 +45,7 @@ impl ExecutionTrace {
         trace.price(prices);
         // Before texts are cut: the beginning of a secret would not be recognized.
         trace.redact();
-        (trace.limited(limits), self.dropped)
+        let (trace, over) = trace.limited(limits);
+        (trace, self.dropped + over)
     }
 }

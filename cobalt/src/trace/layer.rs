@@ -1,6 +1,6 @@
 //! The layer that gives the spans of agents to their executions.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,12 +22,12 @@ use super::fields::Fields;
 const TARGET: &str = "cobalt";
 /// The name of the span of an execution.
 const EXECUTION: &str = "cobalt.execution";
-/// The name of a span whose children belong to no execution.
-const OUTSIDE: &str = "cobalt.outside";
 
 thread_local! {
     /// The collector of the execution whose span is being created on this thread.
     static NEXT: RefCell<Option<Arc<SpanCollector>>> = const { RefCell::new(None) };
+    /// Whether this thread runs what is known to belong to no execution.
+    static IS_OUTSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Spans of models and tools that belong to no execution.
@@ -117,9 +117,23 @@ impl ExecutionSpan {
     }
 }
 
-/// Runs a future whose spans belong to no execution, such as those of evaluators.
-pub fn outside_of_traces<F: Future>(future: F) -> impl Future<Output = F::Output> {
-    future.instrument(tracing::info_span!(target: TARGET, parent: None, OUTSIDE))
+/// Runs a future whose spans belong to no execution, such as those of evaluators: they are not counted as unattributed.
+pub async fn outside_of_traces<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    std::future::poll_fn(|cx| {
+        let _restored = Outside(IS_OUTSIDE.replace(true));
+        future.as_mut().poll(cx)
+    })
+    .await
+}
+
+/// Restores whether the thread runs something else, also after a panic.
+struct Outside(bool);
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        IS_OUTSIDE.set(self.0);
+    }
 }
 
 /// What to tell about spans that could not be attributed, once.
@@ -128,8 +142,8 @@ pub fn take_note() -> Option<String> {
     let unseen = UNSEEN.swap(0, Ordering::Relaxed);
     if unseen > 0 && tracing::dispatcher::has_been_set() {
         return Some(
-            "note: this process has a `tracing` subscriber without Cobalt's layer, so traces have no spans of agents; add \
-             `.with(cobalt::trace::layer())` to it"
+            "note: this process has a `tracing` subscriber without Cobalt's layer, or with a filter that turns off its spans, so traces \
+             have no spans of agents; add `.with(cobalt::trace::layer())`, and let filters pass `cobalt=info`"
                 .to_owned(),
         );
     }
@@ -142,13 +156,9 @@ pub fn take_note() -> Option<String> {
     })
 }
 
-/// Where a span belongs.
+/// The execution of a span, and the span's place in it.
 #[derive(Clone, Debug)]
-enum Owner {
-    Execution(Arc<SpanCollector>, Place),
-    /// It is known to belong to no execution.
-    Nothing,
-}
+struct Owner(Arc<SpanCollector>, Place);
 
 #[derive(Debug)]
 struct TraceLayer;
@@ -167,30 +177,22 @@ where
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
         let metadata = span.metadata();
-        let owner = match (metadata.target(), metadata.name()) {
-            (TARGET, EXECUTION) => NEXT.take().map(|collector| Owner::Execution(collector, Place::Execution)),
-            (TARGET, OUTSIDE) => Some(Owner::Nothing),
-            (_, name) => {
-                let parent = span.parent();
-                let is_root = parent.is_none();
-                let owner = parent.and_then(|parent| parent.extensions().get::<Owner>().cloned());
-                match owner {
-                    Some(Owner::Execution(collector, place)) => {
-                        let mut fields = Fields::default();
-                        attributes.record(&mut fields);
-                        collector.open(place, name, fields).map(|place| Owner::Execution(collector, place))
-                    }
-                    Some(Owner::Nothing) => Some(Owner::Nothing),
-                    None => {
-                        let is_known =
-                            metadata.fields().iter().any(|field| field.name().starts_with("gen_ai."));
-                        if is_root && is_known {
-                            UNATTRIBUTED.fetch_add(1, Ordering::Relaxed);
-                        }
-                        None
-                    }
-                }
+        let owner = if (metadata.target(), metadata.name()) == (TARGET, EXECUTION) {
+            NEXT.take().map(|collector| Owner(collector, Place::Execution))
+        } else if let Some(parent) = span.parent() {
+            let owner = parent.extensions().get::<Owner>().cloned();
+            owner.and_then(|Owner(collector, place)| {
+                let mut fields = Fields::default();
+                attributes.record(&mut fields);
+                let place = collector.open(place, metadata.name(), fields)?;
+                Some(Owner(collector, place))
+            })
+        } else {
+            let is_known = || metadata.fields().iter().any(|field| field.name().starts_with("gen_ai."));
+            if !IS_OUTSIDE.get() && is_known() {
+                UNATTRIBUTED.fetch_add(1, Ordering::Relaxed);
             }
+            None
         };
         if let Some(owner) = owner {
             span.extensions_mut().insert(owner);
@@ -198,7 +200,7 @@ where
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
-        if let Some(Owner::Execution(collector, place)) = owner_of(id, &context) {
+        if let Some(Owner(collector, place)) = owner_of(id, &context) {
             let mut fields = Fields::default();
             values.record(&mut fields);
             collector.record(place, fields);
@@ -207,9 +209,7 @@ where
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let Some(span) = context.event_span(event) else { return };
-        let Some(Owner::Execution(collector, place)) = span.extensions().get::<Owner>().cloned() else {
-            return;
-        };
+        let Some(Owner(collector, place)) = span.extensions().get::<Owner>().cloned() else { return };
         let mut fields = Fields::default();
         event.record(&mut fields);
         let is_error = *event.metadata().level() == Level::ERROR;
@@ -220,7 +220,7 @@ where
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        if let Some(Owner::Execution(collector, place)) = owner_of(&id, &context) {
+        if let Some(Owner(collector, place)) = owner_of(&id, &context) {
             collector.close(place);
         }
     }
@@ -431,13 +431,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn spans_of_evaluators_belong_to_no_execution() {
-        let _guard = with_layer();
-        let before = UNATTRIBUTED.load(Ordering::Relaxed);
-        let trace =
-            trace_of(|| outside_of_traces(async { drop(info_span!("chat", gen_ai.system = "openai")) }));
-        assert!(trace.await.is_empty());
-        assert_eq!(UNATTRIBUTED.load(Ordering::Relaxed), before);
+    async fn what_runs_outside_of_traces_is_known_while_it_runs() {
+        outside_of_traces(async {
+            assert!(IS_OUTSIDE.get());
+            tokio::task::yield_now().await;
+            assert!(IS_OUTSIDE.get());
+        })
+        .await;
+        assert!(!IS_OUTSIDE.get());
     }
 
     #[tokio::test]

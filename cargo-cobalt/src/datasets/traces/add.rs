@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use cobalt::command::config::Flags;
+use cobalt::dataset::{Format, detect_format};
 use cobalt_core::item::Item;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::wording::count;
@@ -18,8 +19,10 @@ use crate::config::settings;
 use crate::datasets::additions::{NewItem, check_single, item_key, set_fields, write_items};
 use crate::datasets::edit::DataFile;
 use crate::error::Error;
+use crate::terminal::relative_path;
 
 pub fn add_traces(path: &Path, arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
+    check_format(&arguments.file)?;
     let settings = settings(flags)?;
     let (traces, notes) = read(path)?;
     notes.iter().for_each(|note| eprintln!("warning: {note}"));
@@ -49,6 +52,17 @@ pub fn add_traces(path: &Path, arguments: &AddItems, flags: &Flags) -> Result<Ex
     left_out.sentence().iter().for_each(|sentence| eprintln!("{sentence}"));
     write_items(file, new, arguments)?;
     if refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(refused)) }
+}
+
+/// Refuses files with columns: the `metadata` of these items is an object.
+fn check_format(file: &Path) -> Result<(), Error> {
+    match detect_format(&file.to_string_lossy(), &[]) {
+        Ok(Format::Csv | Format::Tsv) => Err(Error::Arguments(format!(
+            "`{}` cannot hold items of traces, whose `metadata` is an object: use a `.jsonl` file",
+            relative_path(file)
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The items of the selected traces, with their names.
@@ -115,5 +129,21 @@ impl LeftOut {
         let reasons = reasons.iter().filter(|(number, _)| *number > 0);
         let reasons: Vec<_> = reasons.map(|(number, why)| format!("{number} {why}")).collect();
         (all > 0).then(|| format!("Left out {}: {}", count(all, "trace"), reasons.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_with_columns_is_refused_and_one_with_objects_is_not() {
+        for file in ["items.csv", "items.TSV"] {
+            let error = check_format(Path::new(file)).unwrap_err().to_string();
+            assert!(error.contains(file) && error.contains("`.jsonl`"), "{error}");
+        }
+        for file in ["items.jsonl", "items.json"] {
+            assert!(check_format(Path::new(file)).is_ok(), "{file}");
+        }
     }
 }

@@ -36,6 +36,7 @@ pub fn section(index: usize, finished: &FinishedExperiment, results: &Results) -
                 }
                 (run_facts(report))
                 (thresholds(report))
+                (summary_errors(report))
                 (scores(report))
                 (metrics::section(&report.summary))
                 (times_and_usage(report))
@@ -68,6 +69,9 @@ fn verdict_grounds(report: &Report) -> String {
             (number, "item in error") if number > 1 => parts.push(format!("{number} items in error")),
             _ => parts.push(count(number, noun)),
         }
+    }
+    if !summary.summary_errors.is_empty() {
+        parts.push(format!("{} failed", count(summary.summary_errors.len(), "summary function")));
     }
     if report.partial {
         parts.push("partial run: not representative of the agent".to_owned());
@@ -142,6 +146,18 @@ fn thresholds(report: &Report) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// The summary functions that failed, if there are any.
+fn summary_errors(report: &Report) -> Markup {
+    let errors = &report.summary.summary_errors;
+    if errors.is_empty() {
+        return Markup::default();
+    }
+    html! {
+        h3 { "Failed summary functions" }
+        ul { @for (function, error) in errors { li { (code(function)) ": " (escape_control(error)) } } }
     }
 }
 

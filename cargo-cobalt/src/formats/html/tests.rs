@@ -177,6 +177,16 @@ fn a_threshold_that_is_inconclusive_is_not_shown_as_met() {
 }
 
 #[test]
+fn a_summary_function_that_failed_is_among_the_grounds_and_listed_with_its_error() {
+    let mut report = report(&["a"]);
+    report.summary.summary_errors = [("con<b>".to_owned(), "no <i>labels".to_owned())].into();
+    let markup = markup(&html(&results([report])));
+    assert!(markup.contains("1 summary function failed"), "{markup}");
+    let list = between(&markup, "<h3>Failed summary functions</h3>", "</ul>");
+    assert!(list.contains("con&lt;b&gt;") && list.contains(": no &lt;i&gt;labels"), "{list}");
+}
+
+#[test]
 fn a_replayed_run_marks_its_figures_and_tells_the_script_which_items_were_replayed() {
     let page = html(&results([serde_json::from_value(replayed()).unwrap()]));
     let markup = markup(&page);

@@ -1,4 +1,4 @@
-// The trace of a trial: a tree of spans, whose contents are opened by themselves.
+// The trace of a trial: a tree of spans. Each span's contents open separately.
 
 /** The trace, collapsed; its tree is created when it is opened. */
 function trace(run) {

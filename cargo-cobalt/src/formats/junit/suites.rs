@@ -237,13 +237,15 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
     properties
 }
 
-/// A test case for each item in order, then one for each threshold.
+/// A test case for each item in order, then one for each failed summary function and each threshold.
 pub fn cases(finished: &FinishedExperiment) -> Vec<Case> {
     let report = &finished.report;
     let names = report.case_names();
     let items = report.items.iter().zip(&names).map(|(item, name)| item_case(report, item, name));
     let missing = finished.without_items.as_ref().map(|why| missing_items_case(report, why));
-    let mut cases: Vec<_> = items.chain(missing).chain(threshold_cases(report)).collect();
+    let summaries =
+        report.summary.summary_errors.iter().map(|(name, error)| summary_case(report, name, error));
+    let mut cases: Vec<_> = items.chain(missing).chain(summaries).chain(threshold_cases(report)).collect();
     cases.extend(unexplained_failure(report, &cases));
     cases
 }
@@ -312,6 +314,14 @@ fn with_location(report: &Report, text: &str) -> String {
 fn missing_items_case(report: &Report, why: &str) -> Case {
     let message = format!("item results are unavailable: {why}");
     Case::new(format!("{}::items", report.name), Outcome::Errored(Problem::new("no-results", &message)))
+}
+
+/// The case of a summary function that failed, named as under `cargo test`.
+fn summary_case(report: &Report, name: &str, error: &str) -> Case {
+    let name = name.replace(char::is_whitespace, "-");
+    let problem =
+        Problem { kind: "summary-error", message: error.to_owned(), text: with_location(report, error) };
+    Case::new(format!("{}::summaries::{name}", report.name), Outcome::Errored(problem))
 }
 
 fn threshold_cases(report: &Report) -> Vec<Case> {

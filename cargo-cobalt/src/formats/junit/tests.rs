@@ -190,6 +190,21 @@ fn low_scores_are_failures_and_what_could_not_be_measured_are_errors() {
 }
 
 #[test]
+fn a_summary_function_that_failed_is_a_case_with_its_error() {
+    let mut report = report(&[item(0, &json!("a"), 1.0)]);
+    report["passed"] = json!(false);
+    report["verdict"] = json!("failed");
+    report["declaredAt"] = json!({ "file": "tests/evals.rs", "line": 7 });
+    report["summary"]["summaryErrors"] = json!({ "confusion matrix": "no labels\nin `b`" });
+    let root = read(&junit(&results(vec![report])));
+    let suite = root.all("testsuite").next().unwrap();
+    assert_eq!(suite.cases(), ["desk::item-0 passed", "desk::summaries::confusion-matrix summary-error"]);
+    let failed = &suite.all("testcase").nth(1).unwrap().inside[0];
+    assert_eq!(failed.get("message"), "no labels\\nin `b`");
+    assert!(failed.text.contains("declared at tests/evals.rs:7"), "{failed:?}");
+}
+
+#[test]
 fn what_was_replayed_is_in_the_properties_and_in_the_text_of_each_item() {
     let root = read(&junit(&results(vec![replayed()])));
     let suite = root.all("testsuite").next().unwrap();

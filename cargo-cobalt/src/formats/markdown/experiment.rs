@@ -24,6 +24,8 @@ const MAX_KEY_LEN: usize = 120;
 const MAX_EXPLANATION_LEN: usize = 3000;
 /// The maximum length of a one-line error, and of a difference from a recording, in characters.
 const MAX_ERROR_LEN: usize = 200;
+/// The maximum number of failed summary functions.
+const MAX_SUMMARY_ERRORS: usize = 10;
 /// The maximum number of named items that diverged from their recording.
 const MAX_DIVERGED: usize = 10;
 
@@ -33,6 +35,7 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
     let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), run_identity(report));
     text += &scores(report);
     text += &thresholds(report);
+    text += &summary_errors(&report.summary);
     text += &times_and_usage(report);
     text += &tables(&report.summary);
     if let Some(against) = &report.baseline {
@@ -191,6 +194,25 @@ fn violations(report: &Report) -> String {
     violations.map(|violation| format!("\n> ❌ {}\n", code(&violation.message))).collect()
 }
 
+/// The summary functions that failed, one line each; empty if there are none.
+pub fn summary_errors(summary: &Summary) -> String {
+    let errors = &summary.summary_errors;
+    let mut text = String::new();
+    for (name, error) in errors.iter().take(MAX_SUMMARY_ERRORS) {
+        let name = code(&truncate(name, MAX_KEY_LEN));
+        let _ = write!(
+            text,
+            "\n> ❌ Summary function {name} failed: {}\n",
+            code(&truncate(error, MAX_ERROR_LEN))
+        );
+    }
+    if errors.len() > MAX_SUMMARY_ERRORS {
+        let more = count(errors.len() - MAX_SUMMARY_ERRORS, "more summary function");
+        let _ = write!(text, "\n> ❌ {more} failed\n");
+    }
+    text
+}
+
 /// A collapsed table of regressions; empty if there are none.
 pub fn regressions(against: &Comparison) -> String {
     if against.regressed.is_empty() {
@@ -316,6 +338,23 @@ mod tests {
         assert!(text.contains(line), "{text}");
         let comment = pr_comment(&Results::of(vec![finished]));
         assert!(comment.contains(line) && !comment.contains("busy"), "{comment}");
+    }
+
+    #[test]
+    fn a_summary_function_that_failed_says_why_in_the_results_and_in_a_comment() {
+        let mut finished = finished(retried());
+        let errors: Vec<_> =
+            (10..22).map(|number| (format!("f{number}"), "no\r\n# labels".to_owned())).collect();
+        finished.report.summary.summary_errors = errors.into_iter().collect();
+        finished.report.verdict = RunVerdict::Failed;
+        let (text, comment) = (experiment(&finished, 10), pr_comment(&Results::of(vec![finished])));
+        for text in [text, comment] {
+            assert!(text.contains("❌ failed, 12 summary functions failed\n"), "{text}");
+            let line = |name: &str| format!("\n> ❌ Summary function `{name}` failed: `no\\r\\n# labels`\n");
+            assert!(text.contains(&line("f10")) && text.contains(&line("f19")), "{text}");
+            assert!(!text.contains("`f20`"), "{text}");
+            assert!(text.contains("\n> ❌ 2 more summary functions failed\n"), "{text}");
+        }
     }
 
     #[test]

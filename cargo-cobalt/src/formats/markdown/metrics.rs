@@ -7,6 +7,7 @@ use cobalt_core::reporters::{format_metric_number, format_metric_stats, format_r
 use cobalt_core::wording::{count, truncate};
 
 use crate::markdown::{code, escape_cell};
+use crate::terminal::one_line;
 
 /// The maximum number of metrics of each kind, and of tables.
 const MAX_METRICS: usize = 20;
@@ -52,7 +53,7 @@ fn table(name: &str, RunTable { label, columns, rows }: &RunTable) -> String {
     let shown = columns.len().min(MAX_COLUMNS);
     let titles: Vec<_> = columns[..shown].iter().map(|column| cell(column)).collect();
     // Markdown is not interpreted within HTML.
-    let title = truncate(name, MAX_NAME_LEN).replace('&', "&amp;").replace('<', "&lt;").replace('\n', " ");
+    let title = one_line(&truncate(name, MAX_NAME_LEN)).replace('&', "&amp;").replace('<', "&lt;");
     let mut text = format!(
         "\n<details><summary>Table <code>{title}</code></summary>\n\n| {} | {} |\n|---|{}\n",
         cell(label),
@@ -93,6 +94,12 @@ mod tests {
             "\n<details><summary>Table <code>conf&lt;b>usion</code></summary>\n\n| `expected` | `a\\|b` | `no` |\n|---|--:|--:|\n\
              | `yes` | 1,200 | 0.5 |\n\n</details>\n"
         );
+    }
+
+    #[test]
+    fn a_name_with_line_breaks_stays_on_its_line() {
+        let table = super::table("a\r\n\r\n# b", &RunTable::default());
+        assert!(table.contains("<code>a\\r\\n\\r\\n# b</code>"), "{table}");
     }
 
     #[test]

@@ -4,5 +4,7 @@ mod experiment;
 mod metrics;
 mod overview;
 
-pub use self::experiment::{item_counts, items_at_pass_marks, regressions, run_identity, usage, verdict};
+pub use self::experiment::{
+    item_counts, items_at_pass_marks, regressions, run_identity, summary_errors, usage, verdict,
+};
 pub use self::overview::{markdown, overview, problems, sections};

@@ -29,9 +29,10 @@ pub fn overview(report: &Report, evaluator: Option<&str>, room: usize) -> (Repor
         thresholds(status, part, &mut left_out);
     }
     scores(&mut head.summary.scores, evaluator, 3 * part, &mut left_out);
-    let Summary { metrics, run_metrics, tables, .. } = &mut head.summary;
+    let Summary { metrics, run_metrics, tables, summary_errors, .. } = &mut head.summary;
     keep_fitting_by_name(run_metrics, part / 2, "summary.runMetrics", &mut left_out);
     keep_fitting_by_name(metrics, part / 2, "summary.metrics", &mut left_out);
+    keep_fitting_by_name(summary_errors, part / 2, "summary.summaryErrors", &mut left_out);
     keep_fitting_by_name(tables, part / 2, "summary.tables", &mut left_out);
     config(&mut head.config, part, &mut left_out);
     for (list, what) in [
@@ -70,6 +71,11 @@ fn shorten_all(head: &mut Report) {
         (name, stats)
     };
     summary.scores = std::mem::take(&mut summary.scores).into_iter().map(shortened).collect();
+    for (mut name, mut error) in std::mem::take(&mut summary.summary_errors) {
+        shorten(&mut name, LONGEST_NAME);
+        shorten(&mut error, LONGEST_SENTENCE);
+        summary.summary_errors.insert(name, error);
+    }
     head.ci_status.iter_mut().for_each(shorten_status);
 }
 

@@ -333,6 +333,7 @@ fn hostile_texts_stay_in_code_spans_however_they_are_cut() {
                 serde_json::from_value(json!({ long.clone(): { "score": 0.0, "reason": long } })).unwrap();
             report.config.evaluators = vec![long.clone()];
             report.config.pass_marks = vec![0.5];
+            report.summary.summary_errors = [(long.clone(), long.clone())].into();
             let text = text(&shown(&report, &ItemQuery::default()), MAX_TEXT);
             assert!(text.len() < 8_000, "{}", text.len());
             for line in text.lines() {
@@ -374,6 +375,7 @@ fn any_run_is_shown_within_its_room() {
         report.ci_status =
             serde_json::from_value(json!({ "passed": false, "summary": text, "violations": violations }))
                 .unwrap();
+        report.summary.summary_errors = names.iter().map(|name| (name.clone(), text.clone())).collect();
         let run = shown(&report, &ItemQuery::default());
         let said = super::text(&run, MAX_TEXT);
         assert!(size(&run) <= MAX_STRUCTURED && run.items_shown > 0, "{filler:?}: {} bytes", size(&run));

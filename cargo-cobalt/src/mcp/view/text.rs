@@ -49,6 +49,7 @@ pub fn text(shown: &RunPage, room: usize) -> String {
         );
     }
     text += &thresholds(shown);
+    text += &summary_errors(shown);
     let figures = format!(
         "{}\n{}- time: {}\n{}{}",
         scores(shown),
@@ -173,6 +174,22 @@ fn thresholds(shown: &RunPage) -> String {
     }
     let line = |it: &&Violation| format!("- {}", sentence(&truncate::text(&it.message, REASON)));
     format!("\nMissed:\n\n{}", fit_lines(missed.iter().map(line), MAX_METRICS, "threshold"))
+}
+
+/// The summary functions that failed.
+fn summary_errors(shown: &RunPage) -> String {
+    let errors = &shown.head.summary.summary_errors;
+    if errors.is_empty() {
+        return String::new();
+    }
+    let line = |(name, error): (&String, &String)| {
+        let name = code(&truncate::text(name, NAME));
+        format!("- {name}: {}", code(&truncate::text(error, REASON)))
+    };
+    format!(
+        "\nFailed summary functions:\n\n{}",
+        fit_lines(errors.iter().map(line), MAX_METRICS / 2, "summary function")
+    )
 }
 
 /// An item: what is wrong with it, and why. For a failed item, indented lines have its input, the expected answer, and its output.

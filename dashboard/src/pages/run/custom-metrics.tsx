@@ -35,10 +35,10 @@ export function CustomMetrics({ run: { summary } }: { run: Report }) {
   );
 }
 
-function RunMetricCell({ name, metric: { value, unit, ci95 } }: { name: string; metric: RunMetric }) {
-  const note = ci95 == null ? undefined : `95% CI ${formatInterval(ci95)}`;
+function RunMetricCell({ name, metric: { value, unit, ci95, note } }: { name: string; metric: RunMetric }) {
+  const reason = note == null ? undefined : <Text>{`No 95% CI: ${note}`}</Text>;
   return (
-    <Metric name={<Text>{name}</Text>} note={note}>
+    <Metric name={<Text>{name}</Text>} note={ci95 == null ? reason : `95% CI ${formatInterval(ci95)}`}>
       <Text>{formatWithUnit(value, unit)}</Text>
     </Metric>
   );

@@ -81,15 +81,21 @@ function MetricCell({ name, note, tone, mark, children }: MetricCellProps) {
   );
 }
 
-/** Items whose agent failed, and scoring errors. Items below the pass mark are not errors. */
-const errorCount = ({ run: { summary } }: Overview) => summary.failedItems + summary.evalErrors;
+const summaryErrorCount = ({ run: { summary } }: Overview) => Object.keys(summary.summaryErrors ?? {}).length;
 
-function errorsNote({ run: { summary } }: Overview): string {
+/** Items whose agent failed, scoring errors, and failed summary functions. Items below the pass mark are not errors. */
+const errorCount = (overview: Overview) =>
+  overview.run.summary.failedItems + overview.run.summary.evalErrors + summaryErrorCount(overview);
+
+function errorsNote(overview: Overview): string {
+  const { summary } = overview.run;
+  const summaryErrors = summaryErrorCount(overview);
   const failed = summary.failedItems - summary.timeouts;
   const parts = [
     failed > 0 && pluralize(failed, 'agent error'),
     summary.timeouts > 0 && pluralize(summary.timeouts, 'timeout'),
     summary.evalErrors > 0 && pluralize(summary.evalErrors, 'scoring error'),
+    summaryErrors > 0 && pluralize(summaryErrors, 'summary error'),
   ].filter((part) => part !== false);
   return parts.length > 0 ? parts.join(', ') : 'none';
 }

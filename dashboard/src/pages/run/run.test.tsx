@@ -73,7 +73,10 @@ describe('a run', () => {
     const summary = {
       ...report().summary,
       metrics: { retrieved: { ...stats, unit: 'documents', ci95: { low: 6.1, high: 8.4 } } },
-      runMetrics: { macro_f1: { value: 0.7132, ci95: { low: 0.65, high: 0.77 } } },
+      runMetrics: {
+        macro_f1: { value: 0.7132, ci95: { low: 0.65, high: 0.77 } },
+        kappa: { value: 0.5, note: 'fewer than 2 clusters' },
+      },
       tables: {
         confusion: {
           label: 'expected',
@@ -87,11 +90,22 @@ describe('a run', () => {
     expect(metrics.getByText('macro_f1').closest('div')).toHaveTextContent(
       'macro_f10.71395% CI 0.65 to 0.77',
     );
+    expect(metrics.getByText('kappa').closest('div')).toHaveTextContent(
+      'kappa0.5No 95% CI: fewer than 2 clusters',
+    );
     const row = metrics.getByRole('row', { name: /^retrieved/ });
     expect(row).toHaveTextContent('retrieveddocuments7.256.1 to 8.418998712');
     const table = within(metrics.getByRole('table', { name: 'confusion' }));
     expect(table.getByRole('columnheader', { name: 'expected' })).toBeVisible();
     expect(table.getByRole('row', { name: /^yes/ })).toHaveTextContent('yes1,2003');
+  });
+
+  test('summary functions that failed are errors of the run, with the reasons', async () => {
+    const summary = { ...report().summary, summaryErrors: { confusion: 'no labels' } };
+    open({ run: report({ passed: false, verdict: 'failed', summary }) });
+    const list = await screen.findByRole('list', { name: 'Failed summary functions' });
+    expect(list).toHaveTextContent('Summary function confusion failed: no labels');
+    expect(screen.getByText('1 summary error')).toBeVisible();
   });
 
   test('a strict experiment needs every item at its pass marks', async () => {

@@ -47,7 +47,28 @@ export function Thresholds({ run }: { run: Report }) {
           </tbody>
         </table>
       )}
+      <SummaryErrors run={run} />
     </Panel>
+  );
+}
+
+/** The summary functions that failed, which fails the run. */
+function SummaryErrors({ run: { summary } }: { run: Report }) {
+  const errors = Object.entries(summary.summaryErrors ?? {});
+  if (errors.length === 0) return null;
+  return (
+    <ul aria-label="Failed summary functions" className="mt-3 flex flex-col gap-1 border-line border-t pt-2">
+      {errors.map(([name, error]) => (
+        <li key={name} className="text-xs/5 [overflow-wrap:anywhere]">
+          <span className="text-bad">Summary function </span>
+          <span className="font-mono">
+            <Text>{name}</Text>
+          </span>
+          <span className="text-bad"> failed: </span>
+          <Text>{error}</Text>
+        </li>
+      ))}
+    </ul>
   );
 }
 

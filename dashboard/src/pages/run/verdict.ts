@@ -9,7 +9,8 @@ export function verdictOf({ state, run }: Overview): RunVerdict | RunState {
 }
 
 function outcomeOf({ passed, summary }: Report): RunVerdict {
-  if (summary.failedItems > 0 || summary.evalErrors > 0) return 'error';
+  const summaryErrors = Object.keys(summary.summaryErrors ?? {}).length;
+  if (summary.failedItems + summary.evalErrors + summaryErrors > 0) return 'error';
   return passed ? 'passed' : 'failed';
 }
 
