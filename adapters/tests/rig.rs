@@ -12,15 +12,31 @@ use rig::agent::Agent;
 use rig::completion::CompletionRequest;
 use rig::http_client::{HttpClientExt, ReqwestClient};
 use rig::providers::openai::{OpenAI, OpenAIConfig};
-use rig::rig_tool;
-use rig::tool::ToolExecutionError;
+use rig::tool::{PortableTool, ToolExecutionError};
+use serde_json::{Value, json};
 
 const REQUESTS: usize = ITEMS * TURNS;
 
-/// Counts.
-#[rig_tool(params(item = "the item"))]
-async fn count(item: usize) -> Result<String, ToolExecutionError> {
-    Ok(item.to_string())
+/// A tool by hand: the macro `rig_tool` would take the older rig among the dev-dependencies for this one.
+struct Count;
+
+impl PortableTool for Count {
+    const NAME: &'static str = "count";
+    type Args = Value;
+    type Output = String;
+    type Error = ToolExecutionError;
+
+    fn description(&self) -> String {
+        "Counts".to_owned()
+    }
+
+    fn parameters(&self) -> Value {
+        json!({ "type": "object", "properties": { "item": { "type": "integer" } }, "required": ["item"] })
+    }
+
+    async fn call(&self, arguments: Value) -> Result<String, ToolExecutionError> {
+        Ok(arguments["item"].to_string())
+    }
 }
 
 fn client(server: &Server, http: impl HttpClientExt + 'static) -> OpenAI {
