@@ -72,25 +72,13 @@ impl Evaluator {
     }
 
     fn registration(&self, hash: u64) -> TokenStream {
-        let vis = &self.function.vis;
-        let own = &self.function.sig.ident;
-        // Points at the function's name, but lints treat it as generated code.
-        let mut ty = own.clone();
-        ty.set_span(Span::call_site().located_at(own.span()));
+        let (ty, definition) = function::listed_type(&self.function);
         let name = &self.name;
         let make = self.make(hash);
         let line = quote_spanned!(Span::call_site()=> ::core::line!());
         let library = self.library.at(Span::call_site());
         quote! {
-            #[doc(hidden)]
-            #[allow(
-                dead_code,
-                missing_debug_implementations,
-                non_camel_case_types,
-                unreachable_pub,
-                clippy::empty_structs_with_brackets,
-            )]
-            #vis struct #ty {}
+            #definition
 
             #[automatically_derived]
             impl #library::private::ListedEvaluator for #ty {

@@ -1,7 +1,7 @@
 //! The annotated function: the checks that both attributes share.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{FnArg, GenericParam, ItemFn, Pat, PatType, Path, ReturnType, Safety, Type, TypeParamBound};
 
@@ -11,6 +11,26 @@ use crate::library::Library;
 /// A span for generated code: its names do not clash with local names, and lints ignore it.
 pub fn generated_span(span: Span) -> Span {
     Span::mixed_site().located_at(span)
+}
+
+/// The hidden type with the function's name, by which lists of experiments refer to the function: its name and its definition.
+pub fn listed_type(function: &ItemFn) -> (Ident, TokenStream) {
+    let (vis, own) = (&function.vis, &function.sig.ident);
+    // Points at the function's name, but lints treat it as generated code.
+    let mut name = own.clone();
+    name.set_span(Span::call_site().located_at(own.span()));
+    let definition = quote! {
+        #[doc(hidden)]
+        #[allow(
+            dead_code,
+            missing_debug_implementations,
+            non_camel_case_types,
+            unreachable_pub,
+            clippy::empty_structs_with_brackets,
+        )]
+        #vis struct #name {}
+    };
+    (name, definition)
 }
 
 /// Parses the function. `what` names the attribute's result, such as "an experiment".

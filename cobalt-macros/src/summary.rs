@@ -49,11 +49,8 @@ impl Summary {
     }
 
     fn listed(&self) -> TokenStream {
-        let vis = &self.function.vis;
         let own = &self.function.sig.ident;
-        // Points at the function's name, but lints treat it as generated code.
-        let mut ty = own.clone();
-        ty.set_span(Span::call_site().located_at(own.span()));
+        let (ty, definition) = function::listed_type(&self.function);
         let name = &self.name;
         let span = generated_span(own.span());
         let items = Ident::new("__cobalt_items", span);
@@ -65,15 +62,7 @@ impl Summary {
         let converted = quote_spanned!(output=> #library::IntoSummary::into_summary(#result));
         let library = self.library.at(Span::call_site());
         quote! {
-            #[doc(hidden)]
-            #[allow(
-                dead_code,
-                missing_debug_implementations,
-                non_camel_case_types,
-                unreachable_pub,
-                clippy::empty_structs_with_brackets,
-            )]
-            #vis struct #ty {}
+            #definition
 
             #[automatically_derived]
             impl #library::private::ListedSummary for #ty {

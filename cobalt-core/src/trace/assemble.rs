@@ -492,16 +492,16 @@ mod tests {
     #[test]
     fn calls_side_by_side_are_matched_by_their_responses() {
         let spans = vec![chat(1, None, (0.0, 100.0), "a"), chat(2, None, (0.0, 100.0), "b")];
-        let mut second = None;
         let trace = assemble(spans, |at| {
             let mut calls = vec![call(at, (1, 50.0), "b"), call(at, (1, 60.0), "a")];
             calls[0].model.retries = 2;
-            second = Some("b");
             calls
         });
-        let retried: Vec<_> =
-            trace.model_calls().map(|(_, model)| (model.response_id.clone(), model.retries)).collect();
-        assert_eq!(retried, [(Some("a".to_owned()), 0), (second.map(str::to_owned), 2)]);
+        let retries: Vec<_> = trace
+            .model_calls()
+            .map(|(_, model)| (model.response_id.as_deref().unwrap(), model.retries))
+            .collect();
+        assert_eq!(retries, [("a", 0), ("b", 2)]);
     }
 
     #[test]
@@ -565,7 +565,7 @@ mod tests {
         let trace = assemble(vec![open], |at| vec![failed(at, 1), failed(at, 10)]);
         let (span, model) = trace.model_calls().next().unwrap();
         assert_eq!((span.error.as_deref(), model.retries), (Some("busy"), 1));
-        assert!(trace.usage().is_empty() || model.tokens.is_some());
+        assert!(trace.usage().is_empty(), "a request without an answer costs nothing");
     }
 
     fn span_without_answer() -> ReportedSpan {

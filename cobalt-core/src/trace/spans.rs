@@ -193,3 +193,95 @@ impl<'a> IntoIterator for &'a Trace {
         self.0.iter()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::{SpanStatus, SpanTokens};
+
+    fn span(id: &str, parent: Option<&str>, kind: SpanKind) -> Span {
+        let parent = parent.map(str::to_owned);
+        Span { id: id.to_owned(), parent, name: format!("step {id}"), kind, ..Span::default() }
+    }
+
+    fn model(id: &str, parent: Option<&str>, model: ModelSpan) -> Span {
+        Span { model: Some(Box::new(model)), ..span(id, parent, SpanKind::Model) }
+    }
+
+    fn tool(id: &str, parent: Option<&str>, name: &str) -> Span {
+        let tool = ToolSpan { name: name.to_owned(), ..ToolSpan::default() };
+        Span { tool: Some(Box::new(tool)), ..span(id, parent, SpanKind::Tool) }
+    }
+
+    fn asked(name: &str, tokens: Option<u64>) -> ModelSpan {
+        let tokens = tokens.map(|input| SpanTokens { input, ..SpanTokens::default() });
+        ModelSpan { asked: Some(name.to_owned()), tokens, ..ModelSpan::default() }
+    }
+
+    fn ids<'a>(spans: impl Iterator<Item = &'a Span>) -> Vec<&'a str> {
+        spans.map(|span| &*span.id).collect()
+    }
+
+    #[test]
+    fn children_of_an_unknown_parent_are_at_the_top() {
+        let agent = span("1", None, SpanKind::Agent);
+        let trace: Trace = [agent.clone(), tool("2", Some("1"), "search"), tool("3", Some("9"), "read")]
+            .into_iter()
+            .collect();
+        assert_eq!(ids(trace.children(None)), ["1", "3"]);
+        assert_eq!(ids(trace.children(Some(&agent))), ["2"]);
+    }
+
+    #[test]
+    fn spans_are_found_by_their_name_or_their_tools_and_in_order() {
+        let trace: Trace = [tool("1", None, "search"), tool("2", None, "read")].into_iter().collect();
+        assert_eq!(ids(trace.named("read")), ["2"]);
+        assert_eq!(ids(trace.named("step 2")), ["2"]);
+        assert!(trace.has_path(&["search", "step 2"]) && trace.has_path::<&str>(&[]));
+        assert!(!trace.has_path(&["read", "search"]));
+    }
+
+    #[test]
+    fn a_model_call_around_another_one_does_not_count_and_a_cycle_ends() {
+        let call = |id, parent| model(id, parent, asked("m", Some(1)));
+        let trace: Trace = [call("1", None), call("2", Some("1"))].into_iter().collect();
+        assert_eq!(ids(trace.model_calls().map(|(span, _)| span)), ["2"]);
+        let cycle: Trace = [call("1", Some("2")), call("2", Some("1"))].into_iter().collect();
+        assert_eq!(cycle.model_calls().count(), 0);
+    }
+
+    #[test]
+    fn a_failed_call_without_tokens_costs_nothing_and_one_without_a_name_still_counts() {
+        let failed = Span { status: SpanStatus::Error, ..model("1", None, asked("m", None)) };
+        let unnamed = model("2", None, ModelSpan { asked: None, ..asked("", Some(7)) });
+        let trace: Trace = [failed, unnamed, model("3", None, ModelSpan::default())].into_iter().collect();
+        assert_eq!(trace.usage(), [ModelCall::new("unknown").tokens(7, 0)]);
+    }
+
+    #[test]
+    fn calls_are_priced_unless_they_report_their_cost() {
+        let reported = ModelSpan { cost: Some(0.5), ..asked("gpt-4o", Some(1_000_000)) };
+        let calls = [asked("gpt-4o", Some(1_000_000)), reported, asked("unheard-of", Some(1))];
+        let mut trace: Trace = calls.into_iter().map(|call| model("1", None, call)).collect();
+        trace.price(&PriceTable::default());
+        let costs: Vec<_> = trace.model_calls().map(|(_, model)| model.cost).collect();
+        assert_eq!(costs, [Some(2.5), Some(0.5), None]);
+    }
+
+    #[test]
+    fn it_is_known_that_there_were_no_tool_calls_if_the_models_asked_for_none() {
+        let finished =
+            |reason: &str| ModelSpan { finish_reason: Some(reason.to_owned()), ..asked("m", None) };
+        for (call, known) in [
+            (finished("stop"), true),
+            (finished("tool_calls"), false),
+            (asked("m", None), false),
+            (ModelSpan { output: Some("Yes".to_owned()), ..asked("m", None) }, true),
+        ] {
+            let trace: Trace = [model("1", None, call.clone())].into_iter().collect();
+            assert_eq!(trace.reports_tool_calls(), known, "{call:?}");
+        }
+        let agent: Trace = [span("1", None, SpanKind::Agent)].into_iter().collect();
+        assert!(agent.reports_tool_calls() && !Trace::default().reports_tool_calls());
+    }
+}

@@ -138,3 +138,73 @@ fn model_in_path(path: &str) -> Option<String> {
     let (model, method) = rest.split_once(':')?;
     method.to_ascii_lowercase().contains("content").then(|| model.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn sent(path: &str, body: &Value, status: u16, response: &Value) -> Option<GatewayCall> {
+        let bytes = body.to_string();
+        let request = RecordedRequest {
+            method: "POST".to_owned(),
+            path: path.to_owned(),
+            url: None,
+            body: Body::of_request(bytes.as_bytes()),
+        };
+        let call = SentCall {
+            started: Instant::now(),
+            duration_ms: 1.0,
+            provider: "openai",
+            request: &request,
+            body: bytes.as_bytes(),
+            status,
+            response: ModelResponse::of(response.to_string().as_bytes()),
+            time_to_first_token_ms: None,
+            retries: 1,
+        };
+        call.into_call()
+    }
+
+    #[test]
+    fn a_response_becomes_a_call_with_the_tools_that_it_requests() {
+        let question = json!({ "model": "m", "messages": [{ "role": "user", "content": "Weather?" }] });
+        let call = json!({ "id": "c", "function": { "name": "weather", "arguments": "{}" } });
+        let answer = json!({ "id": "r", "model": "m-1", "choices": [{ "message": { "tool_calls": [call] },
+            "finish_reason": "tool_calls" }], "usage": { "prompt_tokens": 5, "completion_tokens": 2 } });
+        let call = sent("openai/chat/completions", &question, 200, &answer).unwrap();
+        let expected = ModelSpan {
+            provider: Some("openai".to_owned()),
+            asked: Some("m".to_owned()),
+            answered: Some("m-1".to_owned()),
+            tokens: Some(SpanTokens { input: 5, output: 2, ..SpanTokens::default() }),
+            finish_reason: Some("tool_calls".to_owned()),
+            retries: 1,
+            response_id: Some("r".to_owned()),
+            input: Some("user: Weather?".to_owned()),
+            output: Some("→ weather({})".to_owned()),
+            ..ModelSpan::default()
+        };
+        assert_eq!((call.model, call.error), (expected, None));
+        assert_eq!(call.requested[0].name, "weather");
+    }
+
+    #[test]
+    fn an_error_of_the_provider_is_that_of_the_call() {
+        let question = json!({ "model": "m", "messages": [] });
+        let busy =
+            sent("openai/chat/completions", &question, 503, &json!({ "error": { "message": "busy" } }));
+        assert_eq!(busy.unwrap().error.as_deref(), Some("busy"));
+        let silent = sent("openai/chat/completions", &question, 500, &json!({}));
+        assert_eq!(silent.unwrap().error.as_deref(), Some("status 500"));
+    }
+
+    #[test]
+    fn what_names_no_model_is_no_call_and_gemini_names_it_in_the_path() {
+        assert!(sent("openai/files", &json!({ "purpose": "batch" }), 200, &json!({ "id": "f" })).is_none());
+        let path = "gemini/v1beta/models/gemini-2.5-flash:streamGenerateContent";
+        let call = sent(path, &json!({ "contents": [] }), 200, &json!({})).unwrap();
+        assert_eq!(call.model.asked.as_deref(), Some("gemini-2.5-flash"));
+    }
+}

@@ -49,7 +49,7 @@ pub fn outside_of_traces<F: Future>(future: F) -> impl Future<Output = F::Output
     future
 }
 
-/// There are no spans to tell about.
+/// Without spans, there is no note on them.
 pub fn take_note() -> Option<String> {
     None
 }

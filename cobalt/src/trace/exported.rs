@@ -92,7 +92,7 @@ pub async fn wait_for_exports(collector: &SpanCollector) {
     }
 }
 
-/// What to tell about exported spans that belong to no trace, once.
+/// The note on exported spans that belong to no trace, once.
 pub fn export_note() -> Option<String> {
     let (unattributed, late) = (UNATTRIBUTED.swap(0, Ordering::Relaxed), LATE.swap(0, Ordering::Relaxed));
     let unattributed = (unattributed > 0).then(|| {

@@ -136,7 +136,7 @@ impl Drop for Outside {
     }
 }
 
-/// What to tell about spans that could not be attributed, once.
+/// The note on spans that could not be attributed, once.
 pub fn take_note() -> Option<String> {
     let unattributed = UNATTRIBUTED.swap(0, Ordering::Relaxed);
     let unseen = UNSEEN.swap(0, Ordering::Relaxed);
