@@ -122,6 +122,8 @@ impl Span {
         let result = tool.and_then(|tool| tool.result.as_ref()).map(json);
         let result = result.or_else(|| Some(one_line(model?.output.as_deref()?)));
         match result.filter(|_| options.content) {
+            // A response that only calls tools begins with an arrow of its own.
+            Some(result) if result.starts_with("→ ") => line + " " + &result,
             Some(result) if !result.is_empty() => line + " → " + &result,
             _ => line,
         }
@@ -241,6 +243,15 @@ mod tests {
               "tool": { "name": "fetch", "arguments": { "url": "https://example.com" }, "error": "404\nNot Found" } },
             { "id": "e", "name": "parse", "durationMs": 3, "status": "open" },
         ]))
+    }
+
+    #[test]
+    fn a_response_that_only_calls_a_tool_has_one_arrow() {
+        let output = Some("→ find({\"id\":1})".to_owned());
+        let model = ModelSpan { asked: Some("m".to_owned()), output, ..ModelSpan::default() };
+        let span = Span { kind: SpanKind::Model, model: Some(Box::new(model)), ..Span::default() };
+        let outline = Trace::from_iter([span]).outline(OutlineOptions::default());
+        assert_eq!(outline, "model m → find({\"id\":1})");
     }
 
     #[test]
