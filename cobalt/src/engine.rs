@@ -187,8 +187,11 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
 /// Whether a trial has no error and reaches every pass mark.
 fn passes(work: &Work, run_item: &Execution) -> bool {
     let reaches_mark = |evaluator: &Arc<dyn Evaluator>| {
-        let score = run_item.evaluations.get(evaluator.name()).and_then(|evaluation| evaluation.score);
-        score.is_some_and(|score| score >= evaluator.pass_mark())
+        let evaluation = run_item.evaluations.get(evaluator.name());
+        evaluation.is_some_and(|evaluation| match evaluation.score {
+            Some(score) => score >= evaluator.pass_mark(),
+            None => evaluation.not_applicable,
+        })
     };
     !run_item.is_in_error() && work.definition.evaluators.iter().all(reaches_mark)
 }
@@ -226,7 +229,7 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
         Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
     };
     let context = Context::new(work.dataset.clone(), index, Arc::clone(&work.keys[index]), run_index);
-    let context = context.with_traffic(traffic.clone());
+    let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
     let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
     let ended = traffic.and_then(end).transpose();

@@ -52,7 +52,7 @@ pub use evaluators::{
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
 pub use experiment::{
     Agent, AgentError, Context, Experiment, FnSummary, IntoOutput, IntoSummary, Json, Record, SummaryItem,
-    SummaryOutput,
+    SummaryOutput, Variants,
 };
 pub use harness::main;
 pub use llm::Provider;
@@ -95,9 +95,9 @@ pub mod report {
         Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction, Evaluations,
         EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound,
         LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics,
-        NumberBound, Report, ReportJsonError, RetriedExecution, RunConfig, RunMetric, RunMetrics,
-        RunSummaries, RunTable, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status,
-        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
+        NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig, RunMetric, RunMetrics,
+        RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation,
+        Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
         TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
     };
 

@@ -80,6 +80,8 @@ struct Execution {
 #[derive(Deserialize)]
 struct Evaluation {
     score: Option<f64>,
+    #[serde(default)]
+    not_applicable: bool,
 }
 
 /// Reads a file of the folder.
@@ -189,5 +191,5 @@ impl ErrorCounts {
 
 /// The number of evaluations without a score: the original writes NaN as null.
 fn count_without_score(evaluations: &HashMap<String, Evaluation>) -> usize {
-    evaluations.values().filter(|evaluation| evaluation.score.is_none()).count()
+    evaluations.values().filter(|it| it.score.is_none() && !it.not_applicable).count()
 }

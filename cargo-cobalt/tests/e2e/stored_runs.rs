@@ -19,6 +19,8 @@ pub(crate) fn package() -> TempDir {
 /// The report of a complete run that passed this many days ago, without items.
 pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
     Report {
+        variant: None,
+        rescored: None,
         schema: 1,
         id: id.to_owned(),
         name: name.to_owned(),

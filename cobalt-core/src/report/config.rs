@@ -39,6 +39,9 @@ pub struct RunConfig {
     /// The names of the summary functions, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<String>,
+    /// The fields of the items by whose values the statistics are also grouped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group_by: Vec<String>,
     /// Whether every item had to pass.
     #[serde(default)]
     pub strict: bool,

@@ -69,6 +69,17 @@ pub struct ScoredEvaluation {
     /// Why there is no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Whether the evaluator does not apply to the item; there is neither a score nor an error then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not_applicable: bool,
+}
+
+impl ScoredEvaluation {
+    /// Whether the evaluator failed.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.score.is_none() && !self.not_applicable
+    }
 }
 
 /// The evaluations of one output by evaluator name, in the order in which the experiment lists them.
@@ -224,7 +235,7 @@ impl Execution {
     /// Whether the agent failed, or an evaluator gave no score.
     #[must_use]
     pub fn is_in_error(&self) -> bool {
-        self.status != Status::Ok || self.evaluations.iter().any(|(_, evaluation)| evaluation.score.is_none())
+        self.status != Status::Ok || self.evaluations.iter().any(|(_, evaluation)| evaluation.is_error())
     }
 }
 
@@ -282,7 +293,7 @@ impl ItemResult {
         self.runs.iter().find_map(|run| {
             let no_score = || {
                 let (name, evaluation) =
-                    run.evaluations.iter().find(|(_, evaluation)| evaluation.score.is_none())?;
+                    run.evaluations.iter().find(|(_, evaluation)| evaluation.is_error())?;
                 let reason = evaluation.error.as_deref().unwrap_or("no reason given");
                 Some(format!("{name} gave no score: {reason}"))
             };

@@ -230,6 +230,7 @@ impl<'a> EvaluatorMetrics<'a> {
                     count += 1;
                     passes += u32::from(score >= self.pass_mark);
                 }
+                None if evaluation.not_applicable => {}
                 None => self.errors += 1,
             }
         }

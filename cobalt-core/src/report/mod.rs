@@ -13,6 +13,8 @@ mod measurements;
 mod metrics;
 mod model;
 mod outcome;
+pub mod ranking;
+mod rescored;
 mod retried;
 #[cfg(feature = "schema")]
 mod schema;
@@ -23,6 +25,7 @@ mod threshold;
 mod trace_metrics;
 mod traffic;
 mod validate;
+mod variant;
 
 pub use crate::timestamp::Timestamp;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
@@ -40,6 +43,7 @@ pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
 pub use model::{Report, ReportJsonError, SCHEMA};
 pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
+pub use rescored::Rescored;
 pub use retried::RetriedExecution;
 pub use shard::Shard;
 pub(crate) use summary::ItemCounts;
@@ -50,3 +54,4 @@ pub use threshold::{
 pub use traffic::{SETTINGS_HASH_PREFIX, Traffic, TrafficSummary};
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
+pub use variant::RunVariant;

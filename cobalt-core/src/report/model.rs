@@ -7,8 +7,10 @@ use super::config::{DatasetSummary, GitState, RunConfig, SourceLocation};
 use super::identity::ItemNames;
 use super::item::ItemResult;
 use super::outcome::{CiStatus, RunVerdict, ThresholdOutcome};
+use super::rescored::Rescored;
 use super::shard::Shard;
 use super::summary::{ItemCounts, Summary};
+use super::variant::RunVariant;
 use crate::timestamp::Timestamp;
 
 /// The version of the result file format; files of the original tool have none, which is read as 0.
@@ -34,6 +36,12 @@ pub struct Report {
     /// Where the experiment is declared, if by an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourceLocation>,
+    /// The variant of the experiment, if it has variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Box<RunVariant>>,
+    /// The origin of the outputs, if they were not produced by this run, only scored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescored: Option<Box<Rescored>>,
     /// The settings of the run.
     pub config: RunConfig,
     /// The summary of the whole run.
@@ -169,6 +177,8 @@ impl Report {
             timestamp: self.timestamp,
             tags: self.tags.clone(),
             declared_at: self.declared_at.clone(),
+            variant: self.variant.clone(),
+            rescored: self.rescored.clone(),
             config: self.config.clone(),
             summary: self.summary.clone(),
             ci_status: self.ci_status.clone(),

@@ -286,7 +286,7 @@ impl ItemCounts {
         self.low += usize::from(!config.passes(item) && !item.is_in_error());
         let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
         let without_score = evaluations
-            .filter(|(name, it)| it.score.is_none() && config.evaluators.iter().any(|known| known == name));
+            .filter(|(name, it)| it.is_error() && config.evaluators.iter().any(|known| known == name));
         self.eval_errors += without_score.count();
     }
 }

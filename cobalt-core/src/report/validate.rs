@@ -128,7 +128,9 @@ fn validate_execution(run: &Execution, evaluators: &[String]) -> Result<(), Item
         let found = run.evaluations.iter().map(|(name, _)| name.to_owned()).collect();
         return Err(ItemError::Evaluators { found, expected: evaluators.to_vec() });
     }
-    let is_one = |evaluation: &ScoredEvaluation| evaluation.score.is_some() != evaluation.error.is_some();
+    let is_one = |ScoredEvaluation { score, error, not_applicable, .. }: &ScoredEvaluation| {
+        [score.is_some(), error.is_some(), *not_applicable].iter().filter(|is| **is).count() == 1
+    };
     match run.evaluations.iter().find(|(_, evaluation)| !is_one(evaluation)) {
         Some((name, _)) => Err(ItemError::Outcome { evaluator: name.to_owned() }),
         None => Ok(()),

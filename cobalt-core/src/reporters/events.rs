@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
 use super::missing_key::MissingKey;
+use crate::report::ranking::Ranking;
 use crate::report::{
     Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, SourceLocation, Status,
     Threshold,
@@ -53,6 +54,8 @@ pub enum Event {
     ItemFinished(ItemFinished),
     /// All items of an experiment have finished, and its thresholds are evaluated.
     ExperimentFinished(Box<ExperimentFinished>),
+    /// All variants of an experiment have finished: how they compare.
+    VariantsCompared(Box<Ranking>),
     /// An experiment was interrupted; finished items are saved.
     ExperimentInterrupted {
         /// The experiment's name.
@@ -623,7 +626,7 @@ impl SeenErrors {
 
 fn evaluation_errors(item: &ItemResult) -> String {
     let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
-    let errors = evaluations.filter(|(_, evaluation)| evaluation.score.is_none());
+    let errors = evaluations.filter(|(_, evaluation)| evaluation.is_error());
     errors.map(|(name, it)| format!("{name}: {}\n", it.error.as_deref().unwrap_or_default())).collect()
 }
 

@@ -42,6 +42,8 @@ impl JournalHeader {
             timestamp: self.timestamp,
             tags: self.tags.clone(),
             declared_at: self.declared_at.clone(),
+            variant: self.variant.clone(),
+            rescored: self.rescored.clone(),
             config: self.config.clone(),
             ci_status: None,
             passed: false,

@@ -16,7 +16,9 @@ use super::layout::{Layout, Lock};
 use super::results::read_report;
 use crate::atomic_write::sync_folder;
 use crate::redact::redacted_document;
-use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourceLocation, validate_item};
+use crate::report::{
+    DatasetSummary, ItemResult, Rescored, RunConfig, RunVariant, Shard, SourceLocation, validate_item,
+};
 use crate::timestamp::Timestamp;
 
 /// The version of the journal format.
@@ -42,6 +44,12 @@ pub struct JournalHeader {
     /// Where the experiment is declared, if by an attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourceLocation>,
+    /// The variant of the experiment, if it has variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Box<RunVariant>>,
+    /// The origin of the outputs, if they are only scored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rescored: Option<Box<Rescored>>,
     /// The settings.
     pub config: RunConfig,
     /// The data.

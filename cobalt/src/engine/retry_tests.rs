@@ -51,6 +51,8 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         evaluators: vec![Arc::new(FnEvaluator::new("right", |cx| cx.output_text() == "Paris"))],
         thresholds: Vec::new(),
         summaries: Vec::new(),
+        variant: None,
+        group_by: Vec::new(),
         strict: true,
         models: None,
         recording: RecordSettings::default().resolve("desk", None),

@@ -16,7 +16,8 @@ use super::EvalError;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    value: f64,
+    /// Absent if the evaluator does not apply to the item.
+    value: Option<f64>,
     reason: Option<String>,
     chain_of_thought: Option<String>,
     metadata: Item,
@@ -27,7 +28,26 @@ impl Score {
     #[must_use]
     pub fn new(value: f64) -> Self {
         // Normalises -0, the sum of an empty list of floats.
-        Self { value: value + 0.0, reason: None, chain_of_thought: None, metadata: Item::new() }
+        Self { value: Some(value + 0.0), reason: None, chain_of_thought: None, metadata: Item::new() }
+    }
+
+    /// Says that the evaluator does not apply to the item, and why. The item is left out of the evaluator's statistics and counted
+    /// beside them; it is neither an error nor a score of 0.
+    ///
+    /// ```
+    /// use cobalt::{EvalContext, Score};
+    ///
+    /// #[cobalt::evaluator]
+    /// fn cites_a_source(cx: &EvalContext) -> Score {
+    ///     if cx.item()["citation"] != true {
+    ///         return Score::not_applicable("no citation asked");
+    ///     }
+    ///     Score::from(cx.output_text().contains("https://"))
+    /// }
+    /// ```
+    #[must_use]
+    pub fn not_applicable(reason: impl Into<String>) -> Self {
+        Self { value: None, reason: Some(reason.into()), chain_of_thought: None, metadata: Item::new() }
     }
 
     /// Sets the reason.
@@ -51,10 +71,16 @@ impl Score {
         self
     }
 
-    /// The number.
+    /// The number; NaN if the evaluator [does not apply](Self::not_applicable).
     #[must_use]
     pub fn value(&self) -> f64 {
-        self.value
+        self.value.unwrap_or(f64::NAN)
+    }
+
+    /// Whether the evaluator applies to the item.
+    #[must_use]
+    pub fn is_applicable(&self) -> bool {
+        self.value.is_some()
     }
 
     /// The reason, if any.
@@ -76,13 +102,13 @@ impl Score {
         let error = if metadata.values().any(is_too_deep) {
             std::mem::take(&mut metadata).into_iter().for_each(|(_, value)| drop_iteratively(value));
             Some(too_deep_message("the score's metadata"))
-        } else if (0.0..=1.0).contains(&value) {
-            None
         } else {
-            Some(format!("the score is {value}; it must be a number from 0 to 1"))
+            let refused = value.filter(|value| !(0.0..=1.0).contains(value));
+            refused.map(|value| format!("the score is {value}; it must be a number from 0 to 1"))
         };
-        let score = error.is_none().then_some(value);
-        ScoredEvaluation { score, reason, chain_of_thought, metadata, judge: None, error }
+        let score = value.filter(|_| error.is_none());
+        let not_applicable = value.is_none() && error.is_none();
+        ScoredEvaluation { score, reason, chain_of_thought, metadata, judge: None, error, not_applicable }
     }
 }
 

@@ -10,10 +10,12 @@ use cobalt_core::error_chain::{BoxError, causes, format_with_causes};
 use cobalt_core::item::{Item, Output};
 use cobalt_core::report::builders::{Metric, MetricNumber};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use super::definition::ResolvedVariant;
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
-use crate::dataset::{Dataset, DecodeError, decode};
+use crate::dataset::{Dataset, DecodeError, decode, decode_value};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
 use crate::trace::{ExecutionSpan, SpanCollector};
@@ -202,6 +204,17 @@ pub fn item<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
     context.item_as().map_err(|error| AgentError::new(error.to_string()))
 }
 
+/// The settings of the variant, as the type of the agent's parameter.
+///
+/// # Errors
+///
+/// Names the field that does not match.
+pub fn variant<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
+    context
+        .variant()
+        .map_err(|error| AgentError::new(format!("the settings of the variant do not match: {error}")))
+}
+
 impl_agent!(()(Context) | context | (context,));
 impl_agent!((T)(T) | context | (item::<T>(&context)?,));
 impl_agent!((T)(T, Context) | context | (item::<T>(&context)?, context));
@@ -218,6 +231,7 @@ pub struct Context {
     dataset: Dataset,
     recorder: Recorder,
     traffic: Option<Arc<ExecutionTraffic>>,
+    variant: Option<ResolvedVariant>,
     /// The spans of this attempt.
     spans: Arc<SpanCollector>,
 }
@@ -226,7 +240,7 @@ impl Context {
     pub(crate) fn new(dataset: Dataset, index: usize, key: Arc<str>, run_index: usize) -> Self {
         let item = Arc::clone(dataset.shared(index));
         let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
-        Self { item, key, index, run_index, dataset, recorder, traffic: None, spans }
+        Self { item, key, index, run_index, dataset, recorder, traffic: None, variant: None, spans }
     }
 
     /// The context of another attempt at the same trial, without records and spans.
@@ -240,6 +254,10 @@ impl Context {
 
     pub(crate) fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {
         Self { traffic, ..self }
+    }
+
+    pub(crate) fn with_variant(self, variant: Option<ResolvedVariant>) -> Self {
+        Self { variant, ..self }
     }
 
     /// Runs a plain agent, so that its thread is known to belong to this execution.
@@ -290,6 +308,36 @@ impl Context {
     #[must_use]
     pub fn run_index(&self) -> usize {
         self.run_index
+    }
+
+    /// The name of the variant that runs; `None` if the experiment has no variants.
+    #[must_use]
+    pub fn variant_name(&self) -> Option<&str> {
+        self.variant.as_ref().map(|variant| &*variant.name)
+    }
+
+    /// The settings of the variant that runs, as a type of your own.
+    ///
+    /// ```
+    /// use cobalt::{Context, Item};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Config {
+    ///     model: String,
+    /// }
+    ///
+    /// async fn agent(item: Item, context: Context) -> Result<String, cobalt::BoxError> {
+    ///     let config: Config = context.variant()?;
+    ///     Ok(format!("{} answers {}", config.model, item["input"]))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Names the path of the field that does not match `T`. An experiment without variants has no settings.
+    pub fn variant<T: DeserializeOwned>(&self) -> Result<T, DecodeError> {
+        decode_value(self.variant.as_ref().map_or(&Value::Null, |variant| &variant.settings))
     }
 
     /// The trace context of this execution, the W3C header `traceparent`, for agents in another process or language, or with OpenTelemetry's

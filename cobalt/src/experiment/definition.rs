@@ -8,9 +8,12 @@ use std::time::Duration;
 use cobalt_core::error_chain::BoxError;
 use cobalt_core::report::{Category, SourceLocation, Threshold};
 use cobalt_core::wording;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::agent::{Agent, AgentFn};
 use super::summary::FnSummary;
+use super::variants::Variants;
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
@@ -33,6 +36,10 @@ pub struct ResolvedDefinition {
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) summaries: Vec<FnSummary>,
+    /// The variant that it is, if the experiment has variants.
+    pub(crate) variant: Option<ResolvedVariant>,
+    /// The fields of the items by whose values the statistics are also grouped.
+    pub(crate) group_by: Vec<String>,
     /// Whether every item must pass.
     pub(crate) strict: bool,
     /// A fingerprint of the configured judge models, if any are configured.
@@ -43,6 +50,19 @@ pub struct ResolvedDefinition {
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourceLocation>,
+}
+
+/// A variant of an experiment.
+#[derive(Clone, Debug)]
+pub struct ResolvedVariant {
+    /// The experiment's name, without the variant.
+    pub(crate) experiment: String,
+    pub(crate) name: String,
+    pub(crate) position: usize,
+    pub(crate) is_default: bool,
+    pub(crate) settings: Arc<Value>,
+    /// The names of the other variants.
+    pub(crate) others: Vec<String>,
 }
 
 impl ResolvedDefinition {
@@ -61,6 +81,7 @@ impl ResolvedDefinition {
             |e: &Arc<dyn Evaluator>| format!("{} from {} {}", e.name(), e.pass_mark(), e.fingerprint());
         parts.extend(self.evaluators.iter().map(evaluator));
         parts.extend(self.thresholds.iter().map(Threshold::case_name));
+        parts.extend(self.variant.iter().map(|variant| format!("variant {}", variant.settings)));
         cobalt_core::hash::sha256_hex(&parts)
     }
 
@@ -230,6 +251,13 @@ pub(crate) struct Declaration {
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) summaries: Vec<FnSummary>,
+    pub(crate) variants: Variants,
+    /// The name of the variant whose runs have the experiment's own name.
+    pub(crate) default_variant: Option<String>,
+    /// The variant that this is, once the experiment is divided into its variants.
+    pub(crate) variant: Option<ResolvedVariant>,
+    /// The fields of the items by whose values the statistics are also grouped.
+    pub(crate) group_by: Vec<String>,
     pub(crate) strict: Option<bool>,
     /// Recordings of its model traffic.
     pub(crate) recordings: Option<Recordings>,
@@ -272,6 +300,10 @@ impl Experiment {
                 evaluators: Vec::new(),
                 thresholds: Vec::new(),
                 summaries: Vec::new(),
+                variants: Variants::new(),
+                default_variant: None,
+                variant: None,
+                group_by: Vec::new(),
                 strict: None,
                 recordings: None,
                 ignore_without: Vec::new(),
@@ -352,6 +384,32 @@ impl Experiment {
     /// ```
     pub fn summary(mut self, summary: FnSummary) -> Self {
         self.declaration.summaries.push(summary);
+        self
+    }
+
+    /// Adds a variant: the same agent and dataset with other settings, which [`Context::variant`](crate::Context::variant) gives to the
+    /// agent. Each variant is a run of its own; [`run_variants`](Self::run_variants) runs them all and compares them.
+    pub fn variant(mut self, name: impl Into<String>, settings: impl Serialize) -> Self {
+        self.declaration.variants.extend(Variants::new().variant(name, settings));
+        self
+    }
+
+    /// Adds variants: [`Variants`], or a list of names and settings.
+    pub fn variants(mut self, variants: impl Into<Variants>) -> Self {
+        self.declaration.variants.extend(variants.into());
+        self
+    }
+
+    /// Names the default variant. Its runs have the experiment's own name, so history and baselines continue when other variants come
+    /// and go. The runs of the others are named `<experiment>::<variant>`.
+    pub fn default_variant(mut self, name: impl Into<String>) -> Self {
+        self.declaration.default_variant = Some(name.into());
+        self
+    }
+
+    /// Also groups the statistics by a field of the items, such as `category`. Can be called several times.
+    pub fn group_by(mut self, field: impl Into<String>) -> Self {
+        self.declaration.group_by.push(field.into());
         self
     }
 

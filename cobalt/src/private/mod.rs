@@ -17,7 +17,7 @@ pub use crate::dataset::IntoDataset;
 pub use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment, FnSummary};
-pub use crate::experiment::{IntoOutput, Prepared, item};
+pub use crate::experiment::{IntoOutput, Prepared, item, variant};
 pub use cobalt_core::error_chain::BoxError;
 
 /// The registration made by `#[cobalt::experiment]`.

@@ -101,7 +101,15 @@ impl Plan {
 
     pub fn config(&self) -> RunConfig {
         let ResolvedDefinition {
-            runs, retries, concurrency, timeout, evaluators, thresholds, summaries, ..
+            runs,
+            retries,
+            concurrency,
+            timeout,
+            evaluators,
+            thresholds,
+            summaries,
+            group_by,
+            ..
         } = &*self.definition;
         let mut config = RunConfig {
             runs: *runs,
@@ -112,6 +120,7 @@ impl Plan {
             pass_marks: evaluators.iter().map(|evaluator| evaluator.pass_mark()).collect(),
             evaluator_hashes: self.definition.evaluator_hashes(),
             summaries: summaries.iter().map(|summary| summary.name().to_owned()).collect(),
+            group_by: group_by.clone(),
             strict: self.definition.strict,
             ..RunConfig::default()
         };
@@ -152,6 +161,10 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         mut evaluators,
         thresholds,
         summaries,
+        variants: _,
+        default_variant: _,
+        variant,
+        group_by,
         strict,
         recordings,
         ignore_without: _,
@@ -176,6 +189,8 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         evaluators,
         thresholds,
         summaries,
+        variant,
+        group_by,
         strict,
         models: config.models().fingerprint(),
         recording: config.recordings().resolve(&name, recordings.as_ref()),

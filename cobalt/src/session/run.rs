@@ -170,6 +170,8 @@ impl Run {
             timestamp,
             tags: plan.definition.tags.clone(),
             declared_at: plan.definition.declared_at.clone(),
+            variant: None,
+            rescored: None,
             config: plan.config(),
             dataset: plan.dataset_summary(),
             definition: plan.definition.fingerprint(),

@@ -282,7 +282,7 @@ fn item_error(item: &ItemResult) -> (&'static str, String) {
     };
     let first = || {
         let mut evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
-        let (name, evaluation) = evaluations.find(|(_, evaluation)| evaluation.score.is_none())?;
+        let (name, evaluation) = evaluations.find(|(_, evaluation)| evaluation.is_error())?;
         let error = evaluation.error.as_deref().unwrap_or("no reason given");
         Some(format!("{name} gave no score: {error}"))
     };

@@ -1,0 +1,6 @@
+//! Several runs over the same items side by side: which is best, which differences are real, and which is the cheapest that is not
+//! worse.
+
+mod model;
+
+pub use model::{PairDifference, Preference, RankInterval, RankedRun, RankedScore, Ranking, Recommendation};
