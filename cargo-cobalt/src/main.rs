@@ -116,6 +116,7 @@ fn flags(command: &Command) -> Flags {
     let of_run = |options: &RunOptions| Flags {
         concurrency: options.concurrency,
         runs: options.runs,
+        variants: options.selection.variants(),
         max_cost: options.max_cost,
         record: options.record.map(Into::into),
         record_stale: options.record_stale,
@@ -131,7 +132,10 @@ fn flags(command: &Command) -> Flags {
         },
         Command::Watch(watch) => Flags { rerun: Some(RerunMode::Changed), ..of_run(&watch.options) },
         Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
-        Command::List(list) => of_data(&list.data, &list.build, of_file(&list.settings)),
+        Command::List(list) => Flags {
+            variants: list.selection.variants(),
+            ..of_data(&list.data, &list.build, of_file(&list.settings))
+        },
         Command::History(history) => of_file(&history.settings),
         Command::Show(show) => of_file(&show.settings),
         Command::Compare(compare) => of_file(&compare.settings),

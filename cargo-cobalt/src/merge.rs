@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags, unknown_variable_warning};
-use cobalt::command::shards::{ShardFile, merge as join};
-use cobalt_core::report::{Report, Shard, SourceLocation, Timestamp};
+use cobalt::command::shards::{MergedRun, OtherVariants, ShardFile, merge as join};
+use cobalt_core::report::ranking::{RankInput, Ranking, rank};
+use cobalt_core::report::{Report, RunVariant, Shard, SourceLocation, Timestamp};
 use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
 use cobalt_core::store::{
     JournalHeader, ResultFileName, read_report, strip_bom, validate_report, write_report,
@@ -48,9 +49,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
         given.check(&names)?;
     }
     teller.warn_of_variables(&settings)?;
-    for (number, group) in groups.into_iter().enumerate() {
-        teller.merge(number, group, &settings)?;
-    }
+    teller.merge(groups, &settings)?;
     teller.conclude(settings.is_ci())
 }
 
@@ -70,19 +69,33 @@ struct Merger {
 }
 
 impl Merger {
-    /// Merges the shards of one experiment. A failure does not affect other experiments.
-    fn merge(&mut self, number: usize, group: ExperimentRuns, settings: &Config) -> Result<(), Error> {
-        let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
-        for note in group.notes() {
-            self.note(&note);
+    /// Merges the shards of each experiment. A failure does not affect other experiments.
+    fn merge(&mut self, groups: Vec<ExperimentRuns>, settings: &Config) -> Result<(), Error> {
+        let mut merged = Vec::with_capacity(groups.len());
+        for group in groups {
+            group.notes().iter().for_each(|note| self.note(note));
+            let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
+            merged.push((name, declared_at, merge_group(group, settings)));
         }
-        match merge_group(group, settings) {
-            Ok(report) => self.keep(number, report, settings),
-            Err(reason) => {
-                let error = format!("experiment `{name}` cannot be merged: {reason}");
-                self.call.emit(&Event::ExperimentBroken { name, error, declared_at })
+        let variants =
+            MergedVariants::of(merged.iter().filter_map(|(_, _, run)| run.as_ref().ok()), settings);
+        for (number, (name, declared_at, run)) in merged.into_iter().enumerate() {
+            let evaluated = run.and_then(|run| {
+                let others = variants.of_group(run.variant());
+                run.evaluate(&others, settings).map_err(|error| error.to_string())
+            });
+            match evaluated {
+                Ok(report) => self.keep(number, report, settings)?,
+                Err(reason) => {
+                    let error = format!("experiment `{name}` cannot be merged: {reason}");
+                    self.call.emit(&Event::ExperimentBroken { name, error, declared_at })?;
+                }
             }
         }
+        for ranking in variants.rankings(&self.merged) {
+            self.call.emit(&Event::VariantsCompared(Box::new(ranking)))?;
+        }
+        Ok(())
     }
 
     /// Writes a merged report and emits its result.
@@ -134,8 +147,49 @@ impl Merger {
     }
 }
 
-/// Merges the latest runs of an experiment's shards into a report.
-fn merge_group(group: ExperimentRuns, settings: &Config) -> Result<Report, String> {
+/// The measurements of merged variants, by group and name.
+struct MergedVariants(BTreeMap<String, OtherVariants>);
+
+impl MergedVariants {
+    fn of<'a>(runs: impl Iterator<Item = &'a MergedRun>, settings: &Config) -> Self {
+        let mut groups = BTreeMap::<_, OtherVariants>::new();
+        for run in runs {
+            if let Some(variant) = run.variant() {
+                let group = groups.entry(variant.group.clone()).or_default();
+                group.insert(variant.name.clone(), run.measurements(settings));
+            }
+        }
+        Self(groups)
+    }
+
+    /// The variants of a variant's group.
+    fn of_group(&self, variant: Option<&RunVariant>) -> OtherVariants {
+        variant.and_then(|variant| self.0.get(&variant.group)).cloned().unwrap_or_default()
+    }
+
+    /// How the variants of each group compare.
+    fn rankings(&self, merged: &[FinishedExperiment]) -> Vec<Ranking> {
+        let rank_group = |(group, measured): (&String, &OtherVariants)| {
+            let mut runs: Vec<_> = merged
+                .iter()
+                .filter_map(|run| {
+                    let variant = run.report.variant.as_ref().filter(|variant| variant.group == *group)?;
+                    Some((
+                        variant.position,
+                        RankInput { report: &run.report, measurements: measured.get(&variant.name)? },
+                    ))
+                })
+                .collect();
+            runs.sort_by_key(|(position, _)| *position);
+            let runs: Vec<_> = runs.into_iter().map(|(_, run)| run).collect();
+            (runs.len() > 1).then(|| rank(&runs))
+        };
+        self.0.iter().filter_map(rank_group).collect()
+    }
+}
+
+/// Merges the latest runs of an experiment's shards.
+fn merge_group(group: ExperimentRuns, settings: &Config) -> Result<MergedRun, String> {
     let paths = group.newest()?;
     let files = paths.into_iter().map(load_shard).collect::<Result<Vec<_>, _>>()?;
     join(files, settings).map_err(|error| error.to_string())

@@ -56,6 +56,7 @@ pub use experiment::{
 };
 pub use harness::main;
 pub use llm::Provider;
+pub use session::VariantReports;
 
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}

@@ -3,21 +3,23 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PRICES_AS_OF;
 use cobalt_core::report::{
-    DatasetSummary, GitState, ItemError, ItemResult, Report, SCHEMA, Shard, Summary, ThresholdError,
-    validate_items,
+    DatasetSummary, GitState, ItemError, ItemResult, Measurements, Report, RunVariant, SCHEMA, Shard,
+    Summary, Threshold, ThresholdError, validate_items,
 };
-use cobalt_core::store::new_run_id;
+use cobalt_core::store::{derive_id, new_run_id};
 use cobalt_core::wording::{count, group_thousands};
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::session::{Baseline, add_missing_thresholds, evaluate_run};
+pub use crate::session::OtherVariants;
+use crate::session::{Baseline, References, add_missing_thresholds, evaluate_run};
 
 /// The report of a shard, and its file.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,26 +30,70 @@ pub struct ShardFile {
     pub report: Report,
 }
 
-/// Merges the reports of an experiment's shards into the report of a full run, and evaluates its thresholds. Writes no file.
+/// A merged run whose thresholds are not evaluated yet: those of a variant may compare it with another one.
+#[derive(Clone, Debug)]
+pub struct MergedRun {
+    report: Report,
+    thresholds: Vec<Threshold>,
+}
+
+/// Merges the reports of an experiment's shards, or of a variant's. Writes no file.
 ///
 /// # Errors
 ///
-/// The shards do not belong together, items are missing, or the baseline cannot be read.
-pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<Report, MergeError> {
+/// The shards do not belong together, or items are missing.
+pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<MergedRun, MergeError> {
     files.sort_by_key(|file| file.report.shard);
     check(&files)?;
     let mut report = merge_headers(&files)?;
     report.items = merge_items(files)?;
-    let duration = Duration::from_millis(report.summary.total_duration_ms);
     let mut thresholds = report
         .config
         .parse_thresholds()
         .map_err(|source| MergeError::Thresholds { experiment: report.name.clone(), source })?;
     add_missing_thresholds(&mut thresholds, config.additional_thresholds());
     report.config.set_thresholds(&thresholds);
-    let baseline = Baseline::resolve(&report.name, config)?;
-    evaluate_run(&mut report, &thresholds, &[], &baseline, duration, config);
-    Ok(report)
+    Ok(MergedRun { report, thresholds })
+}
+
+impl MergedRun {
+    /// The variant of the run, if its experiment has variants.
+    #[must_use]
+    pub fn variant(&self) -> Option<&RunVariant> {
+        self.report.variant.as_deref()
+    }
+
+    /// What other variants are compared with.
+    #[must_use]
+    pub fn measurements(&self, config: &Config) -> Arc<Measurements> {
+        Arc::new(Measurements::from_report(&self.report, config.prices()))
+    }
+
+    /// Evaluates the thresholds. `variants`: the merged variants of the same group, by name.
+    ///
+    /// # Errors
+    ///
+    /// The baseline cannot be read.
+    pub fn evaluate(self, variants: &OtherVariants, config: &Config) -> Result<Report, MergeError> {
+        let Self { mut report, thresholds } = self;
+        let duration = Duration::from_millis(report.summary.total_duration_ms);
+        let baseline = Baseline::resolve(&report.name, config)?;
+        let references = References { baseline: &baseline, variants };
+        evaluate_run(&mut report, &thresholds, &[], &references, duration, config);
+        Ok(report)
+    }
+}
+
+/// The variant of the merged run. Shards of a variant that ran on several machines have as many groups; what was merged from the same
+/// ones forms one group again.
+fn merged_variant(files: &[ShardFile]) -> Option<Box<RunVariant>> {
+    let variants: Vec<_> = files.iter().filter_map(|file| file.report.variant.as_deref()).collect();
+    let groups: BTreeSet<_> = variants.iter().map(|variant| variant.group.clone()).collect();
+    let group = match groups.len() {
+        1 => groups.first()?.clone(),
+        _ => derive_id(&groups.into_iter().collect::<Vec<_>>()),
+    };
+    Some(Box::new(RunVariant { group, ..(*variants.first()?).clone() }))
 }
 
 /// The merged report, without items and what depends on them.
@@ -62,6 +108,7 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
         schema: SCHEMA,
         // A single shard is already the whole run. It keeps its ID, so that its results count once.
         id: if files.len() == 1 { first.id.clone() } else { new_run_id() },
+        variant: merged_variant(files),
         timestamp: reports().map(|report| report.timestamp).min().unwrap_or(first.timestamp),
         summary: Summary {
             total_duration_ms: reports().map(|report| report.summary.total_duration_ms).max().unwrap_or(0),
@@ -117,6 +164,7 @@ fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, S
     let marks: Vec<_> = config.pass_marks.iter().map(ToString::to_string).collect();
     [
         ("the experiments", Some(format!("`{}`", report.name))),
+        ("the settings of the variants", report.variant.as_ref().map(|variant| variant.settings.to_string())),
         ("the numbers of shards", report.shard.map(|shard| shard.total().to_string())),
         ("the data", report.dataset.as_ref().map(data)),
         ("the commits", report.git.as_ref().map(|git| short_hash(&git.commit).to_owned())),

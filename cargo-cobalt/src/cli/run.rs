@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use cobalt::command::config::{MaxCost, OnInconclusive, Reporter};
+use cobalt::command::config::{MaxCost, OnInconclusive, Reporter, SettingChange, VariantSelection};
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 use cobalt_core::report::Shard;
@@ -183,13 +183,33 @@ pub struct Selection {
     /// Experiments by exact name; can be repeated
     #[arg(short, long, value_name = "NAME")]
     pub experiment: Vec<String>,
+
+    /// Variants by name, of experiments that have variants; can be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub variant: Vec<String>,
+
+    /// Change a setting of the variants, e.g. `model=gpt-4o`; can be repeated
+    ///
+    /// Without `--variant`, it changes the default variant or, if there is none, the first one.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<SettingChange>,
 }
 
 impl Selection {
     /// Whether all experiments are selected.
     pub fn is_everything(&self) -> bool {
-        let Self { targets, file, filter, experiment } = self;
-        targets.is_empty() && file.is_empty() && filter.is_empty() && experiment.is_empty()
+        let Self { targets, file, filter, experiment, variant, set } = self;
+        targets.is_empty()
+            && file.is_empty()
+            && filter.is_empty()
+            && experiment.is_empty()
+            && variant.is_empty()
+            && set.is_empty()
+    }
+
+    /// The variants to run, and the changes of their settings.
+    pub fn variants(&self) -> VariantSelection {
+        VariantSelection { names: self.variant.clone(), changes: self.set.clone() }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cobalt_core::report::ranking::Ranking;
 use cobalt_core::report::{Report, RunVerdict, SourceLocation};
 use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
 use cobalt_core::store::read_report;
@@ -14,6 +15,8 @@ use crate::error::Error;
 pub struct Results {
     /// The finished experiments, in source order.
     pub experiments: Vec<FinishedExperiment>,
+    /// How the variants of experiments compare.
+    pub rankings: Vec<Ranking>,
     /// Experiments that could not be run.
     pub broken: Vec<BrokenExperiment>,
     /// Interrupted runs.
@@ -90,6 +93,7 @@ impl Results {
     pub fn is_empty(&self) -> bool {
         let Self {
             experiments,
+            rankings: _,
             broken,
             interrupted: cut_off,
             ignored,

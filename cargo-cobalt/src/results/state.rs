@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cobalt_core::report::SourceLocation;
+use cobalt_core::report::ranking::Ranking;
 use cobalt_core::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished, Warning};
 
 use super::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
@@ -18,7 +19,9 @@ pub struct RunState {
     experiments: BTreeMap<usize, ExperimentProgress>,
     /// The finished experiments; sorted in source order when their binary exits.
     pub finished: Vec<ExperimentFinished>,
-    /// How many of them belong to earlier binaries.
+    /// How variants compare, in order of events.
+    pub rankings: Vec<Ranking>,
+    /// How many of the finished experiments belong to earlier binaries.
     finished_before: usize,
     /// The experiments without a result, in order of events.
     pub without_result: Vec<WithoutResult>,
@@ -114,6 +117,7 @@ impl RunState {
             Event::ExperimentStarted(started) => self.on_started(started),
             Event::ItemFinished(item) => self.item_finished(item),
             Event::ExperimentFinished(finished) => self.experiment_finished(finished),
+            Event::VariantsCompared(ranking) => self.rankings.push((**ranking).clone()),
             Event::ExperimentInterrupted { name, id, kept, error } => {
                 // Earlier versions do not report how many items are saved.
                 self.on_interrupted(name, id, *kept != Some(0), error.as_ref());
@@ -209,9 +213,10 @@ impl RunState {
 
     /// The results of the invocation, with the finished experiments.
     pub fn into_results(self, experiments: Vec<FinishedExperiment>) -> Results {
-        let Self { without_result, still_failed, problems, warnings, .. } = self;
+        let Self { without_result, still_failed, problems, warnings, rankings, .. } = self;
         let errors = problems.iter().map(|problem| problem.text().to_owned()).collect();
-        let mut results = Results { experiments, still_failed, errors, warnings, ..Results::default() };
+        let mut results =
+            Results { experiments, rankings, still_failed, errors, warnings, ..Results::default() };
         for WithoutResult { name, declared_at, why } in without_result {
             match why {
                 MissingResult::Broken { error } => {

@@ -8,7 +8,7 @@ use cobalt::command::config::{Config, ReporterKind};
 use cobalt_core::report::{DatasetSummary, RunVerdict};
 use cobalt_core::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Style, TrialTrace, escape_control,
-    format_duration, format_fetch, render_summary, unpriced_note,
+    format_duration, format_fetch, render_ranking, render_summary, unpriced_note,
 };
 use cobalt_core::wording::count;
 
@@ -207,6 +207,9 @@ impl Screen {
             } else {
                 text += &format!("\n{summary}");
             }
+        }
+        for ranking in &state.rankings {
+            text += &format!("\n{}", render_ranking(ranking, paint));
         }
         text += &still_failed_lines(state, paint);
         text += &overall_summary(state, paint);

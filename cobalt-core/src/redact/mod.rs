@@ -15,9 +15,10 @@ mod urls;
 
 pub use assignments::is_secret;
 pub use marks::{REDACTED, has_mark};
-pub(crate) use redactor::{find_secrets, redact_fields, redact_texts};
+pub(crate) use redactor::{find_secrets, redact_fields};
 pub use redactor::{
-    looks_like_key, redact, redacted, redacted_document, redacted_item, redacted_url, without_secrets,
+    looks_like_key, redact, redact_texts, redacted, redacted_document, redacted_item, redacted_url,
+    without_secrets,
 };
 pub use registry::{
     register_address, register_env_file, register_environment, register_secret, register_variables,

@@ -31,6 +31,9 @@ pub struct Measurements {
     pub id: String,
     /// The experiment's name.
     pub name: String,
+    /// The experiment of which the run is a variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant_of: Option<String>,
     /// When the run started.
     pub timestamp: Timestamp,
     /// Where the experiment was declared; absent in files of earlier versions, and without an attribute.
@@ -148,6 +151,12 @@ pub struct TrialMeasurements {
 }
 
 impl Measurements {
+    /// The name of the experiment, without the variant.
+    #[must_use]
+    pub fn experiment(&self) -> &str {
+        self.variant_of.as_deref().unwrap_or(&self.name)
+    }
+
     /// These measurements with the scores of `all`, which has further trials of the same items in the same order. As in
     /// [`Figures::pooled`](super::Figures::pooled), everything else stays that of this run.
     #[must_use]
@@ -177,6 +186,7 @@ impl Measurements {
             measurements: SCHEMA,
             id: report.id.clone(),
             name: report.name.clone(),
+            variant_of: report.variant.as_ref().map(|variant| variant.experiment.clone()),
             timestamp: report.timestamp,
             declared_at: report.declared_at.clone(),
             git: report.git.clone(),
@@ -198,6 +208,7 @@ impl Measurements {
             measurements: self.measurements,
             id: self.id.clone(),
             name: self.name.clone(),
+            variant_of: self.variant_of.clone(),
             timestamp: self.timestamp,
             declared_at: self.declared_at.clone(),
             git: self.git.clone(),

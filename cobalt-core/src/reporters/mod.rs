@@ -31,3 +31,8 @@ pub use summary::{
     SCORE_COLUMNS, format_durations, format_pass_count, render_summary, score_cells, verdict_reasons,
 };
 pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};
+
+/// SHIM
+pub fn render_ranking(ranking: &crate::report::ranking::Ranking, _style: Style) -> String {
+    format!("SHIM {}", ranking.runs.len())
+}

@@ -20,6 +20,7 @@ use super::resolve::{Resolver, first_set};
 use super::resolved::{Config, Overridable};
 use super::settings::{Origin, RerunMode, dotted_key, redacted_variable};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT};
+use super::variants::VariantSelection;
 use crate::budget::shared_ledger;
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::settings::{
@@ -180,6 +181,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let env = self.env(env.unwrap_or_default());
         // These apply to one invocation; they are not settings.
         let (only, shard) = self.item_selection()?;
+        let variants = self.variant_selection()?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
@@ -221,6 +223,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             runs,
             only,
             shard,
+            variants,
             sources,
             baseline,
             datasets,
@@ -261,6 +264,15 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             (Some(only), Some(shard)) => Err(ConfigError::ShardWithRerun { only, shard }),
             either => Ok(either),
         }
+    }
+
+    /// Which variants to run, and with which settings.
+    fn variant_selection(&self) -> Result<VariantSelection, ConfigError> {
+        let VariantSelection { names, changes } = &self.flags.variants;
+        Ok(VariantSelection {
+            names: if names.is_empty() { self.variables.variants() } else { names.clone() },
+            changes: if changes.is_empty() { self.variables.setting_changes()? } else { changes.clone() },
+        })
     }
 
     /// The reporters. Relative paths start at the workspace root, those of flags at the current directory.

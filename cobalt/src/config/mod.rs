@@ -22,6 +22,7 @@ mod small_tables;
 #[cfg(test)]
 mod tests;
 mod variables;
+mod variants;
 mod webhooks;
 
 pub use error::ConfigError;
@@ -36,6 +37,7 @@ pub use schema::schema;
 pub(crate) use settings::dotted_key;
 pub use settings::{OnInconclusive, Origin, RerunMode, Setting};
 pub use small_tables::DashboardSettings;
-pub(crate) use variables::{RECORD, REQUEST, RESUME};
+pub(crate) use variables::{RECORD, REQUEST, RESUME, VARIANT};
 pub use variables::{SOURCES, unknown_variable_warning};
+pub use variants::{SettingChange, VariantSelection};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

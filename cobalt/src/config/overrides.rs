@@ -15,8 +15,9 @@ use super::reporter::Reporter;
 use super::settings::{OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD,
-    RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SHARD, TIMEOUT,
+    RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SET, SHARD, TIMEOUT, VARIANT,
 };
+use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
 
@@ -69,6 +70,8 @@ pub struct Flags {
     pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
     pub shard: Option<Shard>,
+    /// `--variant`, `--set`: the variants to run, and changes of their settings.
+    pub variants: VariantSelection,
     /// `--baseline`: baseline files and result files; each experiment is compared with the one of its name. Relative paths start at
     /// the current directory.
     pub baseline: Vec<PathBuf>,
@@ -104,6 +107,10 @@ impl Flags {
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
         let only = self.rerun.map(|only| (ONLY, only.to_string().into()));
         let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
+        let VariantSelection { names, changes } = &self.variants;
+        let variant = (!names.is_empty()).then(|| (VARIANT, names.join(",").into()));
+        let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
+        let set = (!changes.is_empty()).then(|| (SET, changes.join(&SEPARATOR.to_string()).into()));
         let baseline = (!self.baseline.is_empty()).then(|| self.baseline_list()).transpose()?;
         let baseline = baseline.map(|list| (BASELINE, list));
         let on_inconclusive =
@@ -122,6 +129,8 @@ impl Flags {
             resume,
             only,
             shard,
+            variant,
+            set,
             baseline,
             on_inconclusive,
             record,
@@ -211,6 +220,20 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
     pub fn shard(&self) -> Result<Option<Shard>, ConfigError> {
         let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
         self.read(SHARD, expected, |text| text.parse().ok())
+    }
+
+    /// The names of variants.
+    pub fn variants(&self) -> Vec<String> {
+        let names = self.text(VARIANT).unwrap_or_default();
+        names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    pub fn setting_changes(&self) -> Result<Vec<SettingChange>, ConfigError> {
+        let expected = "settings and their values, such as `model=gpt-4o;shots=3`";
+        let changes = self.read(SET, expected, |text| {
+            text.split(SEPARATOR).map(|change| change.parse().ok()).collect::<Option<Vec<_>>>()
+        })?;
+        Ok(changes.unwrap_or_default())
     }
 
     pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {

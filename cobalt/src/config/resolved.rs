@@ -17,6 +17,7 @@ use super::evaluators::EvaluatorEntry;
 use super::reporter::Reporter;
 use super::settings::{OnInconclusive, RerunMode, Setting};
 use super::small_tables::DashboardSettings;
+use super::variants::VariantSelection;
 use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
 use crate::dataset::tables::DatasetTable;
@@ -60,6 +61,7 @@ pub struct Config {
     pub(super) runs: Option<usize>,
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
+    pub(super) variants: VariantSelection,
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
     pub(super) datasets: NamedDatasets,
@@ -201,6 +203,11 @@ impl Config {
     /// The shard of the items to run.
     pub(crate) fn shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// Which variants to run, and with which settings.
+    pub(crate) fn variants(&self) -> &VariantSelection {
+        &self.variants
     }
 
     /// Whether all selected items are run.

@@ -22,6 +22,10 @@ pub(crate) const RESUME: &str = "COBALT_RESUME";
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
+/// The variants to run, separated by commas.
+pub const VARIANT: &str = "COBALT_VARIANT";
+/// Changes of the variants' settings, separated by semicolons.
+pub const SET: &str = "COBALT_SET";
 /// What may be spent on models, in USD.
 pub const MAX_COST: &str = "COBALT_MAX_COST";
 /// The file in which the processes of a call add up what they spend.
@@ -58,7 +62,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 26] = [
+const KNOWN_VARIABLES: [&str; 28] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -81,9 +85,11 @@ const KNOWN_VARIABLES: [&str; 26] = [
     RESULTS_DIR,
     RESUME,
     RUNS,
+    SET,
     SHARD,
     SOURCES,
     TIMEOUT,
+    VARIANT,
     // The access token of the dashboard's server.
     "COBALT_TOKEN",
 ];

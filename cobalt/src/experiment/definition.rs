@@ -58,11 +58,12 @@ pub struct ResolvedVariant {
     /// The experiment's name, without the variant.
     pub(crate) experiment: String,
     pub(crate) name: String,
+    /// The ID that the runs of all variants share.
+    pub(crate) group: String,
+    /// Its place among the variants as declared, from 0.
     pub(crate) position: usize,
     pub(crate) is_default: bool,
     pub(crate) settings: Arc<Value>,
-    /// The names of the other variants.
-    pub(crate) others: Vec<String>,
 }
 
 impl ResolvedDefinition {

@@ -98,7 +98,7 @@ impl Variants {
     }
 
     /// The names, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.list.iter().map(|variant| &*variant.name)
     }
 

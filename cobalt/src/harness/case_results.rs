@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use cobalt_core::report::ItemResult;
+use cobalt_core::report::ranking::Ranking;
 use cobalt_core::reporters::{Style, Warning, escape_control, render_summary};
 use libtest_mimic::{Completion, Conclusion, Failed, Trial};
 
@@ -39,6 +40,8 @@ const MAX_LISTED_FAILURES: usize = 20;
 /// The results of the cases of all experiments.
 pub struct CaseResults {
     experiments: Vec<ExperimentResults>,
+    /// How variants compare.
+    rankings: Mutex<Vec<Ranking>>,
     /// Set when the process is about to exit: no result is reported after that.
     closed: AtomicBool,
 }
@@ -70,7 +73,11 @@ impl CaseResults {
             state: Mutex::new(State { items: vec![None; items], ..State::default() }),
             changed: Condvar::new(),
         };
-        Self { experiments: items.map(slots).collect(), closed: AtomicBool::new(false) }
+        Self {
+            experiments: items.map(slots).collect(),
+            rankings: Mutex::default(),
+            closed: AtomicBool::new(false),
+        }
     }
 
     /// Waits for an item.
@@ -143,6 +150,11 @@ impl CaseResults {
     /// Waits until every experiment has ended.
     pub fn wait_for_all(&self) {
         self.experiments.iter().for_each(|slots| drop(slots.wait_for_end()));
+    }
+
+    /// How variants compare.
+    pub fn take_rankings(&self) -> Vec<Ranking> {
+        std::mem::take(&mut *self.rankings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The summary of each experiment, or how it was interrupted.
@@ -238,6 +250,10 @@ impl Listener for ResultWriter {
         state.ended = true;
         exit_guard::mark_run_ended(experiment);
         slots.changed.notify_all();
+    }
+
+    fn on_variants_compared(&mut self, ranking: Ranking) {
+        self.board.rankings.lock().unwrap_or_else(PoisonError::into_inner).push(ranking);
     }
 }
 

@@ -1,21 +1,24 @@
 //! The test cases of a binary: its experiments as Cargo, nextest and editors see them.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 use cobalt_core::error_chain::{BoxError, format_with_causes};
 use cobalt_core::item::Item;
 use cobalt_core::report::SourceLocation;
-use cobalt_core::store::{InterruptedRun, find_name_conflict};
+use cobalt_core::store::{InterruptedRun, find_name_conflict, new_run_id};
 use cobalt_core::{experiment_name, paths};
 
 use super::args::ExperimentFilter;
+use super::planned_run::NextestProcess;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::experiment::{Declaration, Experiment, Prepared};
+use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant};
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, find_runs_to_resume};
+use crate::session::{Plan, divide_into_variants, find_runs_to_resume};
 use crate::thread_pool;
 
 /// A loaded experiment, or the case that reports why loading failed.
@@ -85,15 +88,43 @@ fn source_place(definition: &ExperimentDefinition) -> SourceLocation {
     SourceLocation::new(definition.file, definition.line)
 }
 
-/// An experiment whose declaration was read, but not its data.
+/// An experiment whose declaration was read, but not its data; of an experiment with variants, one of them.
 pub struct DeclaredExperiment {
     definition: &'static ExperimentDefinition,
     prepared: Result<Prepared, LoadFailure>,
+    /// The data, which the variants share.
+    dataset: SharedDataset,
 }
 
+/// The dataset of an experiment, which is read at most once. An error is kept as text.
+type SharedDataset = Rc<OnceCell<Result<Dataset, String>>>;
+
 impl DeclaredExperiment {
-    /// Reads the declaration.
-    pub fn new(definition: &'static ExperimentDefinition) -> Self {
+    /// Reads the declaration, and divides the experiment into its selected variants. Empty if none is selected.
+    pub fn all(definition: &'static ExperimentDefinition, config: &Config) -> Vec<Self> {
+        let declared = Self::read(definition);
+        let Self { definition, prepared, dataset } = declared;
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(broken) => return vec![Self { definition, prepared: Err(broken), dataset }],
+        };
+        let name = prepared.experiment.declaration.name.clone();
+        let group =
+            NextestProcess::from_environment().map_or_else(new_run_id, |nextest| nextest.run_id(&name));
+        match divide_into_variants(prepared, config.variants(), &group) {
+            Ok(variants) => variants
+                .into_iter()
+                .map(|prepared| Self { definition, prepared: Ok(prepared), dataset: Rc::clone(&dataset) })
+                .collect(),
+            Err(problem) => {
+                let error = Error::Definition { experiment: name, problem };
+                vec![Self { definition, prepared: Err(LoadFailure { case: "definition", error }), dataset }]
+            }
+        }
+    }
+
+    /// Reads the declaration, with all variants.
+    pub fn read(definition: &'static ExperimentDefinition) -> Self {
         let name = (definition.name)();
         let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
         experiment.declaration.source_hash = Some(definition.source_hash);
@@ -102,7 +133,7 @@ impl DeclaredExperiment {
             case: "definition",
             error: Error::Definition { experiment: name, problem: format_with_causes(&*problem) },
         });
-        Self { definition, prepared }
+        Self { definition, prepared, dataset: SharedDataset::default() }
     }
 
     /// The declaration, unless reading it failed.
@@ -120,14 +151,32 @@ impl DeclaredExperiment {
         source_place(self.definition)
     }
 
-    /// The experiment's name.
+    /// The name of its runs: that of the experiment, or of the variant.
     pub fn name(&self) -> String {
+        self.declaration().map_or_else(|| (self.definition.name)(), |declaration| declaration.name.clone())
+    }
+
+    /// The name of the experiment, without the variant.
+    pub fn experiment_name(&self) -> String {
         (self.definition.name)()
     }
 
-    /// The experiment's name in test cases.
+    /// The ID of the variant's run.
+    pub fn variant_run_id(&self) -> Option<String> {
+        self.variant().map(ResolvedVariant::run_id)
+    }
+
+    fn variant(&self) -> Option<&ResolvedVariant> {
+        self.declaration()?.variant.as_ref()
+    }
+
+    /// Its name in test cases: `<experiment>`, or `<experiment>::<variant>`.
     pub fn case_name(&self) -> String {
-        case_name(self.definition)
+        let experiment = case_name(self.definition);
+        match self.variant() {
+            Some(variant) => format!("{experiment}::{}", experiment_name::case_name(&variant.name)),
+            None => experiment,
+        }
     }
 
     /// The missing variable because of which the experiment is a single ignored case.
@@ -136,17 +185,18 @@ impl DeclaredExperiment {
     }
 
     pub fn is_selected_by(&self, filter: &ExperimentFilter<'_>) -> bool {
-        filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
+        let names = [self.experiment_name(), self.name(), self.case_name()];
+        names.iter().any(|name| filter.selects(name, self.tags().iter().map(String::as_str)))
     }
 
     /// Reads the data, and resolves the settings.
     pub fn load(self, config: &Config) -> Suite {
-        Suite { name: case_name(self.definition), plan: self.plan(config) }
+        Suite { name: self.case_name(), plan: self.plan(config) }
     }
 
     /// Refuses an experiment whose name another test target declares too: both would share a baseline and a history.
     fn refuse_namesake(&self, config: &Config) -> Result<(), LoadFailure> {
-        let this = (self.name(), self.place());
+        let this = (self.experiment_name(), self.place());
         let Some(other) =
             find_name_conflict(config.layout(), &paths::workspace_root(&paths::package_root()), &this)
         else {
@@ -162,9 +212,10 @@ impl DeclaredExperiment {
 
     fn plan(self, config: &Config) -> Result<Plan, LoadFailure> {
         self.refuse_namesake(config)?;
-        let dataset = catch_user_panic(self.definition.dataset).map_err(|source| LoadFailure {
+        let read = || catch_user_panic(self.definition.dataset).map_err(|error| format_with_causes(&*error));
+        let dataset = self.dataset.get_or_init(read).clone().map_err(|source| LoadFailure {
             case: "dataset",
-            error: Error::ExperimentDataset { experiment: (self.definition.name)(), source },
+            error: Error::ExperimentDataset { experiment: self.experiment_name(), source: source.into() },
         })?;
         let mut prepared = self.prepared?;
         prepared.experiment.dataset = Ok(dataset);
@@ -258,14 +309,12 @@ impl SelectedExperiments {
         let resumes = !(resume.is_empty() && unknown.is_empty());
         let mut experiments = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
-            let resumed = resumed.map(|index| resume.remove(index));
-            if resumes && resumed.is_none() {
-                continue;
-            }
-            let declared = DeclaredExperiment::new(definition);
-            if declared.is_selected_by(filter) {
-                experiments.push((declared, resumed));
+            for declared in DeclaredExperiment::all(definition, config) {
+                let resumed = resume.iter().position(|run| run.experiment == declared.name());
+                let resumed = resumed.map(|index| resume.remove(index));
+                if !(resumes && resumed.is_none()) && declared.is_selected_by(filter) {
+                    experiments.push((declared, resumed));
+                }
             }
         }
         Self { experiments, unmatched: resume, unknown }

@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Duration;
 
+use cobalt_core::report::ranking::Ranking;
 use cobalt_core::report::{ItemResult, RunVerdict};
 use cobalt_core::reporters::{
-    Event, EventWriter, ItemFinished, RunFinished, TrialTrace, Warning, escape_control, unpriced_note,
+    Event, EventWriter, ItemFinished, RunFinished, TrialTrace, Warning, escape_control, render_ranking,
+    unpriced_note,
 };
 use cobalt_core::wording::count;
 
@@ -179,6 +181,10 @@ impl Listener for EventEmitter {
         self.stream.flush();
         exit_guard::mark_run_ended(experiment);
     }
+
+    fn on_variants_compared(&mut self, ranking: Ranking) {
+        self.stream.send(&Event::VariantsCompared(Box::new(ranking)));
+    }
 }
 
 /// How long cancelled agents may take to drop what they hold.
@@ -254,6 +260,9 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
                 cut_off.extend((kept > 0).then_some(id));
             }
         }
+    }
+    for ranking in board.take_rankings() {
+        print_text(args, &render_ranking(&ranking, args.paint()));
     }
     if let Some(note) = unpriced_note(&without_price) {
         print_text(args, &note);

@@ -43,12 +43,13 @@ pub fn respond(
             return schedule_and_run(definitions, run, args, config, warnings, stream);
         }
         RequestKind::List => {
-            definitions
-                .iter()
-                .for_each(|definition| list_experiment(definition, &filter, args, &config, &mut stream));
+            let declared =
+                definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, &config));
+            declared.for_each(|declared| list_experiment(declared, &filter, args, &config, &mut stream));
         }
         RequestKind::Names => {
-            let declared = definitions.iter().map(|definition| DeclaredExperiment::new(definition));
+            let declared =
+                definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, &config));
             for declared in declared.filter(|declared| declared.is_selected_by(&filter)) {
                 stream.send(&Event::Listed(Box::new(describe_declared(&declared))));
             }
@@ -118,13 +119,12 @@ pub fn open_stream(request: &Request) -> Result<(EventWriter, EventWriter), Stri
 }
 
 fn list_experiment(
-    definition: &'static ExperimentDefinition,
+    declared: DeclaredExperiment,
     filter: &ExperimentFilter<'_>,
     args: &Args,
     config: &Config,
     stream: &mut EventWriter,
 ) {
-    let declared = DeclaredExperiment::new(definition);
     if !declared.is_selected_by(filter) {
         return;
     }

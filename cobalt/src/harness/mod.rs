@@ -118,7 +118,8 @@ fn run(args: &Args) -> Result<i32, String> {
         event_protocol::respond(&request, &definitions, args, config, warnings, stream)?
     } else {
         let filter = request.filter();
-        definitions.retain(|definition| DeclaredExperiment::new(definition).is_selected_by(&filter));
+        let is_selected = |declared: &DeclaredExperiment| declared.is_selected_by(&filter);
+        definitions.retain(|definition| DeclaredExperiment::all(definition, &config).iter().any(is_selected));
         event_protocol::announce_test_output(stream, definitions.len());
         test(&definitions, args, config, warnings)?
     };
@@ -170,8 +171,8 @@ fn test(
 
 /// Prints the cases like libtest. An experiment that is a single case, such as an ignored one, is listed without reading its data.
 fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool, config: &Config) {
-    let cases = definitions.iter().flat_map(|definition| {
-        let declared = DeclaredExperiment::new(definition);
+    let declared = definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, config));
+    let cases = declared.flat_map(|declared| {
         let is_ignored = declared.ignored_without().is_some();
         let names = if whole || is_ignored {
             vec![declared.case_name()]

@@ -9,7 +9,7 @@ use cobalt_core::recordings::RecordingFolder;
 use cobalt_core::report::Shard;
 use cobalt_core::store::{InterruptedRun, derive_id};
 
-use super::cases::{CaseTarget, LoadFailure};
+use super::cases::{CaseTarget, DeclaredExperiment, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
@@ -176,17 +176,22 @@ impl PlannedRun {
 /// Whether the traffic of some experiment may be recorded or replayed.
 pub fn needs_gateway(definitions: &[&'static ExperimentDefinition], config: &Config) -> bool {
     let settings = config.recordings();
-    let is_recorded = |definition: &&ExperimentDefinition| {
-        definition.records.is_some() || resolve_recording(definition, config).mode != RecordMode::Off
+    let is_recorded = |definition: &&'static ExperimentDefinition| {
+        let mut uses = resolve_recordings(definition, config);
+        definition.records.is_some() || uses.any(|used| used.mode != RecordMode::Off)
     };
     let is_recorded = settings.requested != Some(RecordMode::Off) && definitions.iter().any(is_recorded);
     is_recorded || config.limits_requests()
 }
 
-/// How an experiment uses recordings, as far as its declaration tells without being evaluated.
-fn resolve_recording(definition: &ExperimentDefinition, config: &Config) -> ResolvedRecording {
+/// How the variants of an experiment, or the experiment itself, use recordings.
+fn resolve_recordings(
+    definition: &'static ExperimentDefinition,
+    config: &Config,
+) -> impl Iterator<Item = ResolvedRecording> {
     let declared = definition.records.filter(|folder| !folder.is_empty()).map(Recordings::from);
-    config.recordings().resolve(&(definition.name)(), declared.as_ref())
+    let names = DeclaredExperiment::all(definition, config).into_iter().map(|variant| variant.name());
+    names.map(move |name| config.recordings().resolve(&name, declared.as_ref()))
 }
 
 /// Restarts the process with the variables that lead clients to the gateway; returns if they do.
@@ -195,7 +200,8 @@ pub fn lead_clients_to_gateway(
     definitions: &[&'static ExperimentDefinition],
     config: &Config,
 ) -> Result<(), String> {
-    let uses: Vec<_> = definitions.iter().map(|definition| resolve_recording(definition, config)).collect();
+    let uses: Vec<_> =
+        definitions.iter().flat_map(|definition| resolve_recordings(definition, config)).collect();
     // Clients that are built with a placeholder for a key can only replay: the gateway sends nothing for them.
     let replayed = uses.iter().filter(|used| used.mode.replays());
     let folders: Vec<_> = replayed.map(|used| RecordingFolder::new(&used.folder)).collect();

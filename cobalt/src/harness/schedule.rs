@@ -115,8 +115,8 @@ impl Schedule {
         let mut resume = require_runs_to_resume(config.layout())?;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(definitions.len());
-        for definition in definitions {
-            let declared = DeclaredExperiment::new(definition);
+        for declared in definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, config))
+        {
             let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
             let variable = declared.ignored_without();
             let is_ignored = variable.is_some();
@@ -131,7 +131,7 @@ impl Schedule {
                 _ => {
                     let resumed = resume.iter().position(|run| run.experiment == experiment);
                     let resumed = resumed.map(|index| resume.swap_remove(index));
-                    let id = nextest.run_id(&experiment);
+                    let id = declared.variant_run_id().unwrap_or_else(|| nextest.run_id(&experiment));
                     let cases = vec![(name.clone(), CaseTarget::Experiment)];
                     let ready = declared.load(config).plan.and_then(|plan| {
                         let way = match (nextest.is_retry(), resumed) {
@@ -173,7 +173,9 @@ impl Schedule {
         }
         missing.into_result()?;
         for run in left {
-            let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
+            let mut declared =
+                definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, config));
+            let is_here = declared.any(|declared| declared.name() == run.experiment);
             let why =
                 if is_here { "for which another run is resumed" } else { "which is not in this test target" };
             let note = format!("run `{}` belongs to experiment `{}`, {why}", run.id, run.experiment);

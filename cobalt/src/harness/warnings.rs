@@ -44,7 +44,8 @@ pub fn unknown_variables(definitions: &[&'static ExperimentDefinition], config: 
     if unknown.is_empty() {
         return Vec::new();
     }
-    let declared: Vec<_> = definitions.iter().map(|definition| DeclaredExperiment::new(definition)).collect();
+    let declared: Vec<_> =
+        definitions.iter().map(|definition| DeclaredExperiment::read(definition)).collect();
     let is_asked_for = |name: &String| {
         let declarations = declared.iter().filter_map(DeclaredExperiment::declaration);
         declarations.flat_map(|declaration| &declaration.ignore_without).any(|asked| asked == name)

@@ -1,8 +1,9 @@
 //! Evaluates a run: its statistics, its baseline, earlier runs of the same commit, and its thresholds.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
@@ -27,10 +28,11 @@ pub fn evaluate_run(
     report: &mut Report,
     thresholds: &[Threshold],
     summaries: &[FnSummary],
-    baseline: &Baseline,
+    references: &References<'_>,
     duration: Duration,
     config: &Config,
 ) {
+    let References { baseline, variants: _ } = references;
     let thresholds = if report.partial { &[][..] } else { thresholds };
     let base = match baseline {
         Baseline::Found(run) => Some(&*run.id),
@@ -83,6 +85,17 @@ pub fn evaluate_run(
     report.ci_status = status;
     report.update_verdict();
 }
+
+/// What a run is compared with.
+#[derive(Debug)]
+pub struct References<'a> {
+    pub(crate) baseline: &'a Baseline,
+    /// The other variants of the experiment that thresholds name, as far as they were run together.
+    pub(crate) variants: &'a OtherVariants,
+}
+
+/// Other variants of an experiment, by name.
+pub type OtherVariants = BTreeMap<String, Arc<Measurements>>;
 
 /// How a run differs from its baseline, with notes on caveats.
 fn compare_with_baseline(
@@ -304,14 +317,9 @@ mod tests {
             run["items"][0]["latencyMs"] = json!(5);
             run["items"][1]["evaluations"]["e"] = json!({ "error": "no answer" });
         });
-        evaluate_run(
-            &mut report,
-            thresholds,
-            &[],
-            &Baseline::Found(Box::new(baseline)),
-            Duration::ZERO,
-            &config,
-        );
+        let references =
+            References { baseline: &Baseline::Found(Box::new(baseline)), variants: &OtherVariants::new() };
+        evaluate_run(&mut report, thresholds, &[], &references, Duration::ZERO, &config);
         report
     }
 

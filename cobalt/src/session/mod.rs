@@ -12,6 +12,7 @@ mod run;
 mod run_experiment;
 mod summaries;
 mod traffic;
+mod variants;
 
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
@@ -22,13 +23,16 @@ use tokio::task::AbortHandle;
 use crate::config::Config;
 use crate::engine::{self, Event};
 pub(crate) use check::MissingKeys;
-pub(crate) use evaluate_thresholds::{Baseline, evaluate_run};
+pub use evaluate_thresholds::OtherVariants;
+pub(crate) use evaluate_thresholds::{Baseline, References, evaluate_run};
 pub(crate) use plan::{InterruptedRun, Plan, RunEnd, add_missing_thresholds};
 pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
 pub(crate) use run::{ItemSelection, Run, find_runs_to_resume, require_runs_to_resume};
+pub use run_experiment::VariantReports;
 #[cfg(feature = "record")]
 pub(crate) use traffic::gateway;
+pub(crate) use variants::divide_into_variants;
 
 /// Running experiments.
 #[derive(Debug)]

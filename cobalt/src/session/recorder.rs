@@ -6,13 +6,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use cobalt_core::report::{GitState, ItemResult, Report};
-use cobalt_core::store::{JournalHeader, JournalWriter, Layout, StoreError, git_state, write_report};
+use cobalt_core::report::ranking::{RankInput, Ranking, rank};
+use cobalt_core::report::{GitState, ItemResult, Measurements, Report, Threshold};
+use cobalt_core::store::{
+    JournalHeader, JournalWriter, Layout, StoreError, git_state, read_report, write_report,
+};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use super::evaluate_thresholds::{Baseline, evaluate_run};
+use super::evaluate_thresholds::{Baseline, OtherVariants, References, evaluate_run};
 use super::plan::{InterruptedRun, RunEnd, RunOutcome};
+use super::variants::run_id;
 use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
@@ -48,6 +52,12 @@ pub struct Recorder {
     slots: Arc<Semaphore>,
     /// Items of the current batch.
     batch_items: usize,
+    /// Whether the engine has finished, so that all items have arrived.
+    is_complete: bool,
+    /// What other variants are compared with; known once all items have arrived.
+    measured: Option<Arc<Measurements>>,
+    /// The report without its items, once the run of a variant has finished.
+    finished: Option<Report>,
     pub(super) ended: bool,
 }
 
@@ -80,6 +90,9 @@ impl Recorder {
             traffic: work.traffic.clone(),
             slots: Arc::clone(&work.slots),
             batch_items: 0,
+            is_complete: false,
+            measured: None,
+            finished: None,
             ended: false,
         }
     }
@@ -165,15 +178,47 @@ impl Recorder {
         RunEnd::Interrupted(InterruptedRun { experiment: self.header.name.clone(), id, kept, error })
     }
 
-    pub fn finish(&mut self, config: &Config, git: Option<GitState>) -> RunEnd {
+    /// Notes that the engine has finished. What other variants are compared with is measured then, unless items are missing.
+    pub fn complete(&mut self, config: &Config) {
+        self.is_complete = true;
+        if self.header.variant.is_some() && self.items.len() >= self.expected {
+            let items = self.take_items();
+            let report = self.header.report(items);
+            self.measured = Some(Arc::new(Measurements::from_report(&report, config.prices())));
+            self.items = report.items;
+        }
+    }
+
+    /// The items in order.
+    fn take_items(&mut self) -> Vec<ItemResult> {
+        let mut items = std::mem::take(&mut self.items);
+        items.sort_unstable_by_key(|item| item.index);
+        items
+    }
+
+    /// Whether its thresholds compare it with this run.
+    fn compares_with(&self, other: &Self) -> bool {
+        let (Some(variant), Some(reference)) = (&self.header.variant, &other.header.variant) else {
+            return false;
+        };
+        variant.group == reference.group && self.compared_variants().any(|name| name == reference.name)
+    }
+
+    /// The variants that its thresholds compare it with.
+    fn compared_variants(&self) -> impl Iterator<Item = &str> {
+        self.definition.thresholds.iter().filter_map(Threshold::against)
+    }
+
+    /// Ends the run. `others`: the variants of its group that its thresholds compare it with, as far as they are measured.
+    pub fn finish(&mut self, config: &Config, git: Option<GitState>, others: &OtherVariants) -> RunEnd {
         if self.items.len() < self.expected {
             return self.interrupt();
         }
         self.ended = true;
         let duration = self.elapsed();
-        let mut items = std::mem::take(&mut self.items);
-        items.sort_unstable_by_key(|item| item.index);
-        let report = self.report(items, duration, git, config);
+        let items = self.take_items();
+        let report = self.report(items, duration, git, config, others);
+        self.finished = self.header.variant.is_some().then(|| report.without_items());
         let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
         RunEnd::Finished(Box::new(RunOutcome { report, path, unsaved }))
     }
@@ -207,11 +252,13 @@ impl Recorder {
         duration: Duration,
         git: Option<GitState>,
         config: &Config,
+        others: &OtherVariants,
     ) -> Report {
         let declared_at = self.definition.declared_at.clone();
         let mut report = Report { declared_at, git, ..self.header.report(items) };
         let ResolvedDefinition { thresholds, summaries, .. } = &*self.definition;
-        evaluate_run(&mut report, thresholds, summaries, &self.baseline, duration, config);
+        let references = References { baseline: &self.baseline, variants: others };
+        evaluate_run(&mut report, thresholds, summaries, &references, duration, config);
         if let Some(traffic) = &self.traffic {
             traffic.finish(&mut report.summary.traffic);
         }
@@ -249,6 +296,9 @@ pub trait Listener: Send {
 
     /// An experiment has ended.
     fn on_end(&mut self, experiment: usize, ending: RunEnd);
+
+    /// All variants of an experiment have ended.
+    fn on_variants_compared(&mut self, _ranking: Ranking) {}
 }
 
 /// Records until every experiment has ended.
@@ -287,8 +337,15 @@ pub fn record_events(
                     records[experiment].items.push(item);
                 }
                 Event::ExperimentFinished { experiment } => {
-                    let ending = records[experiment].finish(&config, git.state());
-                    listener.on_end(experiment, ending);
+                    records[experiment].complete(&config);
+                    while let Some(ready) = next_ready(&records) {
+                        let others = measured_variants(&records[ready], &records, &config);
+                        let ending = records[ready].finish(&config, git.state(), &others);
+                        listener.on_end(ready, ending);
+                        if let Some(ranking) = rank_variants(&records, ready) {
+                            listener.on_variants_compared(ranking);
+                        }
+                    }
                 }
                 Event::Interrupted => {
                     for (experiment, record) in records.iter_mut().enumerate().filter(|(_, r)| !r.ended) {
@@ -300,6 +357,56 @@ pub fn record_events(
         }
         listener.on_batch_end();
     }
+}
+
+/// A complete run that waits for no other variant.
+fn next_ready(records: &[Recorder]) -> Option<usize> {
+    let waits_for = |record: &Recorder, other: &Recorder| {
+        record.compares_with(other) && !other.is_complete && !other.ended
+    };
+    let is_ready = |record: &Recorder| {
+        record.is_complete && !record.ended && !records.iter().any(|other| waits_for(record, other))
+    };
+    records.iter().position(is_ready)
+}
+
+/// The variants that a run is compared with: those of this process, and those of its group that earlier processes have finished.
+fn measured_variants(record: &Recorder, records: &[Recorder], config: &Config) -> OtherVariants {
+    let Some(variant) = &record.header.variant else { return OtherVariants::new() };
+    let here = |name: &str| {
+        let is_it = |other: &&Recorder| {
+            other
+                .header
+                .variant
+                .as_ref()
+                .is_some_and(|other| other.group == variant.group && other.name == name)
+        };
+        records.iter().find(is_it)?.measured.clone()
+    };
+    let stored = |name: &str| {
+        let path = config.layout().result_of(&run_id(&variant.group, name))?;
+        let report = read_report(&path).ok().filter(|report| !report.partial)?;
+        Some(Arc::new(Measurements::from_report(&report, config.prices())))
+    };
+    let measured = |name: &str| Some((name.to_owned(), here(name).or_else(|| stored(name))?));
+    record.compared_variants().filter_map(measured).collect()
+}
+
+/// Ranks the variants of a run's group once all of them have ended. `None` unless at least two have finished with all items.
+fn rank_variants(records: &[Recorder], ended: usize) -> Option<Ranking> {
+    let group = |record: &Recorder| record.header.variant.as_ref().map(|variant| variant.group.clone());
+    let of_group = group(&records[ended])?;
+    let members: Vec<_> = records.iter().filter(|record| group(record).as_ref() == Some(&of_group)).collect();
+    if !members.iter().all(|record| record.ended) {
+        return None;
+    }
+    let runs = members.iter().filter_map(|record| {
+        let report = record.finished.as_ref().filter(|report| !report.partial)?;
+        Some(RankInput { report, measurements: record.measured.as_deref()? })
+    });
+    let mut runs: Vec<_> = runs.collect();
+    runs.sort_by_key(|run| run.report.variant.as_ref().map(|variant| variant.position));
+    (runs.len() > 1).then(|| rank(&runs))
 }
 
 /// Waits for the next event, and syncs the journals when due.

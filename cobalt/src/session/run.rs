@@ -19,6 +19,7 @@ use super::recorder::Recorder;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
+use crate::experiment::ResolvedVariant;
 
 /// The runs named by `COBALT_RESUME`. An unknown ID is an error.
 ///
@@ -108,7 +109,8 @@ pub struct Run {
 impl Run {
     /// A new run of the selected items.
     pub fn new(plan: Plan, selected: ItemSelection, layout: &Layout) -> Result<Self, Error> {
-        Self::with_id(plan, selected, layout, new_run_id())
+        let id = plan.definition.variant.as_ref().map_or_else(new_run_id, ResolvedVariant::run_id);
+        Self::with_id(plan, selected, layout, id)
     }
 
     /// The same with a given ID.
@@ -170,7 +172,7 @@ impl Run {
             timestamp,
             tags: plan.definition.tags.clone(),
             declared_at: plan.definition.declared_at.clone(),
-            variant: None,
+            variant: plan.definition.variant.as_ref().map(|variant| Box::new(variant.stored())),
             rescored: None,
             config: plan.config(),
             dataset: plan.dataset_summary(),

@@ -1,17 +1,20 @@
 //! `Experiment::run`: runs an experiment value in the caller's runtime.
 
+use cobalt_core::report::ranking::Ranking;
 use cobalt_core::report::{ItemResult, Report};
-use cobalt_core::wording::escape_control;
+use cobalt_core::store::new_run_id;
+use cobalt_core::wording::{self, escape_control};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::{
-    Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, Session, require_runs_to_resume,
+    Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, Session, divide_into_variants,
+    require_runs_to_resume,
 };
 use crate::budget;
-use crate::config::Config;
+use crate::config::{Config, VARIANT};
 use crate::error::Error;
-use crate::experiment::{Agent, Experiment};
+use crate::experiment::{Agent, Experiment, Prepared};
 
 impl Experiment {
     /// Runs the agent over the dataset and returns the report.
@@ -33,25 +36,102 @@ impl Experiment {
     /// - The results cannot be written. The error then contains the report; a run whose journal cannot be written is stopped at once.
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         self.declaration.check_required_variables()?;
-        let config = Config::from_environment()?;
-        if let Some((max, ledger)) = config.max_cost() {
-            budget::limit(*max, ledger.clone());
+        if !self.declaration.variants.is_empty() {
+            let problem = "it has variants; call `run_variants`, which returns the report of each".to_owned();
+            return Err(Error::Definition { experiment: self.declaration.name, problem });
         }
-        let mut plan = Plan::new(self.bind(agent), &config)?;
-        let layout = config.layout();
-        let resumed = require_runs_to_resume(layout)?.into_iter().find(|run| run.experiment == plan.name());
-        let mut missing = MissingKeys::default();
-        let selection = resumed.as_ref().and_then(|run| run.selection.as_deref());
+        let mut reports = run_all(vec![self.bind(agent)], Config::from_environment()?).await?.reports;
+        Ok(reports.pop().expect("each run ends with a report or an error"))
+    }
+
+    /// Runs the agent over the dataset once per variant, all at the same time, and returns the report of each and how they compare.
+    ///
+    /// The agent gets the settings of its variant from [`Context::variant`](crate::Context::variant). An experiment without variants is
+    /// run once.
+    ///
+    /// ```
+    /// use cobalt::{Context, Dataset, ExactMatch, Experiment, Item};
+    /// use serde_json::json;
+    ///
+    /// # async fn example() -> Result<(), cobalt::Error> {
+    /// let dataset = Dataset::from_items([cobalt::item! { "input": "ping", "expectedOutput": "PING" }]);
+    /// let variants = Experiment::new("shouting", dataset)
+    ///     .evaluator(ExactMatch::new("exact", "expectedOutput"))
+    ///     .variant("quiet", json!({ "loud": false }))
+    ///     .variant("loud", json!({ "loud": true }))
+    ///     .save(false)
+    ///     .run_variants(|item: Item, context: Context| async move {
+    ///         let settings: serde_json::Value = context.variant()?;
+    ///         let input = item["input"].as_str().unwrap_or_default();
+    ///         Ok::<_, cobalt::BoxError>(if settings["loud"] == true { input.to_uppercase() } else { input.to_owned() })
+    ///     })
+    ///     .await?;
+    /// assert_eq!(variants.reports[1].summary.scores["exact"].avg, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run), and if the variants are invalid or `COBALT_VARIANT` selects none of them. Reports of other variants
+    /// are in their result files then.
+    pub async fn run_variants<M>(self, agent: impl Agent<M>) -> Result<VariantReports, Error> {
+        self.declaration.check_required_variables()?;
+        let config = Config::from_environment()?;
+        let experiment = self.declaration.name.clone();
+        let names: Vec<_> = self.declaration.variants.names().map(str::to_owned).collect();
+        let invalid = |problem| Error::Definition { experiment: experiment.clone(), problem };
+        let variants =
+            divide_into_variants(self.bind(agent), config.variants(), &new_run_id()).map_err(invalid)?;
+        if variants.is_empty() {
+            let names = wording::join_quoted(names.iter().map(String::as_str));
+            return Err(invalid(format!("none of its variants is selected by {VARIANT}; they are {names}")));
+        }
+        run_all(variants, config).await
+    }
+}
+
+/// The reports of an experiment's variants.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct VariantReports {
+    /// The report of each variant that was run, in the order of their declaration.
+    pub reports: Vec<Report>,
+    /// How they compare; absent if only one of them was run with all items.
+    pub ranking: Option<Ranking>,
+}
+
+/// Runs experiments at the same time: those to resume, or else all.
+async fn run_all(experiments: Vec<Prepared>, config: Config) -> Result<VariantReports, Error> {
+    if let Some((max, ledger)) = config.max_cost() {
+        budget::limit(*max, ledger.clone());
+    }
+    let layout = config.layout();
+    let resumed = require_runs_to_resume(layout)?;
+    let mut missing = MissingKeys::default();
+    let mut planned = Vec::with_capacity(experiments.len());
+    for prepared in experiments {
+        let mut plan = Plan::new(prepared, &config)?;
+        let resumed = resumed.iter().find(|run| run.experiment == plan.name());
+        let selection = resumed.and_then(|run| run.selection.as_deref());
         plan.check(selection, &mut missing)?;
         if selection.is_none() {
             plan.find_baseline(&config)?;
         }
-        missing.into_result()?;
+        planned.push((plan, resumed));
+    }
+    missing.into_result()?;
+    if planned.iter().any(|(_, resumed)| resumed.is_some()) {
+        planned.retain(|(_, resumed)| resumed.is_some());
+    }
+    let mut runs = Vec::with_capacity(planned.len());
+    for (plan, resumed) in planned {
         for warning in plan.warnings() {
             eprintln!("warning: {}", escape_control(&warning.to_string()));
         }
-        let runtime =
-            Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
+        if Handle::try_current().is_err() {
+            return Err(Error::NoRuntime { experiment: plan.name().to_owned() });
+        }
         let run = match resumed {
             Some(run) => Run::resume(plan, layout, &run.id)?,
             None => Run::new(plan, ItemSelection::default(), layout)?,
@@ -59,27 +139,50 @@ impl Experiment {
         if let Some(why) = run.reason() {
             eprintln!("note: {}: {why}", run.plan().name());
         }
-        let (sender, ending) = oneshot::channel();
-        let session = Session::start(vec![run], config, EndListener(Some(sender)), &runtime);
-        // Dropping this future cancels the run.
-        let _cancel = InterruptOnDrop(session.interrupter());
-        match ending.await.expect("the recorder tells how each experiment ended") {
-            RunEnd::Finished(outcome) => outcome.into_report(),
-            RunEnd::Interrupted(interrupted) => Err(interrupted.into()),
-        }
+        runs.push(run);
     }
+    let (sender, ended) = oneshot::channel();
+    let listener =
+        EndListener { endings: runs.iter().map(|_| None).collect(), ranking: None, sender: Some(sender) };
+    let session = Session::start(runs, config, listener, &Handle::current());
+    // Dropping this future cancels the runs.
+    let _cancel = InterruptOnDrop(session.interrupter());
+    let (endings, ranking) = ended.await.expect("the recorder tells how each experiment ended");
+    let reports = endings.into_iter().map(|ending| match ending {
+        RunEnd::Finished(outcome) => outcome.into_report(),
+        RunEnd::Interrupted(interrupted) => Err(interrupted.into()),
+    });
+    Ok(VariantReports { reports: reports.collect::<Result<_, _>>()?, ranking })
 }
 
-/// A listener that only waits for the end of the single experiment.
-struct EndListener(Option<oneshot::Sender<RunEnd>>);
+/// How each run has ended, and how they compare.
+type Endings = (Vec<RunEnd>, Option<Ranking>);
+
+/// A listener that only waits for the end of all runs.
+struct EndListener {
+    endings: Vec<Option<RunEnd>>,
+    ranking: Option<Ranking>,
+    sender: Option<oneshot::Sender<Endings>>,
+}
 
 impl Listener for EndListener {
     fn item(&mut self, _: usize, _: &ItemResult) {}
 
-    fn on_end(&mut self, _: usize, ending: RunEnd) {
-        if let Some(sender) = self.0.take() {
+    fn on_end(&mut self, experiment: usize, ending: RunEnd) {
+        self.endings[experiment] = Some(ending);
+    }
+
+    fn on_variants_compared(&mut self, ranking: Ranking) {
+        self.ranking = Some(ranking);
+    }
+}
+
+impl Drop for EndListener {
+    fn drop(&mut self) {
+        let endings = std::mem::take(&mut self.endings).into_iter().collect::<Option<_>>();
+        if let (Some(sender), Some(endings)) = (self.sender.take(), endings) {
             // The receiver may be gone.
-            let _ = sender.send(ending);
+            let _ = sender.send((endings, self.ranking.take()));
         }
     }
 }

@@ -26,7 +26,8 @@ fn shard(index: u32, items: &[usize], change: impl FnOnce(&mut Value)) -> ShardF
 
 fn merged(files: Vec<ShardFile>) -> Result<Report, MergeError> {
     let folder = tempfile::tempdir().unwrap();
-    merge(files, &Config::load(folder.path(), |_| None).unwrap())
+    let config = Config::load(folder.path(), |_| None).unwrap();
+    merge(files, &config)?.evaluate(&OtherVariants::new(), &config)
 }
 
 #[test]

@@ -10,6 +10,7 @@ use cobalt::report::{Direction, EvaluatorSettings, MeasuredItem, Measurements, M
 pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
     Measurements {
+        variant_of: None,
         measurements: 1,
         id: id.to_owned(),
         name: "answers".to_owned(),

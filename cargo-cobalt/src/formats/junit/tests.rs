@@ -305,6 +305,7 @@ fn nothing_that_was_not_run_or_not_kept_is_left_out_or_shown_as_passed() {
         FinishedExperiment { without_items: Some("the disk is full".to_owned()), ..finished(report(&[])) };
     let results = Results {
         experiments: vec![unsaved],
+        rankings: Vec::new(),
         broken: vec![BrokenExperiment {
             name: "sums".to_owned(),
             error: "no data".to_owned(),

@@ -18,7 +18,21 @@ use crate::report::{Measurements, MetricSettings};
 /// those of latency, tokens, cost and errors, and those of the metrics that agents recorded.
 #[must_use]
 pub fn compare(base: &Measurements, others: &[&Measurements]) -> Vec<Comparison> {
-    let mut drafts: Vec<_> = others.iter().map(|other| Draft::of(base, other)).collect();
+    finish_together(others.iter().map(|other| Draft::of(base, other)).collect())
+}
+
+/// Compares each run with each later one, and corrects the p-values over all pairs. Returns the places of the two runs with each
+/// comparison.
+#[must_use]
+pub fn compare_all(runs: &[&Measurements]) -> Vec<(usize, usize, Comparison)> {
+    let places: Vec<_> =
+        (0..runs.len()).flat_map(|base| (base + 1..runs.len()).map(move |other| (base, other))).collect();
+    let drafts = places.iter().map(|&(base, other)| Draft::of(runs[base], runs[other])).collect();
+    places.into_iter().zip(finish_together(drafts)).map(|((base, other), it)| (base, other, it)).collect()
+}
+
+/// Corrects the p-values of all comparisons together, and decides.
+fn finish_together(mut drafts: Vec<Draft>) -> Vec<Comparison> {
     apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.evaluators));
     apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.amounts));
     apply_holm(drafts.iter_mut().flat_map(|draft| &mut draft.metrics));
@@ -97,7 +111,8 @@ impl Draft {
 }
 
 impl RunIdentity {
-    fn of(run: &Measurements) -> Self {
+    /// The identity of a run.
+    pub(crate) fn of(run: &Measurements) -> Self {
         Self {
             id: run.id.clone(),
             name: run.name.clone(),

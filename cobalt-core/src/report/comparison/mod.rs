@@ -14,7 +14,7 @@ mod paired;
 mod pairs;
 
 pub use super::outcome::ThresholdStatus;
-pub use compare::compare;
+pub use compare::{compare, compare_all};
 pub use gate::{GateResult, evaluate_against};
 pub use item_changes::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
 pub use model::{

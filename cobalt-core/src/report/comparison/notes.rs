@@ -24,8 +24,12 @@ pub fn notes(
     pairs: &[Pair<'_>],
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    if base.name != other.name {
-        notes.push(format!("the runs are of different experiments: `{}` and `{}`", base.name, other.name));
+    if base.experiment() != other.experiment() {
+        notes.push(format!(
+            "the runs are of different experiments: `{}` and `{}`",
+            base.experiment(),
+            other.experiment()
+        ));
     }
     let is_same = base.id == other.id;
     if is_same {

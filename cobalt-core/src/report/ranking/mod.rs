@@ -2,5 +2,8 @@
 //! worse.
 
 mod model;
+mod rank;
+mod recommend;
 
 pub use model::{PairDifference, Preference, RankInterval, RankedRun, RankedScore, Ranking, Recommendation};
+pub use rank::{RankInput, rank};

@@ -105,6 +105,12 @@ impl Threshold {
         self.metric.is_against_baseline()
     }
 
+    /// SHIM
+    #[must_use]
+    pub fn against(&self) -> Option<&str> {
+        None
+    }
+
     /// How the metric is compared with the bound.
     #[must_use]
     pub fn comparison(&self) -> Comparison {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Project;
 use super::errors::refused;
+use crate::config::VariantSelection;
 use crate::config::{
     Config, Flags, OnInconclusive, Reporter, ReporterKind, RerunMode, UnsetVariable, WebhookOn,
 };
@@ -90,6 +91,10 @@ fn flags_become_variables_for_the_test_binaries() {
         resume: vec!["a".to_owned(), "b".to_owned()],
         rerun: Some(RerunMode::Failed),
         shard: Some("2/4".parse().unwrap()),
+        variants: VariantSelection {
+            names: vec!["mini".to_owned(), "large".to_owned()],
+            changes: vec!["model=gpt-4o".parse().unwrap(), "shots=3".parse().unwrap()],
+        },
         baseline: vec!["/w/desk.json".into()],
         reporters: vec![Reporter::new(ReporterKind::Junit)],
         offline: false,
@@ -108,6 +113,8 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_RESUME", "a,b"),
         ("COBALT_ONLY", "failed"),
         ("COBALT_SHARD", "2/4"),
+        ("COBALT_VARIANT", "mini,large"),
+        ("COBALT_SET", "model=gpt-4o;shots=3"),
         ("COBALT_BASELINE", "/w/desk.json"),
         ("COBALT_ON_INCONCLUSIVE", "fail"),
         ("COBALT_RECORD", "auto"),

@@ -1,0 +1,125 @@
+//! The answer in one sentence: which run is the cheapest that is not worse.
+
+use std::cmp::Ordering;
+
+use super::model::{PairDifference, RankedRun, Recommendation};
+use crate::report::comparison::{Quantity, SampleSize, Verdict};
+use crate::wording::{format_decimal, group_decimal, join_quoted};
+
+/// Recommends one of the runs by the evaluators that all of them have.
+pub fn recommend(runs: &[RankedRun], pairs: &[PairDifference], common: &[String]) -> Option<Recommendation> {
+    let by_score = |a: &usize, b: &usize| compare(runs[*a].mean_score, runs[*b].mean_score);
+    let by_cost = |a: &usize, b: &usize| compare(runs[*a].cost_per_1000, runs[*b].cost_per_1000);
+    let places = || 0..runs.len();
+    // Of equal scores, the cheapest and then the first.
+    let best = places().min_by(|a, b| by_score(b, a).then(by_cost(a, b)))?;
+    runs[best].mean_score?;
+    let pairs: Vec<_> = pairs.iter().filter(|pair| decides(pair, common)).collect();
+    let is_worse = |place| pairs.iter().any(|pair| pair.verdict_for(place) == Some(Verdict::Worse));
+    let candidates: Vec<_> = places().filter(|place| !is_worse(*place)).collect();
+    let are_costs_known = candidates.iter().all(|place| runs[*place].cost_per_1000.is_some());
+    let cheapest = candidates.iter().copied().min_by(|a, b| by_cost(a, b).then(by_score(b, a)));
+    let cheapest = cheapest.filter(|_| are_costs_known);
+    let text = match cheapest {
+        Some(cheapest) if cheapest == best => {
+            best_and_cheapest(&runs[best], &others(&candidates, best, runs))
+        }
+        Some(cheapest) => cheaper_than_best(runs, best, cheapest, &pairs),
+        None => without_cheapest(&runs[best], &others(&candidates, best, runs), &candidates),
+    };
+    Some(Recommendation { best, cheapest, text })
+}
+
+/// Unknown values are less than all others.
+fn compare(a: Option<f64>, b: Option<f64>) -> Ordering {
+    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+}
+
+/// Whether a difference makes a run worse than another: in a score that all runs have, or in errors.
+fn decides(pair: &PairDifference, common: &[String]) -> bool {
+    match pair.difference.quantity {
+        Quantity::Score => common.contains(&pair.difference.name),
+        quantity => quantity == Quantity::Errors,
+    }
+}
+
+/// The labels of the runs other than this one.
+fn others<'a>(places: &[usize], but: usize, runs: &'a [RankedRun]) -> Vec<&'a str> {
+    places.iter().filter(|place| **place != but).map(|place| &*runs[*place].label).collect()
+}
+
+fn best_and_cheapest(best: &RankedRun, others: &[&str]) -> String {
+    let (label, score) = (&best.label, score(best));
+    let cost = best.cost_per_1000.map(usd).unwrap_or_default();
+    match others {
+        [] => format!(
+            "`{label}` is best: every other is worse beyond noise; mean score {score}, {cost} per 1,000 items"
+        ),
+        others => format!(
+            "`{label}` has the highest mean score, {score}, and is the cheapest of those that are not worse beyond noise: {cost} per 1,000 \
+             items; not worse either: {}",
+            join_quoted(others.iter().copied())
+        ),
+    }
+}
+
+fn cheaper_than_best(runs: &[RankedRun], best: usize, cheapest: usize, pairs: &[&PairDifference]) -> String {
+    let (this, that) = (&runs[cheapest], &runs[best]);
+    let between = pairs.iter().filter(|pair| {
+        [pair.base, pair.other].contains(&best) && [pair.base, pair.other].contains(&cheapest)
+    });
+    let open: Vec<_> = between.filter(|pair| pair.difference.verdict == Verdict::Inconclusive).collect();
+    let scores = format!("mean score {} instead of {}", score(this), score(that));
+    let cost = match (this.cost_per_1000, that.cost_per_1000) {
+        (Some(own), Some(other)) => format!("{} instead of {} per 1,000 items", usd(own), usd(other)),
+        (Some(own), None) => format!("{} per 1,000 items", usd(own)),
+        _ => String::new(),
+    };
+    if open.is_empty() {
+        return format!(
+            "`{}` is the cheapest that is not worse than `{}`: {scores}, within noise; {cost}",
+            this.label, that.label
+        );
+    }
+    let items = open.iter().map(|pair| pair.difference.items).min().unwrap_or_default();
+    let needed = open.iter().filter_map(|pair| pair.difference.settled_by).max_by_key(|size| size.items);
+    format!(
+        "`{}` is the cheapest that is not shown to be worse than `{}`: {scores}; {cost}; {}",
+        this.label,
+        that.label,
+        too_few(items, needed)
+    )
+}
+
+fn too_few(items: usize, needed: Option<SampleSize>) -> String {
+    let few = format!("{} cannot rule out a relevant difference", crate::wording::count(items, "item"));
+    match needed {
+        Some(size) => format!("{few}, {size} needed"),
+        None => few,
+    }
+}
+
+fn without_cheapest(best: &RankedRun, others: &[&str], candidates: &[usize]) -> String {
+    let (label, score) = (&best.label, score(best));
+    match (candidates, others) {
+        ([], _) => format!(
+            "none is at least as good as all others in every score; `{label}` has the highest mean score, {score}"
+        ),
+        (_, []) => format!("`{label}` is best: every other is worse beyond noise; mean score {score}"),
+        (_, others) => format!(
+            "`{label}` has the highest mean score, {score}; not worse beyond noise: {}. Report costs to see which is the cheapest",
+            join_quoted(others.iter().copied())
+        ),
+    }
+}
+
+fn score(run: &RankedRun) -> String {
+    run.mean_score.map_or_else(|| "unknown".to_owned(), |mean| format_decimal(mean, 3))
+}
+
+/// US dollars with at least two significant digits.
+fn usd(amount: f64) -> String {
+    let decimals =
+        if amount >= 0.1 || amount == 0.0 { 2 } else { 2 + (-amount.log10()).floor().min(9.0) as usize };
+    format!("${}", group_decimal(&format!("{amount:.decimals$}")))
+}
