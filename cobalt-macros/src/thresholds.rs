@@ -5,7 +5,8 @@ mod tests;
 
 use cobalt_thresholds as rules;
 use cobalt_thresholds::{
-    Category, Comparison, EVALUATORS, METRICS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE,
+    BY, Category, Comparison, EVALUATORS, Figure, METRICS, Metric, Subject, VARIANTS, VARIANTS_EXAMPLE,
+    VS_BASELINE, VS_BASELINE_EXAMPLE,
 };
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
@@ -59,15 +60,14 @@ impl Threshold {
     fn parse(expression: &Expr, evaluators: &Evaluators) -> syn::Result<Self> {
         let sides = Sides::of(expression)?;
         let figure = MetricPath::parse(&sides, evaluators)?;
-        let category = &figure.category;
         let shown = source_text(sides.right);
         let comparison = Comparison::from_symbol(&sides.symbol()).ok_or_else(|| {
-            let message = rules::invalid_operator_message(&sides.symbol(), category, figure.metric, &shown);
-            error_at(sides.operator, message)
+            error_at(sides.operator, figure.figure.invalid_operator_message(&sides.symbol(), &shown))
         })?;
-        let bound = ThresholdBound::parse(sides.right, category, figure.metric)?;
-        category
-            .check_comparison(figure.metric, comparison, &shown)
+        let bound = ThresholdBound::parse(sides.right, &figure.figure)?;
+        figure
+            .figure
+            .check_comparison(comparison, &shown)
             .map_err(|message| error_at(sides.operator, message))?;
         Ok(Self { figure, comparison, bound, span: expression.span() })
     }
@@ -79,24 +79,23 @@ fn error_at(tokens: impl ToTokens, message: String) -> syn::Error {
 }
 
 impl ThresholdBound {
-    fn parse(expression: &Expr, category: &Category, metric: Metric) -> syn::Result<Self> {
-        let wrong =
-            |text: &str| syn::Error::new_spanned(expression, category.invalid_bound_message(metric, text));
+    fn parse(expression: &Expr, figure: &Figure) -> syn::Result<Self> {
+        let wrong = |text: &str| syn::Error::new_spanned(expression, figure.invalid_bound_message(text));
         let Some(number) = Number::of(expression) else {
             return match expression {
                 Expr::Lit(_) => Err(wrong(&source_text(expression))),
                 _ => Ok(Self::Computed(expression.clone())),
             };
         };
-        let value = match (number.has_unit(), category) {
-            (false, _) => number.value,
-            (true, category) if category.is_duration() && metric != Metric::Ratio => {
+        let value = match number.has_unit() {
+            false => number.value,
+            true if figure.takes_duration() => {
                 let nanos = number.nanos().map_err(|message| syn::Error::new_spanned(expression, message))?;
                 nanos as f64 / 1e6
             }
-            (true, _) => return Err(wrong(&number.text)),
+            true => return Err(wrong(&number.text)),
         };
-        category.check_bound(metric, value).map_err(|message| error_at(expression, message))?;
+        figure.check_bound(value).map_err(|message| error_at(expression, message))?;
         Ok(Self::Literal(value, number.text))
     }
 }
@@ -203,13 +202,14 @@ fn source_text(expression: &impl ToTokens) -> String {
 
 /// A threshold's left-hand side.
 pub struct MetricPath {
-    pub category: Category,
+    pub figure: Figure,
+    /// The names of variants, to be checked if those of the experiment are known.
+    pub variants: Vec<(String, TokenStream)>,
     /// The name in brackets, if it is computed.
     pub computed_name: Option<Expr>,
     /// Whether the evaluator's name has no quotes.
     pub bare: bool,
     pub category_span: Span,
-    pub metric: Metric,
     pub computed_mark: Option<Expr>,
     pub metric_span: Span,
 }
@@ -225,47 +225,53 @@ impl MetricPath {
             },
             Expr::MethodCall(call) => (&call.receiver, &call.method, Some(call)),
             Expr::Path(path) => return Err(missing_metric(&path.path, sides)),
-            Expr::Index(index) => return Err(missing_metric_of(Subject::of_index(index)?, sides)),
+            Expr::Index(index) => return Err(missing_metric_of(&SubjectPath::of_index(index)?, sides)),
             other => return Err(syn::Error::new_spanned(other, EXAMPLE)),
         };
-        let subject = Subject::parse(base)?;
-        evaluators.check_name(&subject.category, subject.bare, &subject.tokens)?;
-        let category = subject.category;
+        let SubjectPath { subject, variant, computed, bare, tokens } = SubjectPath::parse(base)?;
+        evaluators.check_name(&subject.category, bare, &tokens)?;
         let name = metric.to_string();
-        let known = match subject.against_baseline {
-            true => category.baseline_metric(&name),
-            false => category.metric(&name),
+        let mut variants = Vec::from_iter(variant);
+        let is_against_variant = Metric::from_variant_name(&name).is_some();
+        let figure = match call {
+            Some(call) if is_against_variant => {
+                let (other, tokens) = variant_argument(call, &subject)?;
+                variants.push((other.clone(), tokens));
+                subject.figure_against(&name, &other)
+            }
+            None if is_against_variant => Err(subject.missing_variant_message(&name)),
+            _ => subject.figure(&name),
         };
-        let mut figure = Self {
-            metric: known.map_err(|message| error_at(metric, message))?,
-            category,
-            computed_name: subject.computed,
-            bare: subject.bare,
-            category_span: subject.tokens.span(),
+        let mut path = Self {
+            figure: figure.map_err(|message| error_at(metric, message))?,
+            variants,
+            computed_name: computed,
+            bare,
+            category_span: tokens.span(),
             computed_mark: None,
             metric_span: metric.span(),
         };
-        if let Some(call) = call {
-            figure.parse_pass_mark(call)?;
+        if let Some(call) = call.filter(|_| !is_against_variant) {
+            path.parse_pass_mark(call)?;
         }
-        Ok(figure)
+        Ok(path)
     }
 
     fn parse_pass_mark(&mut self, call: &ExprMethodCall) -> syn::Result<()> {
-        if !matches!(self.metric, Metric::PassRate(_)) {
-            let text = self.category.metric_text(self.metric);
+        let text = &self.figure;
+        if !matches!(text.metric, Metric::PassRate(_) | Metric::MinPassRate(_)) {
             let message = format!("only `pass_rate` takes a pass mark: write `{text}` without parentheses");
             return Err(syn::Error::new_spanned(call, message));
         }
         let [mark] = Vec::from_iter(&call.args)[..] else {
-            let text = self.category.metric_text(self.metric);
-            let message = format!("`pass_rate` takes at most one pass mark: write `{text}(0.6)` or `{text}`");
+            let name = text.metric.name();
+            let message = format!("`{name}` takes at most one pass mark: write `{text}(0.6)` or `{text}`");
             return Err(syn::Error::new_spanned(call, message));
         };
         match Number::of(mark) {
             Some(number) if !number.has_unit() => {
-                self.metric =
-                    self.metric.with_pass_mark(number.value).map_err(|message| error_at(mark, message))?;
+                let metric = self.figure.metric.with_pass_mark(number.value);
+                self.figure.metric = metric.map_err(|message| error_at(mark, message))?;
             }
             None if !is_literal(mark) => self.computed_mark = Some(mark.clone()),
             _ => return Err(syn::Error::new_spanned(mark, "a pass mark is a number from 0 to 1")),
@@ -274,26 +280,59 @@ impl MetricPath {
     }
 }
 
-/// The part before the metric: a category or an evaluator.
-struct Subject {
-    category: Category,
+/// The variant in `drop_from(large)` or `drop_from("gpt-4o")`.
+fn variant_argument(call: &ExprMethodCall, subject: &Subject) -> syn::Result<(String, TokenStream)> {
+    let missing = || error_at(call, subject.missing_variant_message(&call.method.to_string()));
+    let [argument] = Vec::from_iter(&call.args)[..] else { return Err(missing()) };
+    let name = match ungroup(argument) {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => name.value(),
+        other => path_of(other).and_then(Path::get_ident).ok_or_else(missing)?.unraw().to_string(),
+    };
+    Ok((name, argument.to_token_stream()))
+}
+
+/// The part before the metric: a category or an evaluator, of a variant, by groups, or against the baseline.
+struct SubjectPath {
+    subject: Subject,
+    /// The variant's name.
+    variant: Option<(String, TokenStream)>,
     computed: Option<Expr>,
     bare: bool,
-    against_baseline: bool,
     tokens: TokenStream,
 }
 
-impl Subject {
+impl SubjectPath {
     fn parse(base: &Expr) -> syn::Result<Self> {
+        if let Some((variant, rest)) = split_variant(base) {
+            let (name, tokens) = variant?;
+            let mut path = Self::parse(&rest)?;
+            path.subject.variant = Some(name.clone());
+            return Ok(Self { variant: Some((name, tokens)), ..path });
+        }
         match ungroup(base) {
             Expr::Path(path) => Self::of_path(&path.path),
             Expr::Index(index) => Self::of_index(index),
+            Expr::MethodCall(call) if call.method == BY => {
+                let mut path = Self::parse(&call.receiver)?;
+                let [Expr::Lit(ExprLit { lit: Lit::Str(field), .. })] = Vec::from_iter(&call.args)[..] else {
+                    return Err(error_at(call, path.subject.missing_field_message()));
+                };
+                path.subject.by = Some(field.value());
+                Ok(path)
+            }
             Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_vs_baseline(base) => {
-                Ok(Self { against_baseline: true, ..Self::of_name(name)? })
+                let mut path = Self::of_name(name)?;
+                path.subject.vs_baseline = true;
+                Ok(path)
             }
             Expr::Field(field) => Err(error_at(field, not_a_category(&field.base))),
             _ => Err(syn::Error::new_spanned(base, format!("not a category or an evaluator: {EXAMPLE}"))),
         }
+    }
+
+    fn new(category: Category, computed: Option<Expr>, bare: bool, tokens: TokenStream) -> Self {
+        let subject = Subject { variant: None, vs_baseline: false, category, by: None };
+        Self { subject, variant: None, computed, bare, tokens }
     }
 
     fn of_path(path: &Path) -> syn::Result<Self> {
@@ -318,9 +357,11 @@ impl Subject {
         if text == VS_BASELINE {
             return Err(error_at(name, missing_baseline_metric()));
         }
+        if text == VARIANTS {
+            return Err(error_at(name, missing_variant_metric()));
+        }
         let category = Category::from_name(&text).unwrap_or(Category::Evaluator(text));
-        let tokens = name.to_token_stream();
-        Ok(Self { category, computed: None, bare: true, against_baseline: false, tokens })
+        Ok(Self::new(category, None, true, name.to_token_stream()))
     }
 
     fn of_index(index: &ExprIndex) -> syn::Result<Self> {
@@ -338,9 +379,59 @@ impl Subject {
             }
             computed => (source_text(computed), Some(computed.clone())),
         };
-        let tokens = index.index.to_token_stream();
-        Ok(Self { category: category(name)?, computed, bare: false, against_baseline, tokens })
+        let mut path = Self::new(category(name)?, computed, false, index.index.to_token_stream());
+        path.subject.vs_baseline = against_baseline;
+        Ok(path)
     }
+}
+
+/// The variant of `variants.mini.…` or `variants["gpt-4o"].…`, and the expression without it.
+fn split_variant(expression: &Expr) -> Option<(syn::Result<(String, TokenStream)>, Expr)> {
+    match ungroup(expression) {
+        Expr::Field(field) => {
+            if let (Some(name), Member::Named(member)) = (variant_of(&field.base), &field.member) {
+                let path = syn::ExprPath { attrs: Vec::new(), qself: None, path: member.clone().into() };
+                return Some((name, Expr::Path(path)));
+            }
+            let (name, rest) = split_variant(&field.base)?;
+            Some((name, Expr::Field(ExprField { base: Box::new(rest), ..field.clone() })))
+        }
+        Expr::Index(index) => {
+            let (name, rest) = split_variant(&index.expr)?;
+            Some((name, Expr::Index(ExprIndex { expr: Box::new(rest), ..index.clone() })))
+        }
+        Expr::MethodCall(call) => {
+            let (name, rest) = split_variant(&call.receiver)?;
+            Some((name, Expr::MethodCall(ExprMethodCall { receiver: Box::new(rest), ..call.clone() })))
+        }
+        _ => None,
+    }
+}
+
+/// The name in `variants.mini` or `variants["gpt-4o"]`.
+fn variant_of(expression: &Expr) -> Option<syn::Result<(String, TokenStream)>> {
+    let is_prefix =
+        |expression: &Expr| path_of(ungroup(expression)).is_some_and(|path| path.is_ident(VARIANTS));
+    match ungroup(expression) {
+        Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_prefix(base) => {
+            Some(Ok((name.unraw().to_string(), name.to_token_stream())))
+        }
+        Expr::Index(index) if is_prefix(&index.expr) => Some(match ungroup(&index.index) {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => {
+                Ok((name.value(), index.index.to_token_stream()))
+            }
+            other => {
+                let message =
+                    format!("a variant's name in brackets is a string: write `{VARIANTS}[\"any name\"]`");
+                Err(error_at(other, message))
+            }
+        }),
+        _ => None,
+    }
+}
+
+fn missing_variant_metric() -> String {
+    format!("missing metric: write, for example, `{VARIANTS_EXAMPLE}`")
 }
 
 /// `concise["x"].avg`
@@ -370,8 +461,8 @@ fn not_a_category(base: &Expr) -> String {
 }
 
 /// `metrics["retrieved"] >= 5`
-fn missing_metric_of(subject: Subject, sides: &Sides<'_>) -> syn::Error {
-    let (category, symbol, bound) = (&subject.category, sides.symbol(), source_text(sides.right));
+fn missing_metric_of(path: &SubjectPath, sides: &Sides<'_>) -> syn::Error {
+    let (category, symbol, bound) = (&path.subject.category, sides.symbol(), source_text(sides.right));
     let metric = category.metrics()[0];
     let message = format!("missing metric: write, for example, `{category}.{metric} {symbol} {bound}`");
     syn::Error::new_spanned(sides.left, message)
@@ -408,11 +499,9 @@ impl Threshold {
             }
             ThresholdBound::Computed(expression) => {
                 let place = generated_span(expression.span());
-                let convert = match self.figure.category {
-                    ref category if category.is_duration() && self.figure.metric != Metric::Ratio => {
-                        quote_spanned!(place=> LatencyBound::latency_bound)
-                    }
-                    _ => quote_spanned!(place=> NumberBound::number_bound),
+                let convert = match self.figure.figure.takes_duration() {
+                    true => quote_spanned!(place=> LatencyBound::latency_bound),
+                    false => quote_spanned!(place=> NumberBound::number_bound),
                 };
                 let library = library.at(place);
                 let bound = quote_spanned!(place=> #library::private::threshold::#convert(#expression));
@@ -420,13 +509,19 @@ impl Threshold {
             }
         };
         let library = library.at(span);
+        let Figure { variant, by, against, .. } = &self.figure.figure;
+        let named = [("with_variant", variant), ("with_by", by), ("with_against", against)];
+        let named = named.into_iter().filter_map(|(method, name)| {
+            let (method, name) = (Ident::new(method, span), name.as_ref()?);
+            Some(quote_spanned!(span=> .#method(#name)))
+        });
         quote_spanned! {span=>
             #library::private::threshold::Threshold::new(
                 #category,
                 #metric,
                 #library::private::threshold::Comparison::#comparison,
                 #bound,
-            )#label
+            )#label #(#named)*
         }
     }
 }
@@ -436,7 +531,7 @@ impl MetricPath {
         let span = generated_span(self.category_span);
         let library = evaluators.library().at(span);
         let category = quote_spanned!(span=> #library::private::threshold::Category);
-        let (variant, name) = match &self.category {
+        let (variant, name) = match &self.figure.category {
             Category::Score => ("Score", None),
             Category::Latency => ("Latency", None),
             Category::TimeToFirstToken => ("TimeToFirstToken", None),
@@ -457,7 +552,7 @@ impl MetricPath {
                 quote_spanned!(span=> #category::#variant(::core::convert::Into::into(#name)))
             }
             (Some(name), None) => {
-                let name = match self.category {
+                let name = match self.figure.category {
                     Category::Evaluator(_) => evaluators.name_expression(name, self.bare, span),
                     _ => quote_spanned!(span=> #name),
                 };
@@ -470,21 +565,23 @@ impl MetricPath {
         let span = generated_span(self.metric_span);
         let path = library.at(span);
         let metric = quote_spanned!(span=> #path::private::threshold::Metric);
-        let mark = match (self.metric, &self.computed_mark) {
-            (Metric::PassRate(_), Some(mark)) => {
+        let mark = match (self.figure.metric, &self.computed_mark) {
+            (Metric::PassRate(_) | Metric::MinPassRate(_), Some(mark)) => {
                 let place = generated_span(mark.span());
                 let library = library.at(place);
                 let mark =
                     quote_spanned!(place=> #library::private::threshold::NumberBound::number_bound(#mark));
                 quote_spanned!(span=> (::core::option::Option::Some(#mark)))
             }
-            (Metric::PassRate(Some(mark)), None) => {
+            (Metric::PassRate(Some(mark)) | Metric::MinPassRate(Some(mark)), None) => {
                 quote_spanned!(span=> (::core::option::Option::Some(#mark)))
             }
-            (Metric::PassRate(None), None) => quote_spanned!(span=> (::core::option::Option::None)),
+            (Metric::PassRate(None) | Metric::MinPassRate(None), None) => {
+                quote_spanned!(span=> (::core::option::Option::None))
+            }
             _ => TokenStream::new(),
         };
-        let variant = match self.metric {
+        let variant = match self.figure.metric {
             Metric::Avg => "Avg",
             Metric::Min => "Min",
             Metric::Max => "Max",
@@ -497,6 +594,9 @@ impl MetricPath {
             Metric::Drop => "Drop",
             Metric::Rise => "Rise",
             Metric::Ratio => "Ratio",
+            Metric::MinAvg => "MinAvg",
+            Metric::MinPassRate(_) => "MinPassRate",
+            Metric::MaxAvg => "MaxAvg",
         };
         let variant = Ident::new(variant, span);
         quote_spanned!(span=> #metric::#variant #mark)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::messages::{join_quoted, out_of_range_message};
-use crate::{Comparison, Direction, EVALUATORS, METRICS, Metric, VS_BASELINE};
+use crate::{Direction, EVALUATORS, METRICS, Metric, VARIANTS, VS_BASELINE};
 
 /// What a threshold measures.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -132,6 +132,28 @@ impl Category {
         }
     }
 
+    /// The names of this category's metrics against another variant.
+    #[doc(hidden)]
+    pub fn variant_metrics(&self) -> Vec<&'static str> {
+        let names = self.baseline_metrics().iter();
+        names.filter_map(|name| Metric::from_name(name)?.variant_name()).collect()
+    }
+
+    /// The names of this category's metrics of the worst group.
+    pub fn group_metrics(&self) -> &'static [&'static str] {
+        match self {
+            Self::Score | Self::Evaluator(_) => &["min_avg", "min_pass_rate"],
+            Self::Latency | Self::Tokens | Self::Cost => &["max_avg"],
+            Self::CustomMetric(_) => &["min_avg", "max_avg"],
+            Self::JudgeCost
+            | Self::TimeToFirstToken
+            | Self::ModelTokens(_)
+            | Self::ModelCost(_)
+            | Self::ModelCalls
+            | Self::ToolCalls => &[],
+        }
+    }
+
     /// Whether the values are scores from 0 to 1.
     #[doc(hidden)]
     pub fn is_score(&self) -> bool {
@@ -174,31 +196,77 @@ impl Category {
         })
     }
 
+    /// The metric with this name against another variant, or an error that suggests one.
+    pub(crate) fn variant_metric(&self, name: &str) -> Result<Metric, String> {
+        let known = self.variant_metrics();
+        match Metric::from_variant_name(name) {
+            Some(metric) if known.contains(&name) => Ok(metric),
+            _ if known.is_empty() => Err(format!("`{self}` cannot be compared with a variant")),
+            _ => Err(format!("`{self}` has no metric `{name}` against a variant: {}", list_metrics(&known))),
+        }
+    }
+
+    /// The metric of the worst group with this name, or an error that suggests one.
+    pub(crate) fn group_metric(&self, field: &str, name: &str) -> Result<Metric, String> {
+        let known = self.group_metrics();
+        match Metric::from_name(name) {
+            Some(metric) if known.contains(&name) => return Ok(metric),
+            _ if known.is_empty() => return Err(format!("`{self}` cannot be measured by groups")),
+            _ => {}
+        }
+        let figure = format!("{self}.by({})", quoted(field));
+        let meant = known.iter().find(|known| known.ends_with(&format!("_{name}"))).copied();
+        let meant = meant.or_else(|| Metric::suggest(name, known).filter(|meant| known.contains(meant)));
+        let listed = list_metrics(known);
+        Err(match meant {
+            Some(meant) => format!("`{figure}` has no metric `{name}`: did you mean `{meant}`? ({listed})"),
+            None => format!("`{figure}` has no metric `{name}`: {listed}"),
+        })
+    }
+
+    /// An example of a metric by groups: `score.by("category").min_avg`.
+    pub(crate) fn group_example(&self, field: &str) -> String {
+        let metric = self.group_metrics().first().unwrap_or(&"min_avg");
+        format!("{self}.by({}).{metric}", quoted(field))
+    }
+
     fn unknown_metric_message(&self, name: &str) -> String {
         let category = self;
         if self.baseline_metrics().contains(&name) {
+            let against = Metric::from_name(name).and_then(Metric::variant_name).unwrap_or_default();
             return format!(
                 "`{category}` has no metric `{name}`: to compare with a baseline, write \
-                 `{VS_BASELINE}.{category}.{name}`"
+                 `{VS_BASELINE}.{category}.{name}`; with a variant, `{category}.{against}(name)`"
+            );
+        }
+        if self.group_metrics().contains(&name) {
+            return format!(
+                "`{category}` has no metric `{name}`: to measure the worst group of items, write \
+                 `{category}.by(\"category\").{name}`"
             );
         }
         if name == "max" && self.metrics().contains(&"total") {
             return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
         }
-        let known = list_metrics(self.metrics());
-        match Metric::suggest(name, self.metrics()).filter(|meant| self.metrics().contains(meant)) {
-            Some(meant) => {
-                format!("`{category}` has no metric `{name}`: did you mean `{meant}`? ({known})")
-            }
-            None => format!("`{category}` has no metric `{name}`: {known}"),
+        let listed = list_metrics(self.metrics());
+        let suggested =
+            |known: &[&'static str]| Metric::suggest(name, known).filter(|meant| known.contains(meant));
+        if let Some(meant) = suggested(self.metrics()) {
+            return format!("`{category}` has no metric `{name}`: did you mean `{meant}`? ({listed})");
         }
+        if let Some(meant) = suggested(&self.variant_metrics()) {
+            return format!("`{category}` has no metric `{name}`: did you mean `{meant}(name)`? ({listed})");
+        }
+        format!("`{category}` has no metric `{name}`: {listed}")
     }
 
     /// Whether a metric needs a lower or an upper bound; `None` if it takes both.
     #[doc(hidden)]
     pub fn direction(&self, metric: Metric) -> Option<Direction> {
         Some(match (self.is_score(), metric) {
-            (_, metric) if metric.is_against_baseline() => Direction::Upper,
+            (_, metric) if metric.compares_runs() => Direction::Upper,
+            (_, Metric::MinAvg | Metric::MinPassRate(_)) => Direction::Lower,
+            (_, Metric::MaxAvg) => Direction::Upper,
             _ if matches!(self, Self::CustomMetric(_)) => return None,
             (true, Metric::Max) => Direction::Upper,
             (true, _) | (false, Metric::Min) => Direction::Lower,
@@ -206,46 +274,12 @@ impl Category {
         })
     }
 
-    /// Rejects a comparison that would require bad values; `bound` is its source text.
-    #[doc(hidden)]
-    pub fn check_comparison(
-        &self,
-        metric: Metric,
-        comparison: Comparison,
-        bound: &str,
-    ) -> Result<(), String> {
-        let side = match self.direction(metric) {
-            Some(direction) if comparison.direction() == direction => return Ok(()),
-            None => return Ok(()),
-            Some(Direction::Lower) => "needs a lower bound",
-            Some(Direction::Upper) => "needs an upper bound",
-        };
-        let right = comparison.mirrored();
-        let figure = self.metric_text(metric);
-        let message = format!("`{figure}` {side}: write `{figure} {right} {bound}`");
-        Err(message)
-    }
-
-    /// The left-hand side of a threshold: `score.avg`, `vs_baseline.score.drop`.
-    #[doc(hidden)]
-    pub fn metric_text(&self, metric: Metric) -> String {
-        metric.text_for(&self.to_string())
-    }
-
-    /// The message for a bound of the wrong kind.
-    #[doc(hidden)]
-    pub fn invalid_bound_message(&self, metric: Metric, bound: &str) -> String {
-        let subject = if metric.is_against_baseline() { self.metric_text(metric) } else { self.to_string() };
-        format!("the bound of `{subject}` must be {}, not `{bound}`", self.bound_kind(metric))
-    }
-
     /// Rejects a bound that is out of range.
-    #[doc(hidden)]
-    pub fn check_bound(&self, metric: Metric, bound: f64) -> Result<(), String> {
+    pub(crate) fn check_bound(&self, metric: Metric, bound: f64) -> Result<(), String> {
         if self.is_score() && !(0.0..=1.0).contains(&bound) {
             return Err(format!("scores {}", out_of_range_message(bound)));
         }
-        if matches!(self, Self::CustomMetric(_)) && !metric.is_against_baseline() && bound.is_finite() {
+        if matches!(self, Self::CustomMetric(_)) && !metric.compares_runs() && bound.is_finite() {
             return Ok(());
         }
         if !bound.is_finite() || bound < 0.0 {
@@ -256,9 +290,9 @@ impl Category {
     }
 
     /// Describes a bound of this category in messages.
-    fn bound_kind(&self, metric: Metric) -> &'static str {
+    pub(crate) fn bound_kind(&self, metric: Metric) -> &'static str {
         match self {
-            _ if metric == Metric::Ratio => "a number such as `1.1`, for 10% more than the baseline",
+            _ if metric == Metric::Ratio => "a number such as `1.1`, for 10% more",
             Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
             Self::Latency | Self::TimeToFirstToken => {
                 "a duration such as `5s` or `800ms`, or a number of milliseconds"
@@ -289,16 +323,27 @@ impl fmt::Display for Category {
             Self::CustomMetric(name) => (METRICS, name),
             _ => return formatter.write_str(&self.name()),
         };
-        let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
-        write!(formatter, r#"{prefix}["{escaped}"]"#)
+        write!(formatter, "{prefix}[{}]", quoted(name))
     }
+}
+
+/// A name in quotes, with escapes.
+pub(crate) fn quoted(name: &str) -> String {
+    let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
+    format!(r#""{escaped}""#)
 }
 
 /// Whether an evaluator's name needs no quotes: an identifier that is not reserved.
 pub fn is_plain_name(name: &str) -> bool {
-    let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
-        && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
-    identifier && ![EVALUATORS, METRICS, VS_BASELINE].contains(&name) && Category::from_name(name).is_none()
+    is_identifier(name)
+        && ![EVALUATORS, METRICS, VARIANTS, VS_BASELINE].contains(&name)
+        && Category::from_name(name).is_none()
+}
+
+/// Whether a name consists of letters, digits and `_`, and does not start with a digit.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
 }
 
 #[cfg(test)]
@@ -321,36 +366,15 @@ mod tests {
             for metric in category.metrics() {
                 assert_eq!(category.metric(metric).unwrap().to_string(), *metric);
             }
+            for metric in category.variant_metrics() {
+                assert_eq!(category.variant_metric(metric).unwrap().variant_name(), Some(metric));
+            }
+            for metric in category.group_metrics() {
+                assert_eq!(category.group_metric("field", metric).unwrap().to_string(), *metric);
+            }
             for metric in category.baseline_metrics() {
-                assert!(category.baseline_metric(metric).unwrap().is_against_baseline());
+                assert!(category.baseline_metric(metric).unwrap().compares_runs());
             }
         }
-    }
-
-    #[test]
-    fn a_metric_of_ones_own_takes_any_bound() {
-        let category = Category::CustomMetric("drift".to_owned());
-        for comparison in [Comparison::AtLeast, Comparison::Below] {
-            assert_eq!(category.check_comparison(Metric::Avg, comparison, "-1"), Ok(()));
-        }
-        assert_eq!(category.check_bound(Metric::Avg, -1.0), Ok(()));
-        assert!(category.check_bound(Metric::Avg, f64::NAN).is_err());
-        assert!(category.check_bound(Metric::Drop, -1.0).is_err(), "an allowance");
-        assert!(category.check_comparison(Metric::Drop, Comparison::AtLeast, "1").is_err());
-    }
-
-    #[test]
-    fn a_comparison_for_bad_values_is_refused_with_the_right_one() {
-        let refused = |category: Category, metric, comparison| {
-            category.check_comparison(metric, comparison, "1").unwrap_err()
-        };
-        assert_eq!(
-            refused(Category::Score, Metric::Avg, Comparison::AtMost),
-            "`score.avg` needs a lower bound: write `score.avg >= 1`"
-        );
-        assert_eq!(
-            refused(Category::Latency, Metric::P95, Comparison::Above),
-            "`latency.p95` needs an upper bound: write `latency.p95 < 1`"
-        );
     }
 }

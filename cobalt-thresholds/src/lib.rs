@@ -5,11 +5,13 @@
 
 mod category;
 mod comparison;
+mod figure;
 mod messages;
 mod metric;
 
 pub use category::{Category, is_plain_name};
 pub use comparison::{Comparison, Direction};
+pub use figure::{Figure, Subject};
 pub use messages::{DURATION_UNITS, closest, duration_nanos, join_quoted, out_of_range_message};
 pub use metric::Metric;
 
@@ -25,12 +27,11 @@ pub const VS_BASELINE: &str = "vs_baseline";
 /// An example of a threshold against a baseline, for messages.
 pub const VS_BASELINE_EXAMPLE: &str = "vs_baseline.score.drop <= 0.02";
 
-/// The message for `=`, `==` and `!=`.
-pub fn invalid_operator_message(symbol: &str, category: &Category, metric: Metric, bound: &str) -> String {
-    let right = match category.direction(metric) {
-        Some(Direction::Lower) | None => Comparison::AtLeast,
-        Some(Direction::Upper) => Comparison::AtMost,
-    };
-    let figure = category.metric_text(metric);
-    format!("`{symbol}` cannot be used in a threshold: write `{figure} {right} {bound}`")
-}
+/// The prefix of thresholds for one variant: `variants.mini.score.avg`.
+pub const VARIANTS: &str = "variants";
+
+/// An example of a threshold for one variant, for messages.
+pub const VARIANTS_EXAMPLE: &str = "variants.mini.score.avg >= 0.8";
+
+/// What stands before the field of groups: `score.by("category").min_avg`.
+pub const BY: &str = "by";

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::VS_BASELINE;
 use crate::messages::{closest, out_of_range_message};
 
 /// The metric of a threshold.
@@ -26,12 +25,18 @@ pub enum Metric {
     Total,
     /// The value for the whole run.
     Value,
-    /// How much the mean is below that of the baseline: of a score, from 0 to 1.
+    /// How much the mean is below that of the baseline or of another variant: of a score, from 0 to 1.
     Drop,
-    /// How much the mean is above that of the baseline: milliseconds per item, tokens or US dollars per trial.
+    /// How much the mean is above that of the baseline or of another variant: milliseconds per item, tokens or US dollars per trial.
     Rise,
-    /// The mean divided by that of the baseline: 1.1 for 10% more.
+    /// The mean divided by that of the baseline or of another variant: 1.1 for 10% more.
     Ratio,
+    /// The smallest mean of a group of items.
+    MinAvg,
+    /// The smallest pass rate of a group of items, with this pass mark or else the evaluator's.
+    MinPassRate(Option<f64>),
+    /// The largest mean of a group of items.
+    MaxAvg,
 }
 
 impl Metric {
@@ -51,6 +56,9 @@ impl Metric {
             "drop" => Self::Drop,
             "rise" => Self::Rise,
             "ratio" => Self::Ratio,
+            "min_avg" => Self::MinAvg,
+            "min_pass_rate" => Self::MinPassRate(None),
+            "max_avg" => Self::MaxAvg,
             _ => return None,
         })
     }
@@ -70,21 +78,32 @@ impl Metric {
             Self::Drop => "drop",
             Self::Rise => "rise",
             Self::Ratio => "ratio",
+            Self::MinAvg => "min_avg",
+            Self::MinPassRate(_) => "min_pass_rate",
+            Self::MaxAvg => "max_avg",
         }
     }
 
-    /// Whether the metric compares a run with its baseline.
-    pub fn is_against_baseline(self) -> bool {
+    /// Whether the metric compares a run with another one: its baseline, or that of another variant.
+    pub fn compares_runs(self) -> bool {
         matches!(self, Self::Drop | Self::Rise | Self::Ratio)
     }
 
-    /// The metric of a category or evaluator, as written in a threshold.
+    /// The metric's name against another variant: `drop_from` in `drop_from(large)`.
     #[doc(hidden)]
-    pub fn text_for(self, subject: &str) -> String {
-        match self.is_against_baseline() {
-            true => format!("{VS_BASELINE}.{subject}.{self}"),
-            false => format!("{subject}.{self}"),
-        }
+    pub fn variant_name(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Drop => "drop_from",
+            Self::Rise => "rise_from",
+            Self::Ratio => "ratio_to",
+            _ => return None,
+        })
+    }
+
+    /// The metric with this name against another variant.
+    #[doc(hidden)]
+    pub fn from_variant_name(name: &str) -> Option<Self> {
+        [Self::Drop, Self::Rise, Self::Ratio].into_iter().find(|metric| metric.variant_name() == Some(name))
     }
 
     /// Synonyms, and the metrics that they refer to.
@@ -119,7 +138,10 @@ impl Metric {
     pub fn with_pass_mark(self, mark: f64) -> Result<Self, String> {
         match self {
             Self::PassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::PassRate(Some(mark))),
-            Self::PassRate(_) => Err(format!("pass marks {}", out_of_range_message(mark))),
+            Self::MinPassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::MinPassRate(Some(mark))),
+            Self::PassRate(_) | Self::MinPassRate(_) => {
+                Err(format!("pass marks {}", out_of_range_message(mark)))
+            }
             _ => Err(format!("only `pass_rate` takes a pass mark: write `{self}` without parentheses")),
         }
     }
@@ -128,7 +150,9 @@ impl Metric {
 impl fmt::Display for Metric {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PassRate(Some(mark)) => write!(formatter, "pass_rate({mark})"),
+            Self::PassRate(Some(mark)) | Self::MinPassRate(Some(mark)) => {
+                write!(formatter, "{}({mark})", self.name())
+            }
             _ => formatter.write_str(self.name()),
         }
     }

@@ -58,6 +58,8 @@ pub struct ResolvedVariant {
     /// The experiment's name, without the variant.
     pub(crate) experiment: String,
     pub(crate) name: String,
+    /// Its name before its settings were changed for this run.
+    pub(crate) declared_name: String,
     /// The ID that the runs of all variants share.
     pub(crate) group: String,
     /// Its place among the variants as declared, from 0.

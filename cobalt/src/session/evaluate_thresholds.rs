@@ -1,5 +1,6 @@
 //! Evaluates a run: its statistics, its baseline, earlier runs of the same commit, and its thresholds.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub fn evaluate_run(
     duration: Duration,
     config: &Config,
 ) {
-    let References { baseline, variants: _ } = references;
+    let References { baseline, variants } = references;
     let thresholds = if report.partial { &[][..] } else { thresholds };
     let base = match baseline {
         Baseline::Found(run) => Some(&*run.id),
@@ -53,12 +54,15 @@ pub fn evaluate_run(
         Some(pooled) => measure(report).with_pooled_scores(&measure(pooled)),
         None => measure(report),
     };
-    let runs = match baseline {
-        Baseline::Found(run) => Ok((&**run, measured())),
-        Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
-    };
+    let measured_once = OnceCell::new();
+    let now = || measured_once.get_or_init(measured);
     let against = BaselineContext {
-        runs: runs.as_ref().map(|(baseline, now)| (*baseline, now)).map_err(|reason| *reason),
+        runs: match baseline {
+            Baseline::Found(run) => Ok((&**run, now())),
+            Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
+        },
+        variants,
+        now: thresholds.iter().any(|threshold| threshold.against().is_some()).then(now),
         inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
     };
     let difference = |(baseline, now)| compare_with_baseline(baseline, now, config.baseline_max_age());

@@ -43,6 +43,7 @@ pub fn divide_into_variants(
         Ok(ResolvedVariant {
             experiment: declaration.name.clone(),
             is_default: is_default(variant) && changed == *variant,
+            declared_name: variant.name.clone(),
             name: changed.name,
             group: group.to_owned(),
             position,
@@ -55,9 +56,21 @@ pub fn divide_into_variants(
     Ok(resolved?.into_iter().map(|variant| of_variant(&prepared, variant)).collect())
 }
 
-/// Refuses a default variant that does not exist.
+/// Refuses the names of variants that do not exist: of the default variant, and in thresholds.
 fn check_names(declaration: &Declaration) -> Result<(), String> {
     let names = declaration.variants.names();
+    for threshold in &declaration.thresholds {
+        let named = threshold.variant().into_iter().chain(threshold.against());
+        if let Some(unknown) = named.into_iter().find(|wanted| !names.clone().any(|name| name == *wanted)) {
+            let instead = match declaration.variants.is_empty() {
+                true => "the experiment has no variants".to_owned(),
+                false => wording::suggest_or_list(unknown, names),
+            };
+            return Err(format!(
+                "the threshold `{threshold}` names a variant `{unknown}` that it does not have; {instead}"
+            ));
+        }
+    }
     match &declaration.default_variant {
         Some(default) if !names.clone().any(|name| name == default) => {
             let instead = wording::suggest_or_list(default, names);
@@ -96,13 +109,21 @@ pub fn run_id(group: &str, variant: &str) -> String {
 fn of_variant(prepared: &Prepared, variant: ResolvedVariant) -> Prepared {
     let Prepared { experiment, agent } = prepared;
     let name = RunVariant::run_name(&variant.experiment, &variant.name, variant.is_default);
+    let thresholds = experiment.declaration.thresholds.iter();
+    let thresholds =
+        thresholds.filter_map(|threshold| threshold.for_variant(&variant.declared_name)).collect();
     let dataset = match &experiment.dataset {
         Ok(dataset) => Ok(dataset.clone()),
         Err(error) => Err(error.to_string().into()),
     };
     Prepared {
         experiment: Experiment {
-            declaration: Declaration { name, variant: Some(variant), ..experiment.declaration.clone() },
+            declaration: Declaration {
+                name,
+                thresholds,
+                variant: Some(variant),
+                ..experiment.declaration.clone()
+            },
             dataset,
             progress: experiment.progress.clone(),
             save: experiment.save,

@@ -1,4 +1,6 @@
-//! Evaluates thresholds against a baseline.
+//! Evaluates thresholds against a baseline or another variant.
+
+use std::fmt;
 
 use super::gate_evidence::{COLLAPSE, GateEvidence, LEVEL};
 use super::paired::{ComparedMetric, Paired};
@@ -10,8 +12,28 @@ use crate::report::threshold::unknown_evaluator;
 use crate::report::{Category, Measurements, Threshold};
 use crate::wording::count;
 
-/// What to do about an unsuitable baseline.
-const UPDATE_HINT: &str = "update it with `cargo cobalt baseline set`";
+/// What a run is compared with, in messages: a variant or, without one, the baseline.
+#[derive(Clone, Copy)]
+struct Reference<'a>(Option<&'a str>);
+
+impl Reference<'_> {
+    /// What to do if it is unsuitable.
+    fn hint(self) -> &'static str {
+        match self.0 {
+            Some(_) => "run both variants on the same items",
+            None => "update it with `cargo cobalt baseline set`",
+        }
+    }
+}
+
+impl fmt::Display for Reference<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(variant) => write!(f, "variant `{variant}`"),
+            None => f.write_str("the baseline"),
+        }
+    }
+}
 
 /// The result of a threshold against a baseline.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +94,7 @@ impl<'a> ComparedRuns<'a> {
     }
 
     fn measure<'t>(&self, threshold: &'t Threshold) -> Result<Gate<'t>, GateResult> {
+        let reference = Reference(threshold.against());
         let figure = self.figure(threshold)?;
         let is_latency = figure.quantity == Quantity::Latency;
         let (replayed, measured): (Vec<_>, Vec<_>) =
@@ -79,23 +102,26 @@ impl<'a> ComparedRuns<'a> {
         let paired = Paired::of(&figure, &measured, self.baseline, self.now);
         let left_out = self.excluded_items(replayed.len(), paired.unmeasured);
         if self.same.is_empty() && self.changed == 0 {
-            let reason = format!("the baseline has no items in common with this run; {UPDATE_HINT}");
+            let reason = format!("{reference} has no items in common with this run; {}", reference.hint());
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
             let hint = match replayed.iter().any(|pair| pair.other.replayed) {
                 true => "to measure the latency, run with `COBALT_RECORD=off`",
-                false => UPDATE_HINT,
+                false => reference.hint(),
             };
             return Err(inconclusive(threshold, &format!("no items can be compared{left_out}; {hint}")));
         }
         match GateEvidence::of(threshold, figure.quantity, paired) {
             Some(excess) => Ok(Gate { threshold, excess, excluded: left_out }),
             None => {
-                let category = threshold.category();
+                let other = match reference.0 {
+                    Some(variant) => format!("rise_from({variant})"),
+                    None => format!("vs_baseline.{}.rise", threshold.category()),
+                };
                 Err(inconclusive(
                     threshold,
-                    &format!("the baseline is 0, so there is no ratio; use `vs_baseline.{category}.rise`"),
+                    &format!("{reference} has a mean of 0, so there is no ratio; use `{other}`"),
                 ))
             }
         }
@@ -103,6 +129,7 @@ impl<'a> ComparedRuns<'a> {
 
     /// The metric to compare, if both runs have it.
     fn figure<'t>(&'t self, threshold: &'t Threshold) -> Result<ComparedMetric<'t>, GateResult> {
+        let reference = Reference(threshold.against());
         let names = self.now.evaluators.iter().map(|evaluator| &*evaluator.name);
         let figure = match threshold.category() {
             Category::Score => ComparedMetric::score(names.collect()),
@@ -120,14 +147,14 @@ impl<'a> ComparedRuns<'a> {
             | Category::ModelCost(_)
             | Category::ModelCalls
             | Category::ToolCalls) => {
-                return Err(missed(threshold, &format!("`{category}` cannot be compared with a baseline")));
+                return Err(missed(threshold, &format!("`{category}` cannot be compared with {reference}")));
             }
         };
         if !figure.is_in(self.now) {
             return Err(missed(threshold, &format!("no item of this run has {}", figure.quantity)));
         }
         if !figure.is_in(self.baseline) {
-            let reason = format!("no item of the baseline has {}; {UPDATE_HINT}", figure.quantity);
+            let reason = format!("no item of {reference} has {}; {}", figure.quantity, reference.hint());
             return Err(inconclusive(threshold, &reason));
         }
         Ok(figure)

@@ -19,7 +19,7 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
     }
     let metric = match threshold.metric() {
         // Comparisons with a baseline use means.
-        metric if metric.is_against_baseline() => Metric::Avg,
+        metric if metric.compares_runs() => Metric::Avg,
         metric => metric,
     };
     match threshold.category() {

@@ -1,5 +1,8 @@
 //! Evaluates thresholds, and derives the verdict of a run.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 mod measure;
 #[cfg(test)]
 mod tests;
@@ -45,8 +48,11 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
         return outcome;
     }
     match measure(threshold, figures) {
-        Ok(_) if threshold.is_against_baseline() => {
-            let message = format!("`{threshold}` needs a baseline");
+        Ok(_) if threshold.compares_runs() => {
+            let message = match threshold.against() {
+                Some(variant) => format!("`{threshold}` needs a run of variant `{variant}`"),
+                None => format!("`{threshold}` needs a baseline"),
+            };
             ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message)
         }
         Ok(actual) => {
@@ -147,6 +153,10 @@ fn metric_name(threshold: &Threshold) -> String {
 pub struct BaselineContext<'a> {
     /// The measurements of the baseline and of this run, or why there is no baseline.
     pub runs: Result<(&'a Measurements, &'a Measurements), &'a str>,
+    /// The variants that thresholds may compare the run with, by name.
+    pub variants: &'a BTreeMap<String, Arc<Measurements>>,
+    /// The measurements of this run; needed if there are variants.
+    pub now: Option<&'a Measurements>,
     /// Whether inconclusive thresholds pass.
     pub inconclusive_passes: bool,
 }
@@ -161,28 +171,42 @@ pub fn evaluate_all(
         if let Some(outcome) = replayed_latency(threshold, figures) {
             return Some(outcome);
         }
-        (!threshold.is_against_baseline())
+        (!threshold.compares_runs())
             .then(|| evaluate(threshold, figures))
-            // There is nothing to compare with any baseline.
+            // There is nothing to compare with any other run.
             .or_else(|| missing_measurement(threshold, figures))
     };
     let mut outcomes: Vec<_> = thresholds.iter().map(alone).collect();
-    let open: Vec<_> = thresholds.iter().zip(&outcomes).filter(|(_, known)| known.is_none()).collect();
-    let open: Vec<_> = open.into_iter().map(|(threshold, _)| threshold).collect();
-    let mut judged = match against.runs {
-        Ok((baseline, now)) => evaluate_against(baseline, now, &open),
-        Err(reason) => open.iter().map(|threshold| without_baseline(threshold, reason)).collect(),
-    }
-    .into_iter();
-    for (threshold, outcome) in thresholds.iter().zip(&mut outcomes) {
-        if outcome.is_none() {
-            *outcome = judged.next().map(|judged| against.outcome(threshold, judged));
+    let open: Vec<_> = (0..thresholds.len()).filter(|place| outcomes[*place].is_none()).collect();
+    let references: BTreeSet<_> = open.iter().map(|place| thresholds[*place].against()).collect();
+    for reference in references {
+        // Thresholds against the same run share a correction for multiple tests.
+        let places = open.iter().copied().filter(|place| thresholds[*place].against() == reference);
+        let places: Vec<_> = places.collect();
+        let shared: Vec<_> = places.iter().map(|place| &thresholds[*place]).collect();
+        for (place, judged) in places.iter().zip(against.judge(reference, &shared)) {
+            outcomes[*place] = Some(against.outcome(&thresholds[*place], judged));
         }
     }
     outcomes.into_iter().flatten().collect()
 }
 
 impl BaselineContext<'_> {
+    /// Evaluates thresholds against a variant or, without one, the baseline.
+    fn judge(&self, variant: Option<&str>, thresholds: &[&Threshold]) -> Vec<GateResult> {
+        let runs = match variant {
+            Some(name) => match (self.variants.get(name), self.now) {
+                (Some(reference), Some(now)) => Ok((&**reference, now)),
+                _ => Err(format!("variant `{name}` was not run in the same group; run it too")),
+            },
+            None => self.runs.map_err(str::to_owned),
+        };
+        match runs {
+            Ok((reference, now)) => evaluate_against(reference, now, thresholds),
+            Err(reason) => thresholds.iter().map(|threshold| without_reference(threshold, &reason)).collect(),
+        }
+    }
+
     fn outcome(&self, threshold: &Threshold, judged: GateResult) -> ThresholdOutcome {
         let GateResult { finding, actual, mut message } = judged;
         let is_inconclusive = finding == ThresholdStatus::Inconclusive;
@@ -194,7 +218,7 @@ impl BaselineContext<'_> {
     }
 }
 
-fn without_baseline(threshold: &Threshold, reason: &str) -> GateResult {
+fn without_reference(threshold: &Threshold, reason: &str) -> GateResult {
     let message = format!("`{threshold}` has nothing to compare with: {reason}");
     GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message }
 }

@@ -6,6 +6,7 @@ mod tests;
 
 use std::fmt;
 
+use cobalt_thresholds::Figure;
 pub use cobalt_thresholds::{Category, Comparison, Metric};
 pub use parse::{LatencyBound, NumberBound, ThresholdError, parse_duration};
 
@@ -42,12 +43,17 @@ use crate::wording;
 /// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for 10% more |
 /// | `vs_baseline.` before `metrics["any name"]` | `drop`, `rise` | `<=` or `<` a number |
 ///
+/// | `score`, an evaluator, with `.by("category")` | `min_avg`, `min_pass_rate`, `min_pass_rate(0.6)` | `>=` or `>` a number from 0 to 1 |
+/// | `latency`, `tokens` or `cost` with `.by("category")` | `max_avg` | `<=` or `<` as above |
+/// | what `vs_baseline.` may precede | `drop_from(large)`, `rise_from(large)`, `ratio_to(large)` | as after `vs_baseline.` |
+///
 /// Thresholds that start with `vs_baseline.` compare the mean over the items of a run with that of an
-/// [earlier run](crate::report::comparison); see the attribute `experiment` for details.
+/// [earlier run](crate::report::comparison); those with the name of a variant, with the run of that variant. `.by("category")` takes the
+/// worst of the groups that a field of the items forms. A threshold that starts with `variants.mini.` is only for that variant. See the
+/// attribute `experiment` for details.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
-    category: Category,
-    metric: Metric,
+    figure: Figure,
     comparison: Comparison,
     bound: f64,
     label: Option<String>,
@@ -56,13 +62,38 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// A threshold for a metric of the report.
+    /// A threshold for a metric of the report. A metric that compares runs compares with the baseline.
     ///
     /// The bound is in the category's own unit: a score from 0 to 1, milliseconds, tokens, US dollars, calls, or the metric's own.
-    /// [`validate`](Self::validate) checks whether the four are consistent.
+    /// [`validate`](Self::validate) checks whether the parts are consistent.
     #[must_use]
     pub fn new(category: Category, metric: Metric, comparison: Comparison, bound: f64) -> Self {
-        Self { category, metric, comparison, bound, label: None, place: None }
+        Self::of_figure(Figure::new(category, metric), comparison, bound)
+    }
+
+    fn of_figure(figure: Figure, comparison: Comparison, bound: f64) -> Self {
+        Self { figure, comparison, bound, label: None, place: None }
+    }
+
+    /// Limits it to one variant of the experiment.
+    #[must_use]
+    pub fn with_variant(mut self, variant: impl Into<String>) -> Self {
+        self.figure.variant = Some(variant.into());
+        self
+    }
+
+    /// Compares with the run of another variant instead of the baseline.
+    #[must_use]
+    pub fn with_against(mut self, variant: impl Into<String>) -> Self {
+        self.figure.against = Some(variant.into());
+        self
+    }
+
+    /// Measures the worst of the groups that a field of the items forms.
+    #[must_use]
+    pub fn with_by(mut self, field: impl Into<String>) -> Self {
+        self.figure.by = Some(field.into());
+        self
     }
 
     /// Sets the bound's source text, such as `5s`, for the names of test cases.
@@ -90,25 +121,53 @@ impl Threshold {
     /// What the threshold measures.
     #[must_use]
     pub fn category(&self) -> &Category {
-        &self.category
+        &self.figure.category
     }
 
     /// The metric that is compared with the bound.
     #[must_use]
     pub fn metric(&self) -> Metric {
-        self.metric
+        self.figure.metric
+    }
+
+    /// The only variant that it is for.
+    #[must_use]
+    pub fn variant(&self) -> Option<&str> {
+        self.figure.variant.as_deref()
+    }
+
+    /// The variant that the run is compared with.
+    #[must_use]
+    pub fn against(&self) -> Option<&str> {
+        self.figure.against.as_deref()
+    }
+
+    /// The field of the items that forms the groups of which the worst is measured.
+    #[must_use]
+    pub fn by(&self) -> Option<&str> {
+        self.figure.by.as_deref()
     }
 
     /// Whether it compares a run with its baseline.
     #[must_use]
     pub fn is_against_baseline(&self) -> bool {
-        self.metric.is_against_baseline()
+        self.figure.is_against_baseline()
     }
 
-    /// SHIM
+    /// Whether it compares a run with its baseline or with another variant.
     #[must_use]
-    pub fn against(&self) -> Option<&str> {
-        None
+    pub fn compares_runs(&self) -> bool {
+        self.figure.metric.compares_runs()
+    }
+
+    /// The threshold in the run of this variant; `None` if it is for another one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn for_variant(&self, name: &str) -> Option<Self> {
+        let mut threshold = self.clone();
+        let is_for_it = threshold.figure.variant.take().is_none_or(|variant| variant == name);
+        // A variant is not compared with itself.
+        (is_for_it && self.against() != Some(name)).then_some(threshold)
     }
 
     /// How the metric is compared with the bound.
@@ -140,10 +199,7 @@ impl Threshold {
     /// Whitespace in an evaluator's name becomes `-`.
     #[must_use]
     pub fn case_name(&self) -> String {
-        let name = self.category.name();
-        let name: String =
-            name.chars().map(|letter| if letter.is_whitespace() { '-' } else { letter }).collect();
-        format!("{}{}{}", self.metric.text_for(&name), self.comparison, self.bound_text())
+        format!("{}{}{}", self.figure.case_text(), self.comparison, self.bound_text())
     }
 
     /// The text form, with the bound's value if the source text differs from it.
@@ -170,15 +226,9 @@ impl Threshold {
     /// bound or the pass mark of a pass rate is out of range or NaN.
     pub fn validate(&self) -> Result<(), ThresholdError> {
         let checks = || {
-            match self.is_against_baseline() {
-                true => self.category.baseline_metric(self.metric.name())?,
-                false => self.category.metric(self.metric.name())?,
-            };
-            if let Metric::PassRate(Some(mark)) = self.metric {
-                self.metric.with_pass_mark(mark)?;
-            }
-            self.category.check_comparison(self.metric, self.comparison, &self.bound_text())?;
-            self.category.check_bound(self.metric, self.bound)
+            self.figure.validate()?;
+            self.figure.check_comparison(self.comparison, &self.bound_text())?;
+            self.figure.check_bound(self.bound)
         };
         checks().map_err(|message| ThresholdError::new(&self.to_string(), message))
     }
@@ -187,8 +237,7 @@ impl Threshold {
 /// The text form, the input of [`parse`](str::parse): `evaluators["any name"].min >= 0.5`.
 impl fmt::Display for Threshold {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let figure = self.category.metric_text(self.metric);
-        write!(formatter, "{figure} {} {}", self.comparison, self.bound_text())
+        write!(formatter, "{} {} {}", self.figure, self.comparison, self.bound_text())
     }
 }
 

@@ -4,8 +4,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use cobalt_thresholds::{
-    Category, Comparison, METRICS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE, closest, duration_nanos,
-    invalid_operator_message,
+    Category, Comparison, Figure, METRICS, Metric, Subject, VARIANTS, VARIANTS_EXAMPLE, VS_BASELINE,
+    VS_BASELINE_EXAMPLE, closest, duration_nanos,
 };
 
 use super::Threshold;
@@ -35,27 +35,97 @@ impl FromStr for Threshold {
 
 fn parse(text: &str) -> Result<Threshold, String> {
     const SHAPE: &str = "expected a threshold such as `score.avg >= 0.8`";
+    let (variant, text) = parse_variant(text)?;
     let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
-    let (category, rest) = match compared {
-        Some(rest) => parse_category(rest.trim_start(), ThresholdKind::VsBaseline)?,
-        None => parse_category(text, ThresholdKind::Absolute)?,
+    let (kind, text) = match compared {
+        Some(rest) => (ThresholdKind::VsBaseline, rest.trim_start()),
+        None => (ThresholdKind::Absolute, text),
     };
-    let operator_at = rest.find(['<', '>', '=', '!']).ok_or(SHAPE)?;
-    let (metric, rest) = rest.split_at(operator_at);
+    let operator_at = find_outside_quotes(text, &['<', '>', '=', '!']);
+    let (category, rest) = parse_category(&text[..operator_at.unwrap_or(text.len())], kind)?;
+    let (by, metric) = parse_field(rest, &category)?;
+    let subject = Subject { variant, vs_baseline: compared.is_some(), category, by };
+    let operator_at = operator_at.ok_or(SHAPE)?;
+    let rest = &text[operator_at..];
     let bound_at = rest.find(|letter| !matches!(letter, '<' | '>' | '=' | '!')).ok_or(SHAPE)?;
     let (operator, bound) = rest.split_at(bound_at);
     let bound = bound.trim();
 
-    let metric = match compared {
-        Some(_) => category.baseline_metric(metric.trim())?,
-        None => self::parse_metric(&category, metric.trim())?,
+    let figure = parse_figure(subject, metric)?;
+    let comparison =
+        Comparison::from_symbol(operator).ok_or_else(|| figure.invalid_operator_message(operator, bound))?;
+    let value = self::parse_bound(&figure, bound)?;
+    figure.check_comparison(comparison, bound)?;
+    figure.check_bound(value)?;
+    Ok(Threshold::of_figure(figure, comparison, value).with_bound_text(bound))
+}
+
+/// The first of these letters that is not in quotes.
+fn find_outside_quotes(text: &str, letters: &[char]) -> Option<usize> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    text.char_indices().find_map(|(at, letter)| {
+        let found = !is_quoted && letters.contains(&letter);
+        is_quoted ^= letter == '"' && !is_escaped;
+        is_escaped = is_quoted && letter == '\\' && !is_escaped;
+        found.then_some(at)
+    })
+}
+
+/// Splits off `variants.mini.` or `variants["gpt-4o"].`.
+fn parse_variant(text: &str) -> Result<(Option<String>, &str), String> {
+    let Some(rest) = text.strip_prefix(VARIANTS) else { return Ok((None, text)) };
+    let missing = || format!("missing name of a variant: write, for example, `{VARIANTS_EXAMPLE}`");
+    if let Some(quoted) = rest.strip_prefix("[\"") {
+        let (name, rest) = unquote(quoted).ok_or_else(missing)?;
+        return Ok((Some(name), rest.strip_prefix("].").ok_or_else(missing)?));
+    }
+    // The name of an evaluator may begin with the same letters.
+    let Some(rest) = rest.strip_prefix('.') else { return Ok((None, text)) };
+    let (name, rest) = rest.split_once('.').ok_or_else(missing)?;
+    if name.is_empty() || name.contains(['<', '>', '=', '!']) {
+        return Err(missing());
+    }
+    Ok((Some(name.trim().to_owned()), rest.trim_start()))
+}
+
+/// Splits off `by("category").` before the metric.
+fn parse_field<'a>(text: &'a str, category: &Category) -> Result<(Option<String>, &'a str), String> {
+    let Some(rest) = text.trim_start().strip_prefix("by(") else { return Ok((None, text)) };
+    let field = rest.trim_start().strip_prefix('"').and_then(unquote);
+    let parts = field.and_then(|(field, rest)| {
+        Some((field, rest.trim_start().strip_prefix(')')?.trim_start().strip_prefix('.')?))
+    });
+    let missing = || {
+        let (variant, category) = (None, category.clone());
+        Subject { variant, vs_baseline: false, category, by: None }.missing_field_message()
     };
-    let comparison = Comparison::from_symbol(operator)
-        .ok_or_else(|| invalid_operator_message(operator, &category, metric, bound))?;
-    let value = self::parse_bound(&category, metric, bound)?;
-    category.check_comparison(metric, comparison, bound)?;
-    category.check_bound(metric, value)?;
-    Ok(Threshold::new(category, metric, comparison, value).with_bound_text(bound))
+    parts.map(|(field, metric)| (Some(field), metric)).ok_or_else(missing)
+}
+
+/// The metric, with a variant or a pass mark in parentheses.
+fn parse_figure(subject: Subject, text: &str) -> Result<Figure, String> {
+    let (name, argument) = match text.split_once('(') {
+        Some((name, argument)) => (name.trim(), Some(argument.trim_end().strip_suffix(')').map(str::trim))),
+        None => (text.trim(), None),
+    };
+    if Metric::from_variant_name(name).is_some() {
+        let other = argument.flatten().filter(|other| !other.is_empty());
+        let unquoted = |other: &str| Some(unquote(other.strip_prefix('"')?)?.0);
+        return match other {
+            Some(other) => subject.figure_against(name, &unquoted(other).unwrap_or_else(|| other.to_owned())),
+            None => Err(subject.missing_variant_message(name)),
+        };
+    }
+    let mut figure = subject.figure(name)?;
+    match argument.map(|mark| mark.and_then(parse_number)) {
+        None => {}
+        Some(Some(mark)) => figure.metric = figure.metric.with_pass_mark(mark)?,
+        Some(None) => {
+            let example = Figure { metric: Metric::PassRate(Some(0.6)), ..figure };
+            return Err(format!("a pass mark is a number from 0 to 1, as in `{example}`"));
+        }
+    }
+    Ok(figure)
 }
 
 /// The kind of a threshold, for examples in messages.
@@ -81,7 +151,7 @@ impl ThresholdKind {
             Self::Absolute => category.metrics(),
             Self::VsBaseline => category.baseline_metrics(),
         };
-        Some(category.metric_text(Metric::from_name(metrics.first()?)?))
+        Some(Figure::new(category.clone(), Metric::from_name(metrics.first()?)?).to_string())
     }
 }
 
@@ -99,14 +169,20 @@ fn parse_category(text: &str, kind: ThresholdKind) -> Result<(Category, &str), S
                 format!("unclosed name in brackets: write `{example}`")
             });
     }
-    let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
+    if let Some((name, _)) = text.split_once(".by(") {
+        return Ok((bare_category(name, example)?, &text[name.len() + 1..]));
+    }
     // The pass mark of `pass_rate(0.6)` also has a dot.
-    let subject = subject.split('(').next().unwrap_or_default();
+    let subject = text.split('(').next().unwrap_or_default();
     let (name, _) = subject.rsplit_once('.').ok_or_else(|| {
         let figure = kind.suggested_metric(subject.trim());
         format!("missing metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
     })?;
-    let rest = &text[name.len() + 1..];
+    Ok((bare_category(name, example)?, &text[name.len() + 1..]))
+}
+
+/// A category or an evaluator without brackets.
+fn bare_category(name: &str, example: &str) -> Result<Category, String> {
     let name = name.trim();
     if name.is_empty() {
         return Err(format!("missing category: write, for example, `{example}`"));
@@ -114,8 +190,7 @@ fn parse_category(text: &str, kind: ThresholdKind) -> Result<(Category, &str), S
     if name == METRICS {
         return Err(format!("missing metric name: write `{METRICS}[\"any name\"]`"));
     }
-    let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
-    Ok((category, rest))
+    Ok(Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned())))
 }
 
 /// The text up to the closing quote, unescaped, and the rest after the quote.
@@ -132,25 +207,9 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     None
 }
 
-fn parse_metric(category: &Category, text: &str) -> Result<Metric, String> {
-    let Some((name, mark)) = text.split_once('(') else {
-        return category.metric(text);
-    };
-    let metric = category.metric(name.trim_end())?;
-    let mark = mark.strip_suffix(')').and_then(|mark| parse_number(mark.trim()));
-    match mark {
-        Some(mark) => metric.with_pass_mark(mark),
-        None => {
-            let message = format!("a pass mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
-            Err(message)
-        }
-    }
-}
-
-fn parse_bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String> {
-    let refused = || category.invalid_bound_message(metric, text);
-    let is_duration = category.is_duration() && metric != Metric::Ratio;
-    match split_unit(text).filter(|_| is_duration) {
+fn parse_bound(figure: &Figure, text: &str) -> Result<f64, String> {
+    let refused = || figure.invalid_bound_message(text);
+    match split_unit(text).filter(|_| figure.takes_duration()) {
         Some((value, unit)) => {
             let value = parse_number(value).ok_or_else(refused)?;
             Ok(duration_nanos(value, unit)? as f64 / 1e6)
