@@ -18,8 +18,9 @@ use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
+use crate::variants::{self, Variants};
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 17] = [
     "dataset",
     "evaluators",
     "name",
@@ -30,6 +31,9 @@ const KEYS: [&str; 14] = [
     "tags",
     "thresholds",
     "summaries",
+    "variants",
+    "default_variant",
+    "group_by",
     "strict",
     "record",
     "ignore_without",
@@ -45,6 +49,7 @@ struct Experiment {
     evaluators: Evaluators,
     thresholds: Vec<Threshold>,
     summaries: Summaries,
+    variants: Variants,
     /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
     form: AgentSignature,
@@ -55,6 +60,8 @@ struct Experiment {
 /// The agent's signature.
 struct AgentSignature {
     item: Option<Type>,
+    /// The parameter for the variant's settings, and whether it is a reference.
+    variant: Option<(Type, bool)>,
     /// The span of the context parameter.
     context: Option<Span>,
     /// The span of the return type.
@@ -99,10 +106,15 @@ impl Experiment {
             }
             None => Summaries::default(),
         };
-        let calls = builder_calls(&settings, errors);
+        let variants = Variants::parse(&settings, errors);
+        for (name, tokens) in thresholds.iter().flat_map(Threshold::variants) {
+            variants.check(name, tokens, errors);
+        }
+        let mut calls = builder_calls(&settings, errors);
+        calls.extend(variants::default_variant(&settings, &variants, errors));
         let name = settings.name("an experiment", errors);
         let function = function?;
-        let form = AgentSignature::parse(&function, &library, errors);
+        let form = AgentSignature::parse(&function, &library, variants.exist(), errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
         let records = settings.get("record").map(|(_, value)| match value {
@@ -117,6 +129,7 @@ impl Experiment {
             evaluators,
             thresholds,
             summaries,
+            variants,
             calls,
             form,
             records,
@@ -196,13 +209,19 @@ impl Experiment {
     /// The body of the function that configures the builder.
     fn define(&self, experiment: &Ident) -> TokenStream {
         let evaluators = self.evaluators.expand(experiment);
-        let calls = &self.calls;
+        let calls = self.calls.iter().cloned().chain(self.variants.calls(&self.library));
         let thresholds = self.thresholds.iter().map(|threshold| threshold.expand(&self.evaluators));
         let summaries = self.summaries.expand(experiment, &self.library);
+        let variant_type = self.form.variant.as_ref().map(|(ty, _)| {
+            let span = generated_span(ty.span());
+            let library = self.library.at(ty.span());
+            quote_spanned!(span=> let #experiment = #library::private::with_variant_type::<#ty>(#experiment);)
+        });
         let bind = self.bind(experiment);
         quote! {
             #evaluators
             #summaries
+            #variant_type
             #(let #experiment = #experiment #calls;)*
             #(let #experiment = #experiment.threshold(#thresholds);)*
             ::core::result::Result::Ok(#bind)
@@ -218,15 +237,29 @@ impl Experiment {
             let library = self.library.at(ty.span());
             quote_spanned!(generated_span(ty.span())=> #library::private::item::<#ty>(&#context)?)
         });
+        let (variant, variant_argument) = match &self.form.variant {
+            Some((ty, is_reference)) => {
+                let span = generated_span(ty.span());
+                let (library, name) = (self.library.at(ty.span()), Ident::new("__cobalt_variant", span));
+                let argument =
+                    if *is_reference { quote_spanned!(span=> &#name) } else { name.to_token_stream() };
+                (
+                    quote_spanned!(span=> let #name = #library::private::variant::<#ty>(&#context)?;),
+                    Some(argument),
+                )
+            }
+            None => (TokenStream::new(), None),
+        };
         let taken = self
             .form
             .context
             .map(|place| Ident::new("__cobalt_context", generated_span(place)).to_token_stream());
-        let arguments = item.into_iter().chain(taken);
+        let arguments = item.into_iter().chain(variant_argument).chain(taken);
         let output = generated_span(self.form.output);
         let awaited = function::is_async(&self.function).then(|| quote_spanned!(span=> .await));
         let result = Ident::new("__cobalt_result", output);
         let body = quote_spanned! {span=>
+            #variant
             let #result = #name(#(#arguments),*)#awaited;
         };
         let result = function::with_causes(&result, &self.library);
@@ -252,15 +285,33 @@ impl Experiment {
 }
 
 impl AgentSignature {
-    fn parse(function: &ItemFn, library: &Library, errors: &mut Errors) -> Self {
+    fn parse(function: &ItemFn, library: &Library, has_variants: bool, errors: &mut Errors) -> Self {
         let output =
             function::return_span(function, "return the agent's output, for example `-> String`", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
-        for parameter in &parameters {
-            check_owned(&parameter.ty, errors);
-        }
         let is_context = |parameter: &PatType| function::is_named(&parameter.ty, "Context", library);
-        let (item, context) = match parameters[..] {
+        let is_variant = |place: usize| has_variants && place == 1 && !is_context(parameters[place]);
+        for (place, parameter) in parameters.iter().enumerate() {
+            if !is_variant(place) {
+                check_owned(&parameter.ty, errors);
+            }
+        }
+        let variant = (parameters.len() > 1 && is_variant(1)).then(|| match &*parameters[1].ty {
+            Type::Reference(reference) => ((*reference.elem).clone(), true),
+            ty => (ty.clone(), false),
+        });
+        let others: Vec<_> = match &variant {
+            Some(_) => {
+                parameters.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, it)| *it).collect()
+            }
+            None => parameters.clone(),
+        };
+        if let ([item], None, true) = (&parameters[..], &variant, has_variants)
+            && !is_context(item)
+        {
+            errors.at(item, "with `variants`, the function also takes the variant: write `(item, variant)`");
+        }
+        let (item, context) = match others[..] {
             [only] if is_context(only) => (None, Some(only)),
             [item] => (Some(item), None),
             [context, item] if is_context(context) && !is_context(item) => {
@@ -284,7 +335,7 @@ impl AgentSignature {
             }
         };
         let item = item.map(|item| (*item.ty).clone());
-        Self { item, context: context.map(|context| context.ty.span()), output }
+        Self { item, variant, context: context.map(|context| context.ty.span()), output }
     }
 }
 
@@ -338,6 +389,18 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
         let method = Ident::new("tag", key.span());
         let tags = evaluators::elements(key, value, errors).unwrap_or_default();
         calls.extend(tags.iter().map(|tag| builder_call(&method, tag, tag.to_token_stream())));
+    }
+    if let Some((key, value)) = settings.get("group_by") {
+        let fields = match value {
+            Expr::Array(_) => evaluators::elements(key, value, errors).unwrap_or_default(),
+            one => vec![one],
+        };
+        for field in &fields {
+            if matches!(field, Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_))) {
+                errors.at(field, "`group_by` is a field of the items: write `group_by = \"category\"`");
+            }
+        }
+        calls.extend(fields.iter().map(|field| builder_call(key, field, field.to_token_stream())));
     }
     if let Some((key, value)) = settings.get("strict") {
         calls.push(builder_call(key, value, value.to_token_stream()));

@@ -16,6 +16,7 @@ mod source_hash;
 mod summaries;
 mod summary;
 mod thresholds;
+mod variants;
 
 use proc_macro::TokenStream;
 

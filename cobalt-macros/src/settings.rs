@@ -10,6 +10,7 @@ use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::errors::Errors;
 use crate::evaluators::ungroup;
+use crate::variants::is_list_of_names;
 
 /// The settings of one attribute.
 pub struct Settings {
@@ -57,6 +58,11 @@ impl Settings {
                 if is_known {
                     self.settings.push((key, value));
                 }
+            }
+            Err(_) if is_known && key == "variants" && is_list_of_names(input) => {
+                // Just seen to be a group.
+                let group = input.parse::<TokenTree>().map(TokenTree::into_token_stream).unwrap_or_default();
+                self.settings.push((key, Expr::Verbatim(group)));
             }
             Err(error) => {
                 errors.push(error);

@@ -486,6 +486,11 @@ fn missing_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
 }
 
 impl Threshold {
+    /// The variants that it names.
+    pub fn variants(&self) -> impl Iterator<Item = (&str, &TokenStream)> {
+        self.figure.variants.iter().map(|(name, tokens)| (&**name, tokens))
+    }
+
     /// An expression of type `cobalt::Threshold`.
     pub fn expand(&self, evaluators: &Evaluators) -> TokenStream {
         let span = generated_span(self.span);

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::agent::{Agent, AgentFn};
 use super::summary::FnSummary;
 use super::variants::Variants;
-use crate::dataset::{Dataset, IntoDataset};
+use crate::dataset::{Dataset, DecodeError, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::recording::{RECORD_VARIABLE, RecordMode, Recordings, ResolvedRecording};
@@ -257,6 +257,8 @@ pub(crate) struct Declaration {
     pub(crate) variants: Variants,
     /// The name of the variant whose runs have the experiment's own name.
     pub(crate) default_variant: Option<String>,
+    /// Checks the settings of a variant against the type of the agent's parameter.
+    pub(crate) variant_check: Option<fn(&Value) -> Result<(), DecodeError>>,
     /// The variant that this is, once the experiment is divided into its variants.
     pub(crate) variant: Option<ResolvedVariant>,
     /// The fields of the items by whose values the statistics are also grouped.
@@ -305,6 +307,7 @@ impl Experiment {
                 summaries: Vec::new(),
                 variants: Variants::new(),
                 default_variant: None,
+                variant_check: None,
                 variant: None,
                 group_by: Vec::new(),
                 strict: None,

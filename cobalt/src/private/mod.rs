@@ -11,9 +11,10 @@ pub use inventory;
 pub use serde_json;
 
 use cobalt_core::item::Output;
+use serde::de::DeserializeOwned;
 
-use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
+use crate::dataset::{Dataset, decode_value};
 pub use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment, FnSummary};
@@ -115,6 +116,12 @@ where
     R: IntoScore + 'static,
 {
     FnEvaluator::new_async(name, function).source(source_hash)
+}
+
+/// Sets the type of the agent's parameter for the variant, against which the settings of all variants are checked before anything runs.
+pub fn with_variant_type<T: DeserializeOwned>(mut experiment: Experiment) -> Experiment {
+    experiment.declaration.variant_check = Some(|settings| decode_value::<T>(settings).map(drop));
+    experiment
 }
 
 /// Binds an async agent to an experiment; the attribute generates the conversions.

@@ -163,6 +163,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         summaries,
         variants: _,
         default_variant: _,
+        variant_check: _,
         variant,
         group_by,
         strict,

@@ -40,6 +40,12 @@ pub fn divide_into_variants(
     };
     let resolve = |(position, variant): (usize, &Variant)| {
         let changed = change_settings(variant, is_default(variant), selection)?;
+        if let Some(Err(error)) = declaration.variant_check.map(|check| check(&changed.settings)) {
+            return Err(format!(
+                "the settings of variant `{}` do not match the type of the function's parameter: {error}",
+                changed.name
+            ));
+        }
         Ok(ResolvedVariant {
             experiment: declaration.name.clone(),
             is_default: is_default(variant) && changed == *variant,
