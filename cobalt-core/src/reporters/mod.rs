@@ -6,6 +6,7 @@ mod explain;
 mod format;
 mod format_difference;
 mod missing_key;
+mod ranking;
 mod retried;
 mod summary;
 mod traffic;
@@ -26,13 +27,11 @@ pub use format::{
 };
 pub use format_difference::{FormattedDifference, explain_difference};
 pub use missing_key::MissingKey;
+pub use ranking::{
+    NO_REAL_DIFFERENCE, RANKING_CORRECTION, RankingColumn, RealDifference, format_preference, render_ranking,
+};
 pub use retried::{format_attempts, format_retried};
 pub use summary::{
     SCORE_COLUMNS, format_durations, format_pass_count, render_summary, score_cells, verdict_reasons,
 };
 pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};
-
-/// SHIM
-pub fn render_ranking(ranking: &crate::report::ranking::Ranking, _style: Style) -> String {
-    format!("SHIM {}", ranking.runs.len())
-}
