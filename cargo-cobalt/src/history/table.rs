@@ -219,6 +219,10 @@ pub mod tests {
         let run = IndexedRun {
             id: "0123456789ab".to_owned(),
             name: name.to_owned(),
+            experiment: name.to_owned(),
+            variant: None,
+            variant_group: None,
+            rescored_from: None,
             timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
             scores: scores.iter().map(|(name, avg)| ((*name).to_owned(), *avg)).collect(),

@@ -8,7 +8,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use cobalt_core::report::{CiStatus, DatasetSummary, GitState, RunConfig, RunVerdict, Summary, Timestamp};
+use cobalt_core::report::{
+    CiStatus, DatasetSummary, GitState, Rescored, RunConfig, RunVariant, RunVerdict, Summary, Timestamp,
+};
 use cobalt_core::store::{ReportReader, strip_bom};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -40,6 +42,8 @@ struct ResultHead {
     timestamp: Timestamp,
     #[serde(default)]
     tags: Vec<String>,
+    variant: Option<RunVariant>,
+    rescored: Option<Rescored>,
     config: RunConfig,
     summary: Summary,
     ci_status: Option<CiStatus>,
@@ -126,6 +130,10 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         (0, _) if has_passed => RunStatus::Passed,
         (0, _) => RunStatus::Failed,
     };
+    let (experiment, variant, variant_group) = match head.variant {
+        Some(variant) => (variant.experiment, Some(variant.name), Some(variant.group)),
+        None => (head.name.clone(), None, None),
+    };
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
     let mut metrics: BTreeMap<_, _> =
         summary.metrics.into_iter().map(|(name, stats)| (name, stats.avg)).collect();
@@ -137,6 +145,10 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
     IndexedRun {
         id: head.id,
         name: head.name,
+        experiment,
+        variant,
+        variant_group,
+        rescored_from: head.rescored.map(|rescored| rescored.run),
         timestamp: head.timestamp.to_string(),
         tags: head.tags,
         scores: summary.scores.into_iter().map(|(name, stats)| (name, stats.avg)).collect::<BTreeMap<_, _>>(),

@@ -17,8 +17,17 @@ use crate::error::CommandError;
 #[serde(rename_all = "camelCase")]
 pub struct IndexedRun {
     pub id: String,
-    /// The experiment's name.
+    /// The run's name: the experiment's, or `<experiment>::<variant>`.
     pub name: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The variant's name; null if the experiment has none.
+    pub variant: Option<String>,
+    /// The ID that the runs of the variants share.
+    #[serde(rename = "group")]
+    pub variant_group: Option<String>,
+    /// The ID of the run whose stored outputs were scored again.
+    pub rescored_from: Option<String>,
     /// The start, ISO 8601 in UTC with milliseconds: sorts as text like the times.
     pub timestamp: String,
     pub tags: Vec<String>,
@@ -100,6 +109,10 @@ impl IndexedRun {
         Ok(Self {
             id: row.get("id")?,
             name: row.get("name")?,
+            experiment: row.get("experiment")?,
+            variant: row.get("variant")?,
+            variant_group: row.get("variant_group")?,
+            rescored_from: row.get("rescored_from")?,
             timestamp: row.get("timestamp")?,
             tags: read_json(row, "tags")?,
             scores: read_json(row, "scores")?,
@@ -134,15 +147,19 @@ impl IndexedRun {
 
     /// Writes the run, replacing one with the same id.
     pub fn replace(&self, connection: &Connection) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, metrics, cost, total_items, status, \
+        let sql = "INSERT OR REPLACE INTO runs (id, name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
+                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :passed_items, :low_items, \
                    :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
                    :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
             ":name": self.name,
+            ":experiment": self.experiment,
+            ":variant": self.variant,
+            ":variant_group": self.variant_group,
+            ":rescored_from": self.rescored_from,
             ":timestamp": self.timestamp,
             ":tags": json_text(&self.tags)?,
             ":scores": json_text(&self.scores)?,
@@ -182,6 +199,7 @@ pub fn json_text(value: &impl Serialize) -> Result<String> {
 /// A filter for runs.
 #[derive(Clone, Debug)]
 pub struct RunFilter {
+    /// The name of the experiment, which selects the runs of all of its variants, or that of a variant's runs.
     pub experiment: Option<ExperimentName>,
     pub tag: Option<String>,
     /// The earliest start, in the format of a run's timestamp.
@@ -216,9 +234,11 @@ pub fn query_runs(connection: &Connection, filter: &RunFilter) -> Result<RunMatc
     let mut rows = query.query(named_params! { ":since": filter.since, ":tag": filter.tag })?;
     let (mut runs, mut matching) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
-        let name = row.get_ref("name")?.as_str()?;
-        if filter.experiment.as_ref().is_some_and(|experiment| !experiment.matches(name)) {
-            continue;
+        if let Some(wanted) = &filter.experiment {
+            let names = [row.get_ref("name")?.as_str()?, row.get_ref("experiment")?.as_str()?];
+            if !names.iter().any(|name| wanted.matches(name)) {
+                continue;
+            }
         }
         matching += 1;
         if runs.len() < filter.limit {

@@ -124,6 +124,10 @@ fn a_run_is_a_row_with_its_figures() {
     let expected = IndexedRun {
         id: "aaa".to_owned(),
         name: "desk".to_owned(),
+        experiment: "desk".to_owned(),
+        variant: None,
+        variant_group: None,
+        rescored_from: None,
         timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
         tags: the(&["smoke"]),
         scores,
@@ -150,6 +154,30 @@ fn a_run_is_a_row_with_its_figures() {
     assert_eq!(run, expected);
     let replayed = with(result("aaa", 5), "/summary/traffic", json!({ "replayedItems": 3, "liveItems": 1 }));
     assert_eq!(row(&replayed).unwrap(), IndexedRun { replayed_items: 3, metrics: [].into(), ..expected });
+}
+
+#[test]
+fn a_variant_and_the_origin_of_outputs_are_columns_and_the_experiment_selects_all_variants() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    let variant = |name: &str| json!({ "experiment": "desk", "name": name, "group": "ffff00001111" });
+    let mut mini = result("bbb", 6);
+    (mini["name"], mini["variant"]) = (json!("desk::mini"), variant("mini"));
+    mini["rescored"] =
+        json!({ "run": "eeee00001111", "timestamp": "2026-02-01T10:00:00.000Z", "evaluators": ["exact"] });
+    store.write("b.json", &mini.to_string());
+    let found = |experiment: &str| {
+        let filter = RunFilter { experiment: Some(experiment.parse().unwrap()), ..all() };
+        store.index().query(&filter).unwrap().0.runs
+    };
+    let runs = found("desk");
+    assert_eq!((&*runs[0].name, &*runs[0].experiment), ("desk::mini", "desk"));
+    assert_eq!(runs[0].variant.as_deref(), Some("mini"));
+    assert_eq!(runs[0].variant_group.as_deref(), Some("ffff00001111"));
+    assert_eq!(runs[0].rescored_from.as_deref(), Some("eeee00001111"));
+    assert_eq!((&*runs[1].name, &*runs[1].experiment, &runs[1].variant), ("desk", "desk", &None));
+    assert_eq!(found("desk::mini").len(), 1);
+    assert_eq!(found("mini").len(), 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use cobalt_core::experiment_name::{self, matches_name};
+use cobalt_core::experiment_name;
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::reporters::format_score_at;
 use cobalt_core::wording::{self, count};
@@ -15,7 +15,7 @@ use super::plain_errors::simplify;
 use super::view::{self, MAX_STRUCTURED, MAX_TEXT, keep_fitting, malformed_cursor, size, truncate};
 use crate::error::Error;
 use crate::markdown::{code, escape_cell};
-use crate::runs::{RunOutcome, RunView, format_minute, short_hash};
+use crate::runs::{RunOutcome, RunView, VariantView, format_minute, short_hash};
 
 /// The default and the maximum number of runs in a list.
 const DEFAULT_LIMIT: usize = 10;
@@ -77,9 +77,7 @@ impl RunList {
         };
         list.skipped_files.iter_mut().for_each(|it| *it = truncate::text(it, NAME));
         if cursor.is_none() && wanted.status.is_none() {
-            let is_wanted = |run: &RunView| {
-                wanted.experiment.as_ref().is_none_or(|typed| matches_name(typed, &run.experiment))
-            };
+            let is_wanted = |run: &RunView| wanted.experiment.as_ref().is_none_or(|typed| run.is_of(typed));
             let unfinished = past.unfinished().into_iter().filter(is_wanted).take(MAX_EXTRAS);
             list.unfinished = unfinished.map(UnfinishedRun::from).collect();
         }
@@ -175,6 +173,12 @@ fn unfinished(run: &UnfinishedRun) -> String {
 struct RunRow {
     id: String,
     experiment: String,
+    /// The variant, if the experiment has variants; runs of the same group were run together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<VariantView>,
+    /// The run whose stored outputs were scored again, if it did not call the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rescored_from: Option<String>,
     /// The start, ISO 8601 in UTC.
     timestamp: String,
     /// Runs of only some items are `partial`, whatever their result.
@@ -228,6 +232,12 @@ impl RunRow {
         Self {
             id: run.id.clone(),
             experiment: truncate::text(&run.experiment, NAME),
+            variant: run.variant.as_ref().map(|variant| VariantView {
+                experiment: truncate::text(&variant.experiment, NAME),
+                name: truncate::text(&variant.name, NAME),
+                group: truncate::text(&variant.group, NAME),
+            }),
+            rescored_from: run.rescored_from.as_ref().map(|id| truncate::text(id, NAME)),
             timestamp: run.timestamp.clone(),
             verdict: run.verdict().into(),
             scores: scores.into_iter().collect(),
@@ -258,6 +268,7 @@ impl RunRow {
             Status::Partial => "partial",
         };
         let replayed = if self.replayed_items.is_some() { ", replayed" } else { "" };
+        let rescored = if self.rescored_from.is_some() { ", re-scored" } else { "" };
         let scores = self
             .scores
             .iter()
@@ -266,7 +277,7 @@ impl RunRow {
         let commit =
             self.git_commit.as_deref().map_or(String::new(), |commit| short_code(short_hash(commit)));
         format!(
-            "| {} | {} | {} | {verdict}{replayed} | {} | {commit} |",
+            "| {} | {} | {} | {verdict}{replayed}{rescored} | {} | {commit} |",
             short_code(&self.id),
             short_code(&self.experiment),
             format_minute(&self.timestamp),
@@ -287,8 +298,7 @@ impl RunQuery {
     fn validate(&self, past: &PastRuns) -> Result<(), Error> {
         let Some(experiment) = &self.experiment else { return Ok(()) };
         let (runs, unfinished) = (past.runs(), past.unfinished());
-        let mut names: Vec<_> = runs.iter().map(|run| &*run.experiment).collect();
-        names.extend(unfinished.iter().map(|run| &*run.experiment));
+        let mut names: Vec<_> = runs.iter().chain(&unfinished).flat_map(RunView::names).collect();
         names.sort_unstable();
         names.dedup();
         if names.is_empty() || experiment_name::find_declared(experiment, names.iter().copied()).is_some() {
@@ -302,7 +312,7 @@ impl RunQuery {
     }
 
     fn matches(&self, run: &RunView) -> bool {
-        self.experiment.as_ref().is_none_or(|typed| matches_name(typed, &run.experiment))
+        self.experiment.as_ref().is_none_or(|typed| run.is_of(typed))
             && self.status.is_none_or(|status| status == run.verdict().into())
     }
 

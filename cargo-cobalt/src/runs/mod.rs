@@ -15,5 +15,6 @@ mod view;
 pub use known::{KnownRuns, UnknownRun, short_hash};
 pub use resolve::{ResolvedRun, report_of};
 pub use view::{
-    ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, format_minute, journals, partial_report,
+    ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,
+    partial_report,
 };

@@ -7,7 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use cobalt::command::config::Config;
-use cobalt_core::report::{Report, Summary};
+use cobalt_core::experiment_name::matches_name;
+use cobalt_core::report::{Report, RunVariant, Summary};
 use cobalt_core::store::{JournalContents, JournalHeader, is_in_progress, read_journal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,12 @@ use crate::index::{IndexedRun, RunStatus};
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunView {
     pub id: String,
-    /// The experiment's name.
+    /// The run's name: the experiment's, or `<experiment>::<variant>`.
     pub experiment: String,
+    /// The variant, if the experiment has variants.
+    pub variant: Option<VariantView>,
+    /// The ID of the run whose stored outputs were scored again.
+    pub rescored_from: Option<String>,
     /// The start, ISO 8601 in UTC with milliseconds; sorts chronologically.
     pub timestamp: String,
     pub tags: Vec<String>,
@@ -37,6 +42,18 @@ pub struct RunView {
     pub metrics: RunMetrics,
     /// The name of its result file, if indexed.
     pub file: String,
+}
+
+/// The variant that a run belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Variant")]
+pub struct VariantView {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The variant's name.
+    pub name: String,
+    /// The ID that the runs of the variants share.
+    pub group: String,
 }
 
 /// Whether a run is finished.
@@ -131,6 +148,12 @@ impl RunView {
                 dataset_hash: run.dataset_hash,
                 replayed_items: run.replayed_items,
             },
+            variant: run.variant.zip(run.variant_group).map(|(name, group)| VariantView {
+                experiment: run.experiment,
+                name,
+                group,
+            }),
+            rescored_from: run.rescored_from,
             id: run.id,
             experiment: run.name,
             timestamp: run.timestamp,
@@ -149,6 +172,8 @@ impl RunView {
         Self {
             id: header.id.clone(),
             experiment: header.name.clone(),
+            variant: header.variant.as_deref().map(VariantView::from),
+            rescored_from: header.rescored.as_ref().map(|rescored| rescored.run.clone()),
             timestamp: header.timestamp.to_string(),
             tags: header.tags.clone(),
             state,
@@ -176,6 +201,17 @@ impl RunView {
         let mut runs: Vec<_> = runs.collect();
         runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
         runs
+    }
+
+    /// Whether `typed` is the name of its experiment, or its own.
+    pub fn is_of(&self, typed: &str) -> bool {
+        self.names().any(|name| matches_name(typed, name))
+    }
+
+    /// The name of its experiment, if it differs, and its own.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let experiment = self.variant.iter().map(|variant| &variant.experiment);
+        experiment.chain([&self.experiment]).map(String::as_str)
     }
 
     /// The outcome. Only partial runs are not evaluated.
@@ -206,6 +242,13 @@ impl RunView {
             (None, None) => None,
             (agent, judges) => Some(agent.unwrap_or(0.0) + judges.unwrap_or(0.0)),
         }
+    }
+}
+
+impl From<&RunVariant> for VariantView {
+    fn from(variant: &RunVariant) -> Self {
+        let RunVariant { experiment, name, group, .. } = variant;
+        Self { experiment: experiment.clone(), name: name.clone(), group: group.clone() }
     }
 }
 

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt_core::experiment_name::matches_name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::respond::{Conditional, Order, StrictQuery, cached_json, cmp_known_first, parse_time};
 use crate::index::RunStatus;
-use crate::runs::{RunMetrics, RunOutcome, RunView};
+use crate::runs::{RunMetrics, RunOutcome, RunView, VariantView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRun;
 use crate::serve::store::{RunList, Store, contains_ignore_case};
@@ -31,7 +30,7 @@ pub struct RunsQuery {
     pub order: Option<Order>,
     /// Only runs with this text in their name, id, tags or commit; case-insensitive.
     pub search: Option<String>,
-    /// Only runs of the experiment with this name.
+    /// Only runs of the experiment with this name, with those of its variants, or of `<experiment>::<variant>`.
     pub experiment: Option<String>,
     /// Only runs with this tag.
     pub tag: Option<String>,
@@ -107,7 +106,7 @@ pub struct SkippedFile {
 pub struct RunRow {
     #[serde(flatten)]
     pub facts: RunFacts,
-    /// The experiment's name.
+    /// The run's name: the experiment's, or `<experiment>::<variant>`.
     pub name: String,
     /// Each evaluator's mean, from 0 to 1; absent without a score.
     pub avg_scores: BTreeMap<String, f64>,
@@ -175,6 +174,12 @@ pub struct RunFacts {
     dataset_hash: Option<String>,
     /// Items whose latency and cost are those of a recording.
     replayed_items: i64,
+    /// The variant, if the experiment has variants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<VariantView>,
+    /// The ID of the run whose stored outputs were scored again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rescored_from: Option<String>,
 }
 
 impl From<&RunView> for RunFacts {
@@ -197,6 +202,8 @@ impl From<&RunView> for RunFacts {
             git_dirty,
             dataset_hash: run.metrics.dataset_hash.clone(),
             replayed_items,
+            variant: run.variant.clone(),
+            rescored_from: run.rescored_from.clone(),
         }
     }
 }
@@ -297,7 +304,7 @@ impl<'a> RunsFilter<'a> {
             Until::Date(date) => run.timestamp.get(..DATE_LEN).is_some_and(|day| day <= *date),
             Until::Time(time) => run.timestamp <= *time,
         };
-        experiment.as_ref().is_none_or(|typed| matches_name(typed, &run.experiment))
+        experiment.as_ref().is_none_or(|typed| run.is_of(typed))
             && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
             && tags.as_ref().is_none_or(has_one)
             && verdict.is_none_or(|verdict| verdict == run.verdict())
