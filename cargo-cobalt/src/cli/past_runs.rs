@@ -14,7 +14,7 @@ pub struct History {
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = parse_count)]
     pub limit: NonZeroUsize,
 
-    /// Only experiments with this exact name or matching this pattern (`*`, `?`, `[…]`)
+    /// Only experiments with this exact name or matching this pattern (`*`, `?`, `[…]`), with all of their variants
     #[arg(short = 'e', long = "experiment", value_name = "NAME")]
     pub experiment: Option<ExperimentName>,
 

@@ -5,6 +5,7 @@
 
 mod loaded_run;
 mod matched_items;
+mod ranked_runs;
 mod run_file;
 mod run_list;
 mod unfinished_run;
@@ -18,6 +19,7 @@ use axum::body::Bytes;
 use cobalt::command::config::Config;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::Comparison;
+use cobalt_core::report::ranking::Ranking;
 use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::store::{Layout, read_report};
 use serde_json::Value;
@@ -40,6 +42,8 @@ const LOADED_BYTES: usize = 32 << 20;
 const SEARCH_BYTES: usize = 1 << 20;
 /// The memory limit of comparisons in bytes.
 const COMPARISON_BYTES: usize = 4 << 20;
+/// The memory limit of rankings in bytes.
+const RANKING_BYTES: usize = 1 << 20;
 /// The memory limit of matched items in bytes. Those of two runs of 100,000 items take about 11 MB.
 const MATCH_BYTES: usize = 16 << 20;
 /// The memory limit of cached responses in bytes.
@@ -63,6 +67,7 @@ pub struct Store {
     searches: SizedCache<(RunFile, String), Vec<usize>>,
     /// The comparisons of runs with the first of them.
     comparisons: SizedCache<Vec<RunFile>, Vec<Comparison>>,
+    rankings: SizedCache<Vec<RunFile>, Ranking>,
     /// The matched items of compared runs, by the runs and the evaluator that changes are limited to.
     matches: SizedCache<(Vec<RunFile>, Option<String>), Vec<MatchedItem>>,
     pub comparers: Limiter,
@@ -82,6 +87,7 @@ impl Store {
             loaders: Limiter::new(MAX_LOADERS),
             searches: SizedCache::new(SEARCH_BYTES),
             comparisons: SizedCache::new(COMPARISON_BYTES),
+            rankings: SizedCache::new(RANKING_BYTES),
             matches: SizedCache::new(MATCH_BYTES),
             comparers: Limiter::new(MAX_COMPARERS),
             responses: SizedCache::new(RESPONSE_BYTES),
@@ -213,6 +219,11 @@ impl Store {
         let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
         let live = live.flatten().map(|run| (run.state, run.finished_items));
         Ok(format!("{}\0{}\0{live:?}\0", self.nonce, file.identity()))
+    }
+
+    /// The state that determines responses about several runs.
+    pub fn states(&self, ids: &[String]) -> Result<String, ApiError> {
+        ids.iter().map(|id| self.run_state(id)).collect()
     }
 
     /// A response body by ETag, computed unless cached.

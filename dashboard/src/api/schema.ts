@@ -147,8 +147,59 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A comparison of two or three runs */
+        /** A comparison of two to eight runs */
         get: operations["compare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ranking": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A ranking of two to eight runs */
+        get: operations["ranking"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The variants that were run together, ranked */
+        get: operations["group"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items of several runs side by side */
+        get: operations["matrix"];
         put?: never;
         post?: never;
         delete?: never;
@@ -304,7 +355,11 @@ export interface components {
              * @description Items whose latency and cost are those of a recording.
              */
             replayedItems: number;
-            /** @description The experiment's name. */
+            /** @description The variant, if the experiment has variants. */
+            variant?: components["schemas"]["Variant"] | null;
+            /** @description The ID of the run whose stored outputs were scored again. */
+            rescoredFrom?: string | null;
+            /** @description The run's name: the experiment's, or `<experiment>::<variant>`. */
             name: string;
             /** @description Each evaluator's mean, from 0 to 1; absent without a score. */
             avgScores: {
@@ -339,13 +394,24 @@ export interface components {
         };
         /** @description The outcome of a run, from best to worst. */
         RunVerdict: "passed" | "partial" | "failed" | "error";
+        /** @description The variant that a run belongs to. */
+        Variant: {
+            /** @description The experiment's name. */
+            experiment: string;
+            /** @description The variant's name. */
+            name: string;
+            /** @description The ID that the runs of the variants share. */
+            group: string;
+        };
         /** @description The schema of [`RunStatus`]. */
         RunStatusSchema: ("passed" | "failed" | "error") | "notEvaluated";
         /** @description An unfinished run. */
         LiveRun: {
             id: string;
-            /** @description The experiment's name. */
+            /** @description The run's name: the experiment's, or `<experiment>::<variant>`. */
             name: string;
+            /** @description The variant, if the experiment has variants. */
+            variant?: components["schemas"]["Variant"] | null;
             /** @description The start, ISO 8601 in UTC. */
             timestamp: string;
             tags: string[];
@@ -420,6 +486,10 @@ export interface components {
             tags: string[];
             /** @description Where the experiment is declared, if by an attribute. */
             declaredAt?: components["schemas"]["SourceLocation"] | null;
+            /** @description The variant of the experiment, if it has variants. */
+            variant?: components["schemas"]["RunVariant"] | null;
+            /** @description The origin of the outputs, if they were not produced by this run, only scored. */
+            rescored?: components["schemas"]["Rescored"] | null;
             /** @description The settings of the run. */
             config: components["schemas"]["RunConfig"];
             /** @description The summary of the whole run. */
@@ -473,6 +543,42 @@ export interface components {
              */
             line: number;
         };
+        /** @description The variant of an experiment that was run, with its settings. The runs of an experiment's variants share a group. */
+        RunVariant: {
+            /** @description The experiment's name. The run's name is the same for the default variant, and `<experiment>::<variant>` for the others. */
+            experiment: string;
+            /** @description The variant's name. */
+            name: string;
+            /** @description The ID that the runs of all variants share: 12 hexadecimal digits. */
+            group: string;
+            /**
+             * Format: uint
+             * @description Its place among the variants as declared, from 0.
+             * @default 0
+             */
+            position: number;
+            /** @description Whether it is the default variant. */
+            isDefault?: boolean;
+            /** @description Its settings. */
+            settings?: unknown;
+        };
+        /**
+         * @description The run whose stored outputs were scored again. The agent was not called: everything that it did, and what it cost, is that of the
+         *     original run.
+         */
+        Rescored: {
+            /** @description The ID of the run that called the agent. */
+            run: string;
+            /**
+             * Format: date-time
+             * @description When that run started.
+             */
+            timestamp: string;
+            /** @description The evaluators that were run; the scores of the others are those of the original run. */
+            evaluators: string[];
+            /** @description What could not be scored as in a new run, each in a sentence. */
+            notes?: string[];
+        };
         /** @description The settings of a run. */
         RunConfig: {
             /**
@@ -503,6 +609,8 @@ export interface components {
             evaluatorHashes?: string[];
             /** @description The names of the summary functions, in order. */
             summaries?: string[];
+            /** @description The fields of the items by whose values the statistics are also grouped. */
+            groupBy?: string[];
             /**
              * @description Whether every item had to pass.
              * @default false
@@ -1356,6 +1464,8 @@ export interface components {
             judge?: components["schemas"]["JudgeUsage"] | null;
             /** @description Why there is no score. */
             error?: string | null;
+            /** @description Whether the evaluator does not apply to the item; there is neither a score nor an error then. */
+            notApplicable?: boolean;
         };
         /** @description The judge calls of an evaluation, and their cost. */
         JudgeUsage: {
@@ -1739,6 +1849,8 @@ export interface components {
             cost?: components["schemas"]["ItemStats"] | null;
             /** @description The number of items in each state. */
             states: components["schemas"]["StateCounts"];
+            /** @description The finished runs of the variants that were run together, including this one. */
+            variants?: components["schemas"]["VariantRun"][];
             /** @description The previous run of the experiment. */
             previous?: components["schemas"]["Neighbour"] | null;
             /** @description The next run of the experiment. */
@@ -1784,6 +1896,13 @@ export interface components {
             diverged: number;
             /** Format: uint */
             retried: number;
+        };
+        /** @description A run of a variant. */
+        VariantRun: {
+            id: string;
+            /** @description The variant's name. */
+            variant: string;
+            verdict: components["schemas"]["RunVerdict"];
         };
         /** @description A whole run of the same experiment. */
         Neighbour: {
@@ -1834,6 +1953,8 @@ export interface components {
             low: string[];
             /** @description The evaluators that gave no score in a trial. */
             evalErrors: string[];
+            /** @description The evaluators that do not apply to it. */
+            notApplicable?: string[];
             /** @description The start of its input. */
             input: string;
             /** @description The start of the output of the first trial; absent if it failed. */
@@ -2026,6 +2147,253 @@ export interface components {
             /** @description The model traffic of all trials; absent if none passed through the gateway. */
             traffic?: components["schemas"]["ItemTraffic"] | null;
         };
+        /** @description Several runs side by side: the variants of an experiment, or any runs over the same items. */
+        Ranking: {
+            /** @description The experiment, if all runs are of one. */
+            experiment?: string | null;
+            /** @description The group, if all runs are variants that were run together. */
+            group?: string | null;
+            /** @description The runs: variants in the order of their declaration, others as given. */
+            runs: components["schemas"]["RankedRun"][];
+            /**
+             * @description The differences of each metric between each pair of runs, at the same items. The p-values are corrected over all pairs (Holm): those
+             *     of all evaluators together, and those of latency, tokens, cost and errors together.
+             */
+            pairs: components["schemas"]["PairDifference"][];
+            /** @description Which run to choose; absent if the runs have no evaluator in common. */
+            recommendation?: components["schemas"]["Recommendation"] | null;
+            /** @description What judges that compare two outputs prefer, by evaluator. */
+            preferences?: components["schemas"]["Preference"][];
+            /** @description Caveats, each in a sentence: for example, that the runs have different datasets. */
+            notes?: string[];
+        };
+        /** @description One of several runs. */
+        RankedRun: {
+            /** @description The variant's name or, if the runs are not variants of one experiment, what tells them apart. */
+            label: string;
+            /** @description The run. */
+            run: components["schemas"]["RunIdentity"];
+            /** @description Whether it is the default variant. */
+            isDefault?: boolean;
+            /** @description The settings of the variant; null if it has none. */
+            settings?: unknown;
+            /** @description The run's verdict. */
+            verdict: components["schemas"]["ReportVerdict"];
+            /**
+             * Format: uint
+             * @description The number of its items.
+             */
+            items: number;
+            /**
+             * Format: uint
+             * @description Items at or above every pass mark in every trial, without an error.
+             */
+            passedItems: number;
+            /**
+             * Format: uint
+             * @description Items in error.
+             */
+            failedItems: number;
+            /** @description Each evaluator's scores, in the order of the evaluators. */
+            scores: components["schemas"]["RankedScore"][];
+            /**
+             * Format: double
+             * @description The mean of the evaluators' means, from 0 to 1: the score of the Pareto front. Absent without a score.
+             */
+            meanScore?: number | null;
+            /**
+             * Format: double
+             * @description The agent's mean latency per item, in milliseconds; absent if it was replayed.
+             */
+            latencyMs?: number | null;
+            /**
+             * Format: double
+             * @description The agent cost of 1,000 items, in USD; absent unless it is known for all items.
+             */
+            costPer1000?: number | null;
+            /**
+             * Format: double
+             * @description The agent's tokens per item; absent unless they are known for all items.
+             */
+            tokensPerItem?: number | null;
+            /**
+             * @description Whether no other run has a score at least as high at a cost at most as high, and is better in one of them. `false` without a
+             *     known cost.
+             */
+            isOnParetoFront: boolean;
+        };
+        /** @description One evaluator's scores of a run. */
+        RankedScore: {
+            /** @description The evaluator's name. */
+            evaluator: string;
+            /**
+             * Format: double
+             * @description The mean.
+             */
+            mean: number;
+            /** @description Its 95% CI. */
+            ci95?: components["schemas"]["Interval"] | null;
+            /**
+             * Format: double
+             * @description The share of scores at or above the evaluator's pass mark.
+             */
+            passRate?: number | null;
+            /** @description The ranks that the run may have by this evaluator. */
+            rank: components["schemas"]["RankInterval"];
+        };
+        /**
+         * @description The ranks that a run may have, from 1: one more than the number of runs that are better beyond noise, up to the number of runs minus
+         *     those that are worse beyond noise.
+         */
+        RankInterval: {
+            /**
+             * Format: uint
+             * @description The best possible rank.
+             */
+            best: number;
+            /**
+             * Format: uint
+             * @description The worst possible rank.
+             */
+            worst: number;
+        };
+        /** @description The difference of a metric between two of the runs. */
+        PairDifference: {
+            /**
+             * Format: uint
+             * @description The place of the base run in [`Ranking::runs`].
+             */
+            base: number;
+            /**
+             * Format: uint
+             * @description The place of the other run, which is after that of the base run.
+             */
+            other: number;
+            /** @description The difference, other minus base. */
+            difference: components["schemas"]["Difference"];
+        };
+        /** @description Which run to choose. */
+        Recommendation: {
+            /**
+             * Format: uint
+             * @description The place of the run with the highest mean score in [`Ranking::runs`].
+             */
+            best: number;
+            /**
+             * Format: uint
+             * @description The place of the cheapest run that is not worse than another beyond noise; absent if there is none, or if a cost is unknown.
+             */
+            cheapest?: number | null;
+            /** @description The answer in one sentence. */
+            text: string;
+        };
+        /** @description What a judge that compares two outputs prefers: the strengths of the runs in the model of Bradley and Terry. */
+        Preference: {
+            /** @description The evaluator's name. */
+            evaluator: string;
+            /**
+             * @description The logarithm of each run's strength, in the order of [`Ranking::runs`]; they add up to 0. A difference of 1 means that the
+             *     stronger one wins 73% of the comparisons.
+             */
+            strengths: number[];
+            /** @description The 95% CI of each, with errors clustered by item. */
+            ci95: components["schemas"]["Interval"][];
+            /**
+             * Format: double
+             * @description How much the judge prefers the first position, on the same scale; absent if it is unknown.
+             */
+            firstPosition?: number | null;
+            /**
+             * Format: uint
+             * @description The number of comparisons.
+             */
+            comparisons: number;
+        };
+        /** @description The variants that were run together. */
+        VariantGroup: {
+            /** @description The id that their runs share. */
+            group: string;
+            /** @description The finished runs in the order of their variants, ranked. */
+            ranking: components["schemas"]["Ranking"];
+            /** @description The unfinished runs of the group. */
+            live: components["schemas"]["LiveRun"][];
+        };
+        /** @description The items of several runs side by side, in dataset order. */
+        Matrix: {
+            /** @description The runs in order; those of a group in the order of their variants. */
+            runs: components["schemas"]["MatrixRun"][];
+            items: components["schemas"]["MatrixItem"][];
+            /**
+             * Format: uint
+             * @description The number of matching items.
+             */
+            matching: number;
+            /**
+             * Format: uint
+             * @description The total number of items in the runs.
+             */
+            total: number;
+            /**
+             * Format: uint
+             * @description How many of them match the search.
+             */
+            found: number;
+            /**
+             * Format: uint
+             * @description How many of the items found the runs disagree on.
+             */
+            disagreeing: number;
+            /**
+             * Format: uint
+             * @description How many of the items found failed in a run.
+             */
+            failed: number;
+        };
+        /** @description A run of a matrix. */
+        MatrixRun: {
+            id: string;
+            /** @description The run's name: the experiment's, or `<experiment>::<variant>`. */
+            name: string;
+            /** @description The variant's name. */
+            variant?: string | null;
+            /** @description The evaluators in order. */
+            evaluators: string[];
+        };
+        /** @description An item in several runs. */
+        MatrixItem: {
+            /**
+             * Format: uint
+             * @description Its index in the last run that has it, from 0.
+             */
+            index: number;
+            /** @description The item's key, by which it is matched across runs. */
+            key: string;
+            /** @description The start of its input in the last run that has it. */
+            input: string;
+            /** @description Whether the item's content differs between the runs. */
+            contentChanged: boolean;
+            /** @description The item in each run; null if a run does not have it. */
+            cells: (components["schemas"]["MatrixCell"] | null)[];
+        };
+        /** @description An item in a run. */
+        MatrixCell: {
+            /** @description Whether it is at or above every pass mark in every trial, without an error. */
+            passed: boolean;
+            /** @description The worst status of its trials. */
+            status: components["schemas"]["Status"];
+            /** @description Each evaluator's mean score over the trials; absent without a score. */
+            scores: {
+                [key: string]: number;
+            };
+            /** @description The evaluators that scored it below their pass mark in a trial. */
+            low?: string[];
+            /** @description The evaluators that do not apply to it. */
+            notApplicable?: string[];
+            /** @description The start of the output of the first trial; absent if it failed. */
+            output?: string | null;
+            /** @description The start of the agent's or an evaluator's error. */
+            error?: string | null;
+        };
         /** @description The whole runs of an experiment, oldest first. */
         Trends: {
             trends: components["schemas"]["TrendPoint"][];
@@ -2078,6 +2446,10 @@ export interface components {
              * @description Items whose latency and cost are those of a recording.
              */
             replayedItems: number;
+            /** @description The variant, if the experiment has variants. */
+            variant?: components["schemas"]["Variant"] | null;
+            /** @description The ID of the run whose stored outputs were scored again. */
+            rescoredFrom?: string | null;
             /** @description Each evaluator's mean, from 0 to 1; absent without a score. */
             scores: {
                 [key: string]: number;
@@ -2243,7 +2615,7 @@ export interface operations {
                 order?: "asc" | "desc";
                 /** @description Only runs with this text in their name, id, tags or commit; case-insensitive. */
                 search?: string;
-                /** @description Only runs of the experiment with this name. */
+                /** @description Only runs of the experiment with this name, with those of its variants, or of `<experiment>::<variant>`. */
                 experiment?: string;
                 /** @description Only runs with this tag. */
                 tag?: string;
@@ -2462,6 +2834,16 @@ export interface operations {
                 b: string;
                 /** @description The id of run C. */
                 c?: string;
+                /** @description The id of run D. */
+                d?: string;
+                /** @description The id of run E. */
+                e?: string;
+                /** @description The id of run F. */
+                f?: string;
+                /** @description The id of run G. */
+                g?: string;
+                /** @description The id of run H. */
+                h?: string;
                 /** @description The maximum number of items to return; all by default. */
                 limit?: number;
                 /** @description The number of items to skip. */
@@ -2483,13 +2865,118 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A comparison of two or three runs */
+            /** @description A comparison of two to eight runs */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ComparedRuns"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ranking: {
+        parameters: {
+            query: {
+                /** @description The ids of two to eight runs, separated by commas. */
+                runs: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A ranking of two to eight runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ranking"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    group: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The variants that were run together, ranked */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariantGroup"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    matrix: {
+        parameters: {
+            query?: {
+                /** @description The ids of two to eight runs, separated by commas. */
+                runs?: string;
+                /** @description Instead of `runs`, the id of a group of variants. */
+                group?: string;
+                /** @description The maximum number of items to return: 100 by default, at most 1000. */
+                limit?: number;
+                /** @description The number of items to skip. */
+                offset?: number;
+                /** @description A filter of items. */
+                only?: "all" | "disagreeing" | "failed";
+                /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The items of several runs side by side */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Matrix"];
                 };
             };
             /** @description Error */

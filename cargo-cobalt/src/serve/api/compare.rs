@@ -1,4 +1,4 @@
-//! `/api/compare`: compares two or three runs.
+//! `/api/compare`: compares two to eight runs.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,6 +27,16 @@ pub struct CompareQuery {
     pub b: String,
     /// The id of run C.
     pub c: Option<String>,
+    /// The id of run D.
+    pub d: Option<String>,
+    /// The id of run E.
+    pub e: Option<String>,
+    /// The id of run F.
+    pub f: Option<String>,
+    /// The id of run G.
+    pub g: Option<String>,
+    /// The id of run H.
+    pub h: Option<String>,
     /// The maximum number of items to return; all by default.
     pub limit: Option<usize>,
     /// The number of items to skip.
@@ -180,9 +190,8 @@ pub async fn compare(
     conditional: Conditional,
     StrictQuery(query): StrictQuery<CompareQuery>,
 ) -> Result<Response, ApiError> {
-    let of = [Some(query.a.clone()), Some(query.b.clone()), query.c.clone()];
-    let state =
-        move |store: &Store| of.iter().flatten().map(|id| store.run_state(id)).collect::<Result<String, _>>();
+    let of: Vec<_> = run_ids(&query).map(str::to_owned).collect();
+    let state = move |store: &Store| store.states(&of);
     if query.limit.is_some_and(|limit| limit <= STREAM_THRESHOLD) {
         return cached_json(store, conditional, state, move |store| compare_all(store, &query)).await;
     }
@@ -262,7 +271,7 @@ fn compare_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<Pend
 }
 
 /// Keeps the items that contain a text in any of the runs.
-fn retain_matching(
+pub fn retain_matching(
     store: &Store,
     runs: &Runs,
     items: &mut Vec<&MatchedItem>,
@@ -280,7 +289,8 @@ type Runs = [Arc<LoadedRun>];
 
 /// The ids of the requested runs, run A first.
 fn run_ids(query: &CompareQuery) -> impl Iterator<Item = &str> {
-    [Some(&query.a), Some(&query.b), query.c.as_ref()].into_iter().flatten().map(String::as_str)
+    let CompareQuery { a, b, c, d, e, f, g, h, .. } = query;
+    [a, b].into_iter().chain([c, d, e, f, g, h].into_iter().flatten()).map(String::as_str)
 }
 
 /// Equal items stay in dataset order.

@@ -93,6 +93,9 @@ pub struct ItemRow {
     pub low: Vec<String>,
     /// The evaluators that gave no score in a trial.
     pub eval_errors: Vec<String>,
+    /// The evaluators that do not apply to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_applicable: Vec<String>,
     /// The start of its input.
     pub input: String,
     /// The start of the output of the first trial; absent if it failed.
@@ -271,6 +274,7 @@ fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         retried: item.retried,
         low: run.below_pass_mark(item).map(str::to_owned).collect(),
         eval_errors: missing.map(|(_, name)| name.clone()).collect(),
+        not_applicable: run.not_applicable(item).map(str::to_owned).collect(),
         input: item.input.to_string(),
         output: item.output.as_ref().map(ToString::to_string),
         error: item.error.as_ref().map(ToString::to_string),

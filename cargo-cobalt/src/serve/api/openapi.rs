@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::routing::get;
 use axum::{Json, Router};
+use cobalt_core::report::ranking::Ranking;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -15,6 +16,8 @@ use super::compare::{self, CompareQuery, ComparedRuns};
 use super::events;
 use super::export::{self, ExportQuery};
 use super::items::{self, Items, ItemsQuery, WholeItem};
+use super::matrix::{self, Matrix, MatrixQuery};
+use super::ranking::{self, RankingQuery, VariantGroup};
 use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
 use super::trends::{self, Trends, TrendsQuery};
@@ -33,6 +36,9 @@ pub fn routes(store: Arc<Store>) -> Router {
         .route("/runs/{id}/items", get(items::items))
         .route("/runs/{id}/items/{key}", get(items::item))
         .route("/compare", get(compare::compare))
+        .route("/ranking", get(ranking::ranking))
+        .route("/groups/{group}", get(ranking::group))
+        .route("/matrix", get(matrix::matrix))
         .route("/trends", get(trends::trends))
         .route("/export", get(export::export))
         .route("/events", get(events::events))
@@ -107,7 +113,7 @@ fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
 
-fn endpoints() -> [Endpoint; 11] {
+fn endpoints() -> [Endpoint; 14] {
     let json = |path, name, summary, query, answer| Endpoint {
         path,
         name,
@@ -140,9 +146,30 @@ fn endpoints() -> [Endpoint; 11] {
         json(
             "/api/compare",
             "compare",
-            "A comparison of two or three runs",
+            "A comparison of two to eight runs",
             Some(parameters::<CompareQuery>),
             schema::<ComparedRuns>,
+        ),
+        json(
+            "/api/ranking",
+            "ranking",
+            "A ranking of two to eight runs",
+            Some(parameters::<RankingQuery>),
+            schema::<Ranking>,
+        ),
+        json(
+            "/api/groups/{group}",
+            "group",
+            "The variants that were run together, ranked",
+            None,
+            schema::<VariantGroup>,
+        ),
+        json(
+            "/api/matrix",
+            "matrix",
+            "The items of several runs side by side",
+            Some(parameters::<MatrixQuery>),
+            schema::<Matrix>,
         ),
         json(
             "/api/trends",

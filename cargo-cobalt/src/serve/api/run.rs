@@ -16,10 +16,10 @@ use tokio_util::io::ReaderStream;
 
 use super::items::{ItemState, has_state};
 use super::respond::{Conditional, PathParams, cached_json, conditional_response};
-use crate::runs::RunView;
+use crate::runs::{RunOutcome, RunView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRunState;
-use crate::serve::store::{LoadedRun, RunFileError, RunText, Store};
+use crate::serve::store::{LoadedRun, RunFileError, RunList, RunText, Store};
 
 /// A run with all of its items.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -80,6 +80,9 @@ pub struct Overview {
     pub cost: Option<ItemStats>,
     /// The number of items in each state.
     pub states: StateCounts,
+    /// The finished runs of the variants that were run together, including this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<VariantRun>,
     /// The previous run of the experiment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Neighbour>,
@@ -114,6 +117,15 @@ pub struct StateCounts {
     pub eval_error: usize,
     pub diverged: usize,
     pub retried: usize,
+}
+
+/// A run of a variant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VariantRun {
+    pub id: String,
+    /// The variant's name.
+    pub variant: String,
+    pub verdict: RunOutcome,
 }
 
 /// A whole run of the same experiment.
@@ -159,6 +171,7 @@ fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
             tokens: metric_stats(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
             cost: metric_stats(items().filter_map(|item| item.cost)),
             states: count_states(run),
+            variants: variants(&known, &run.head),
             previous,
             next,
             run: run.head.clone(),
@@ -204,6 +217,16 @@ fn count_states(run: &LoadedRun) -> StateCounts {
         diverged: count(ItemState::Diverged),
         retried: count(ItemState::Retried),
     }
+}
+
+/// The finished runs of a run's group.
+fn variants(known: &RunList, report: &Report) -> Vec<VariantRun> {
+    let runs = report.variant.as_ref().map_or_else(Vec::new, |variant| known.runs_of_group(&variant.group));
+    let of = |run: &RunView| {
+        let variant = run.variant.as_ref()?.name.clone();
+        Some(VariantRun { id: run.id.clone(), variant, verdict: run.verdict() })
+    };
+    runs.into_iter().filter_map(of).collect()
 }
 
 /// The previous and next runs of the same experiment; `known` is in newest-first order.

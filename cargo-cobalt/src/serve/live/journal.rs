@@ -11,7 +11,7 @@ use cobalt_core::store::{JournalEntry, JournalHeader, is_in_progress, read_journ
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::runs::{self, RunView};
+use crate::runs::{self, RunView, VariantView};
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -42,8 +42,11 @@ impl From<runs::RunPhase> for LiveRunState {
 #[serde(rename_all = "camelCase")]
 pub struct LiveRun {
     pub id: String,
-    /// The experiment's name.
+    /// The run's name: the experiment's, or `<experiment>::<variant>`.
     pub name: String,
+    /// The variant, if the experiment has variants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<VariantView>,
     /// The start, ISO 8601 in UTC.
     pub timestamp: String,
     pub tags: Vec<String>,
@@ -182,6 +185,7 @@ impl Journal {
         Some(LiveRun {
             id: run.id,
             name: run.experiment,
+            variant: run.variant,
             timestamp: run.timestamp,
             tags: run.tags,
             state: run.state.into(),

@@ -92,6 +92,7 @@ fn a_run_is_counted_as_its_journal_tells() {
     let expected = LiveRun {
         id: RUN.to_owned(),
         name: "desk".to_owned(),
+        variant: None,
         timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
         tags: vec!["smoke".to_owned()],
         state: LiveRunState::Interrupted,

@@ -9,8 +9,8 @@ use std::ops::Range;
 use cobalt_core::item::Item;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{
-    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, Status, Timestamp,
-    TrialMeasurements,
+    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, ScoredEvaluation, Status,
+    Timestamp, TrialMeasurements,
 };
 use cobalt_core::reporters::expected_field;
 use cobalt_core::store::ReportReader;
@@ -56,6 +56,12 @@ impl LoadedRun {
     pub fn below_pass_mark<'a>(&'a self, item: &'a LoadedItem) -> impl Iterator<Item = &'a str> {
         let evaluators = self.head.config.evaluators().enumerate();
         evaluators.filter(|(at, (_, mark))| item.scores.is_below(*at, *mark)).map(|(_, (name, _))| name)
+    }
+
+    /// The evaluators that do not apply to an item.
+    pub fn not_applicable<'a>(&'a self, item: &'a LoadedItem) -> impl Iterator<Item = &'a str> {
+        let evaluators = self.head.config.evaluators.iter().enumerate();
+        evaluators.filter(|(at, _)| item.scores.is_not_applicable(*at)).map(|(_, name)| &**name)
     }
 
     /// The approximate memory use in bytes.
@@ -271,7 +277,8 @@ impl LoadedRun {
 
 /// The scores of an item by all evaluators in all trials, in one allocation.
 ///
-/// For each evaluator, the score of each trial: [`NO_SCORE`] if it failed, [`NOT_RUN`] if it was not run.
+/// For each evaluator, the score of each trial: [`NO_SCORE`] if it failed, [`NOT_APPLICABLE`] if it does not apply to the item, and
+/// [`NOT_RUN`] if it was not run.
 #[derive(Debug)]
 pub struct ItemScores {
     runs: usize,
@@ -280,14 +287,18 @@ pub struct ItemScores {
 
 const NO_SCORE: f64 = -1.0;
 const NOT_RUN: f64 = -2.0;
+const NOT_APPLICABLE: f64 = -3.0;
 
 impl ItemScores {
     /// In the order of these evaluators.
     pub fn of(item: &ItemResult, evaluators: &[String]) -> Self {
         let score = |name: &String| {
             let evaluations = item.runs.iter().map(|run| run.evaluations.get(name));
-            let scores = evaluations.map(|it| it.map_or(NOT_RUN, |it| it.score.unwrap_or(NO_SCORE)));
-            scores.collect::<Vec<_>>()
+            let score = |it: &ScoredEvaluation| match it.not_applicable {
+                true => NOT_APPLICABLE,
+                false => it.score.unwrap_or(NO_SCORE),
+            };
+            evaluations.map(|it| it.map_or(NOT_RUN, score)).collect::<Vec<_>>()
         };
         Self { runs: item.runs.len(), scores: evaluators.iter().flat_map(score).collect() }
     }
@@ -298,7 +309,7 @@ impl ItemScores {
 
     /// The scores of an evaluator.
     pub fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
-        self.all(evaluator).iter().copied().filter(|score| *score != NO_SCORE && *score != NOT_RUN)
+        self.all(evaluator).iter().copied().filter(|score| *score >= 0.0)
     }
 
     /// Their mean.
@@ -316,6 +327,12 @@ impl ItemScores {
     /// Whether an evaluator failed in any trial.
     pub fn is_missing(&self, evaluator: usize) -> bool {
         self.all(evaluator).contains(&NO_SCORE)
+    }
+
+    /// Whether an evaluator applied in no trial.
+    pub fn is_not_applicable(&self, evaluator: usize) -> bool {
+        let scores = self.all(evaluator);
+        !scores.is_empty() && scores.iter().all(|score| *score == NOT_APPLICABLE)
     }
 
     pub fn size(&self) -> usize {
