@@ -15,6 +15,8 @@ export const router = createBrowserRouter([
           { index: true, lazy: () => import('./pages/runs') },
           { path: 'runs/:id', lazy: () => import('./pages/run') },
           { path: 'compare', lazy: () => import('./pages/compare') },
+          { path: 'ranking', lazy: () => import('./pages/ranking') },
+          { path: 'groups/:group', lazy: () => import('./pages/ranking') },
           { path: 'trends', lazy: () => import('./pages/trends') },
           { path: '*', element: <NotFound /> },
         ],

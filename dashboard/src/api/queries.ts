@@ -7,11 +7,15 @@ import type {
   Index,
   Items,
   ItemsQuery,
+  Matrix,
+  MatrixQuery,
   Overview,
+  Ranking,
   Runs,
   RunsQuery,
   Trends,
   TrendsQuery,
+  VariantGroup,
   WholeItem,
 } from './types';
 
@@ -90,6 +94,30 @@ export const compareQuery = (query: CompareFilter, page: number, item = '') =>
         { ...query, item, limit: PAGE_SIZE, offset: page * PAGE_SIZE },
         signal,
       ),
+    gcTime: 60_000,
+  });
+
+export const rankingQuery = (runs: string[]) =>
+  queryOptions({
+    queryKey: ['ranking', runs],
+    queryFn: ({ signal }) => getJson<Ranking>('/api/ranking', { runs: runs.join() }, signal),
+  });
+
+export const groupQuery = (group: string) =>
+  queryOptions({
+    queryKey: ['group', group],
+    queryFn: ({ signal }) => getJson<VariantGroup>(`/api/groups/${encode(group)}`, {}, signal),
+  });
+
+/** The runs of a matrix, and filters of its items. */
+export type MatrixFilter = Omit<MatrixQuery, 'limit' | 'offset'>;
+
+/** One page of the items of several runs; `page` starts at 0. */
+export const matrixQuery = (query: MatrixFilter, page: number) =>
+  queryOptions({
+    queryKey: ['matrix', query, page],
+    queryFn: ({ signal }) =>
+      getJson<Matrix>('/api/matrix', { ...query, limit: PAGE_SIZE, offset: page * PAGE_SIZE }, signal),
     gcTime: 60_000,
   });
 

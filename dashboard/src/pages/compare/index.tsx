@@ -9,7 +9,7 @@ import { Skeleton } from '../../components/skeleton';
 import { useTitle } from '../../lib/use-title';
 import { ComparedRuns } from './compared-runs';
 import { Items } from './items';
-import { type CompareParameters, SIDES, useCompareParameters } from './parameters';
+import { type CompareParameters, rankingUrl, SIDES, useCompareParameters } from './parameters';
 import { runInSentence } from './run-letter';
 import { RunPicker } from './run-picker';
 import { RunSelection } from './run-selection';
@@ -30,6 +30,9 @@ export function Component() {
             {parameters.ids.length < SIDES.length && (
               <Button onClick={() => setPlace(parameters.ids.length)}>Add a third run</Button>
             )}
+            <Link to={rankingUrl(parameters.ids)} className="px-2 text-accent hover:underline">
+              Rank these runs
+            </Link>
             <Link to="/compare" className="px-2 text-accent hover:underline">
               New comparison
             </Link>

@@ -1,8 +1,10 @@
 // The virtualized list of items, loaded page by page while scrolling.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type Ref, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type Ref, useEffect, useRef } from 'react';
 import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
+import { Spacer } from '../../components/spacer';
+import { useTop } from '../../lib/use-top';
 import { ItemRows } from './item-rows';
 import type { ItemsProps } from './items';
 import { LETTERS, RunLetter } from './run-letter';
@@ -109,30 +111,4 @@ function PlaceholderRow({ ref, index, columns }: PlaceholderRowProps) {
       </tr>
     </tbody>
   );
-}
-
-/** Reserves the space of items that are not rendered. */
-function Spacer({ height }: { height: number }) {
-  if (height <= 0) return null;
-  return (
-    <tbody aria-hidden="true" className="max-lg:block">
-      <tr>
-        <td style={{ height, padding: 0 }} />
-      </tr>
-    </tbody>
-  );
-}
-
-/** The distance of an element from the top of the page. It is kept up to date: content above may resize or load later. */
-function useTop(element: React.RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () =>
-      setTop(Math.round((element.current?.getBoundingClientRect().top ?? 0) + window.scrollY));
-    measure();
-    const watch = new ResizeObserver(measure);
-    watch.observe(document.body);
-    return () => watch.disconnect();
-  }, [element]);
-  return top;
 }

@@ -30,6 +30,9 @@ export function compareUrl(ids: string[]): string {
   return `/compare?${new URLSearchParams(names)}`;
 }
 
+/** The URL of the ranking of these runs. */
+export const rankingUrl = (ids: string[]) => `/ranking?${new URLSearchParams({ runs: ids.join() })}`;
+
 const oneOf = <Value extends string>(value: string, values: readonly Value[], otherwise: Value) =>
   values.find((one) => one === value) ?? otherwise;
 

@@ -87,7 +87,13 @@ function EvaluationCell({ name, output, base }: EvaluationCellProps) {
   return (
     <div className="min-w-0">
       <p className="font-medium text-xs/5 tabular-nums">
-        {value === undefined ? <span className="text-bad">no score</span> : formatScore(value)}
+        {value !== undefined ? (
+          formatScore(value)
+        ) : evaluation?.notApplicable ? (
+          <span className="text-muted">n/a</span>
+        ) : (
+          <span className="text-bad">no score</span>
+        )}
         {Math.abs(change) > 1e-9 && (
           <span className={clsx('ml-2', change < 0 ? 'text-bad' : 'text-good')}>{formatSigned(change)}</span>
         )}

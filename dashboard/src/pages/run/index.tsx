@@ -19,6 +19,7 @@ import type { ScoreRange } from './histogram';
 import { Items } from './items';
 import { parseFilter, rangeFilter, stateFilter } from './items/filter';
 import { Metrics } from './metrics';
+import { RunRescored } from './rescored';
 import { RunRetries } from './retries';
 import { RunHeader } from './run-header';
 import { Scores } from './scores';
@@ -26,6 +27,7 @@ import { Thresholds } from './thresholds';
 import { RunTraffic } from './traffic';
 import { Unfinished } from './unfinished';
 import { Usage } from './usage';
+import { RunVariant } from './variant';
 
 export function Component() {
   const { id = '' } = useParams();
@@ -63,6 +65,8 @@ function Run({ overview }: { overview: Overview }) {
     <div className="flex flex-col gap-4">
       <RunHeader overview={overview} />
       <Unfinished overview={overview} />
+      <RunVariant overview={overview} />
+      <RunRescored run={run} />
       <Metrics overview={overview} />
       <RunRetries run={run} onRetried={() => showItems(stateFilter('retried'))} />
       <RunTraffic run={run} onDiverged={() => showItems(stateFilter('diverged'))} />

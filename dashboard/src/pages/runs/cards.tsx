@@ -6,7 +6,7 @@ import type { RunRow } from '../../api/types';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { formatDuration, pluralize } from '../../lib/format';
-import { Commit, Cost, Errors, Replayed, RunLink, SelectCheckbox, Tags } from './cells';
+import { Commit, Cost, Errors, Origin, Replayed, RunLink, SelectCheckbox, Tags } from './cells';
 import type { ListProps } from './list';
 import { openRun } from './open-run';
 import { EvaluatorScore } from './scores';
@@ -87,6 +87,7 @@ function Card({ run, checkbox }: { run: RunRow; checkbox: ReactNode }) {
       <div className="flex h-5 min-w-0 items-center gap-3 text-muted text-xs">
         <Time timestamp={run.timestamp} />
         <Commit run={run} />
+        <Origin run={run} />
         <Replayed run={run} />
         <Tags tags={run.tags} />
       </div>

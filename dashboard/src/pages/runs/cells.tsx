@@ -1,5 +1,5 @@
 // The values of a run in the table and the cards.
-import { GitCommitHorizontal, History } from 'lucide-react';
+import { GitCommitHorizontal, History, Layers, RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { Tag } from '../../components/badge';
@@ -35,6 +35,34 @@ export function Replayed({ run }: { run: RunRow }) {
       <History className="size-3" aria-hidden="true" />
       replayed
     </span>
+  );
+}
+
+/** Links a variant's run to its group, and marks a run whose stored outputs were scored again. */
+export function Origin({ run }: { run: RunRow }) {
+  return (
+    <>
+      {run.variant != null && (
+        <Link
+          to={`/groups/${encodeURIComponent(run.variant.group)}`}
+          title={`All variants of ${escapeHidden(run.variant.experiment)} in this group`}
+          className="relative inline-flex shrink-0 items-center gap-1 text-accent text-xs hover:underline"
+        >
+          <Layers className="size-3" aria-hidden="true" />
+          variants
+          <span className="sr-only"> in the group of {escapeHidden(run.name)}</span>
+        </Link>
+      )}
+      {run.rescoredFrom != null && (
+        <span
+          title={`The stored outputs of run ${run.rescoredFrom} were scored again, without the agent`}
+          className="inline-flex shrink-0 items-center gap-1 text-muted text-xs"
+        >
+          <RotateCcw className="size-3" aria-hidden="true" />
+          re-scored
+        </span>
+      )}
+    </>
   );
 }
 
@@ -146,7 +174,7 @@ export function SelectCheckbox({
   return (
     <label
       className="-m-2 flex cursor-pointer p-2"
-      title={isDisabled ? 'You can compare up to three runs' : undefined}
+      title={isDisabled ? 'You can compare up to eight runs' : undefined}
     >
       <input
         type="checkbox"

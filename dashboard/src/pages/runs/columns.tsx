@@ -3,7 +3,7 @@ import { createColumnHelper, metaHelper, tableFeatures } from '@tanstack/react-t
 import type { RunRow } from '../../api/types';
 import { Time } from '../../components/time';
 import { formatCount, formatDuration } from '../../lib/format';
-import { Commit, Cost, Errors, Replayed, RunLink, Tags, VerdictCell } from './cells';
+import { Commit, Cost, Errors, Origin, Replayed, RunLink, Tags, VerdictCell } from './cells';
 import { Scores } from './scores';
 import type { Sort } from './use-filters';
 
@@ -29,6 +29,7 @@ export const columns = column.columns([
         <RunLink run={run} />
         <span className="flex min-w-0 items-center gap-2 overflow-hidden">
           <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
+          <Origin run={run} />
           <Replayed run={run} />
           <Tags tags={run.tags} />
         </span>

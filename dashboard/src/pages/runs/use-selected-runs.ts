@@ -4,9 +4,10 @@ import { useCallback, useMemo } from 'react';
 import { overviewQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
 import { useUrlParameters } from '../../lib/use-url-parameters';
+import { compareUrl as compareRunsUrl, rankingUrl, SIDES } from '../compare/parameters';
 
 /** The maximum number of runs to compare. */
-const MAX_RUNS = 3;
+const MAX_RUNS = 8;
 
 export type SelectedRun = Pick<RunRow, 'id' | 'name' | 'timestamp'>;
 
@@ -41,9 +42,8 @@ export function useSelectedRuns(rows: RunRow[]) {
 
 export type SelectedRuns = ReturnType<typeof useSelectedRuns>;
 
-/** The URL of the comparison. Runs are given oldest first; the oldest becomes run A. */
+/** The URL of the comparison or, for more runs than it has places, of the ranking. Runs are given oldest first; the oldest becomes run A. */
 export function compareUrl(runs: SelectedRun[]): string {
-  const names = ['a', 'b', 'c'];
-  const query = new URLSearchParams(runs.map((run, place) => [names[place] ?? '', run.id]));
-  return `/compare?${query}`;
+  const ids = runs.map((run) => run.id);
+  return ids.length > SIDES.length ? rankingUrl(ids) : compareRunsUrl(ids);
 }

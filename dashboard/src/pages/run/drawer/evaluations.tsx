@@ -35,7 +35,7 @@ interface RowProps {
 }
 
 function Row({ name, passMark, evaluation }: RowProps) {
-  const { score, error, reason, chainOfThought, metadata, judge } = evaluation;
+  const { score, error, reason, chainOfThought, metadata, judge, notApplicable } = evaluation;
   const isBelowPassMark = passMark !== undefined && score != null && score < passMark;
   return (
     <li className="px-3 py-2.5">
@@ -43,12 +43,14 @@ function Row({ name, passMark, evaluation }: RowProps) {
         <h4 className="min-w-0 font-medium [overflow-wrap:anywhere]">
           <Text>{name}</Text>
         </h4>
-        {score == null ? (
+        {notApplicable ? (
+          <Badge>n/a: does not apply</Badge>
+        ) : score == null ? (
           <Badge tone="bad">Scoring error</Badge>
         ) : (
           <Score value={score} isBelowPassMark={isBelowPassMark} />
         )}
-        {passMark !== undefined && (
+        {passMark !== undefined && !notApplicable && (
           <span className="text-muted text-xs tabular-nums">
             {isBelowPassMark ? 'Below pass mark' : 'Pass mark'} {Number(passMark.toFixed(3))}
           </span>

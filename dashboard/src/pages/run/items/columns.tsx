@@ -139,6 +139,12 @@ function Output({ item }: { item: ItemRow | undefined }) {
 
 function ScoreCell({ item, evaluator }: { item: ItemRow; evaluator: string }) {
   const value = getOwn(item.scores, evaluator);
+  if (value === undefined && item.notApplicable?.includes(evaluator))
+    return (
+      <span className="text-muted" title="The evaluator does not apply to this item">
+        n/a
+      </span>
+    );
   if (value === undefined && item.evalErrors.includes(evaluator))
     return <span className="text-bad">no score</span>;
   return <Score value={value} isBelowPassMark={item.low.includes(evaluator)} />;

@@ -1,0 +1,186 @@
+// The page that ranks several runs: the variants of a group, or any runs.
+import { useQuery } from '@tanstack/react-query';
+import { GitCompareArrows, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { Link, useParams } from 'react-router';
+import { ApiError } from '../../api/client';
+import { groupQuery, type MatrixFilter, rankingQuery } from '../../api/queries';
+import type { LiveRun, Ranking } from '../../api/types';
+import { buttonLook } from '../../components/button';
+import { EmptyState } from '../../components/empty-state';
+import { ErrorMessage } from '../../components/error-message';
+import { Panel } from '../../components/panel';
+import { Skeleton } from '../../components/skeleton';
+import { Text } from '../../components/text';
+import { Time } from '../../components/time';
+import { formatCount, pluralize } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
+import { useTitle } from '../../lib/use-title';
+import { useUrlParameters } from '../../lib/use-url-parameters';
+import { compareUrl, SIDES } from '../compare/parameters';
+import { Differences } from './differences';
+import { Matrix } from './matrix';
+import { Preferences } from './preferences';
+import { ScoreAndCost } from './score-and-cost';
+import { Variants } from './variants';
+
+export function Component() {
+  const { group } = useParams();
+  const { get } = useUrlParameters();
+  const ids = get('runs').split(',').filter(Boolean);
+  return group === undefined ? <RunsPage ids={ids} /> : <GroupPage group={group} />;
+}
+
+function GroupPage({ group }: { group: string }) {
+  const { data, error, refetch } = useQuery(groupQuery(group));
+  const experiment = data?.ranking.experiment ?? data?.live[0]?.variant?.experiment;
+  useTitle(experiment == null ? 'Variants' : `Variants of ${escapeHidden(experiment)}`);
+  if (data === undefined) return <Pending error={error} onRetry={refetch} what="variants" />;
+  return (
+    <div className="flex flex-col gap-4">
+      <Heading
+        title={<>Variants of {experiment != null && <Text>{experiment}</Text>}</>}
+        ranking={data.ranking}
+      />
+      <Unfinished runs={data.live} />
+      {data.ranking.runs.length > 0 && <Answer ranking={data.ranking} filter={{ group }} name="Variant" />}
+    </div>
+  );
+}
+
+function RunsPage({ ids }: { ids: string[] }) {
+  const { data, error, refetch } = useQuery({ ...rankingQuery(ids), enabled: ids.length > 1 });
+  useTitle('Ranking');
+  if (ids.length < 2) {
+    return (
+      <EmptyState title="No runs to rank">
+        <p>Select two to eight runs in the list.</p>
+        <Link to="/" className={buttonLook()}>
+          Show all runs
+        </Link>
+      </EmptyState>
+    );
+  }
+  if (data === undefined) return <Pending error={error} onRetry={refetch} what="runs" />;
+  return (
+    <div className="flex flex-col gap-4">
+      <Heading title={`Ranking of ${pluralize(data.runs.length, 'run')}`} ranking={data} />
+      <Answer ranking={data} filter={{ runs: ids.join() }} name="Run" />
+    </div>
+  );
+}
+
+function Pending({ error, onRetry, what }: { error: Error | null; onRetry: () => void; what: string }) {
+  if (error === null) return <Skeleton label={`Ranking the ${what}`} rows={4} className="h-32" />;
+  const isMissing = error instanceof ApiError && error.status === 404;
+  return (
+    <ErrorMessage
+      title={isMissing ? `No such ${what}` : `Failed to rank the ${what}`}
+      error={error}
+      onRetry={isMissing ? undefined : onRetry}
+    />
+  );
+}
+
+function Heading({ title, ranking: { runs, group } }: { title: React.ReactNode; ranking: Ranking }) {
+  const first = runs[0]?.run;
+  const canCompare = runs.length > 1 && runs.length <= SIDES.length;
+  return (
+    <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
+      <div className="min-w-0">
+        <h1 className="font-semibold text-xl [overflow-wrap:anywhere]">{title}</h1>
+        {first !== undefined && (
+          <p className="mt-1 flex flex-wrap gap-x-4 text-muted">
+            {group != null && (
+              <span>
+                Group <code className="font-mono text-text text-xs">{group}</code>
+              </span>
+            )}
+            <span>
+              Started <Time timestamp={first.timestamp} />
+            </span>
+            <span>{pluralize(first.items, 'item')}</span>
+            {first.runs > 1 && <span>{formatCount(first.runs)} trials per item</span>}
+          </p>
+        )}
+      </div>
+      {canCompare && (
+        <Link to={compareUrl(runs.map(({ run }) => run.id))} className={buttonLook()}>
+          <GitCompareArrows aria-hidden="true" />
+          Compare with the first
+        </Link>
+      )}
+    </header>
+  );
+}
+
+/** The variants that are in progress or interrupted. */
+function Unfinished({ runs }: { runs: LiveRun[] }) {
+  if (runs.length === 0) return null;
+  return (
+    <ul
+      aria-label="Unfinished variants"
+      className="flex flex-col gap-1 rounded-lg bg-accent-soft px-4 py-2.5"
+    >
+      {runs.map((run) => (
+        <li key={run.id} className="flex items-center gap-2">
+          <LoaderCircle className="size-4 shrink-0 text-accent" aria-hidden="true" />
+          <span className="min-w-0">
+            <Link to={`/runs/${encodeURIComponent(run.id)}`} className="font-medium hover:underline">
+              <Text>{run.variant?.name ?? run.name}</Text>
+            </Link>{' '}
+            {run.state === 'running' ? 'in progress' : 'interrupted'}: {formatCount(run.finishedItems)} of{' '}
+            {pluralize(run.totalItems, 'item')}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface AnswerProps {
+  ranking: Ranking;
+  filter: Pick<MatrixFilter, 'runs' | 'group'>;
+  /** What a run is called. */
+  name: 'Variant' | 'Run';
+}
+
+function Answer({ ranking, filter, name }: AnswerProps) {
+  return (
+    <>
+      <Recommendation ranking={ranking} />
+      <Variants ranking={ranking} name={name} />
+      <ScoreAndCost ranking={ranking} name={name} />
+      {ranking.runs.length > 1 && <Differences ranking={ranking} />}
+      <Preferences ranking={ranking} name={name} />
+      <Matrix ranking={ranking} filter={filter} />
+    </>
+  );
+}
+
+function Recommendation({ ranking: { recommendation, notes = [] } }: { ranking: Ranking }) {
+  if (recommendation == null && notes.length === 0) return null;
+  return (
+    <Panel title="Result">
+      {recommendation != null && (
+        <p className="text-base [overflow-wrap:anywhere]">
+          <Text>{recommendation.text}</Text>
+        </p>
+      )}
+      {notes.length > 0 && (
+        <ul
+          aria-label="Caveats"
+          className="mt-3 flex flex-col gap-1 rounded-md bg-warn-soft px-3 py-2 text-warn"
+        >
+          {notes.map((note) => (
+            <li key={note} className="flex gap-2">
+              <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
+              <span className="min-w-0 first-letter:uppercase [overflow-wrap:anywhere]">
+                <Text>{note}</Text>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,93 @@
+// The items of the runs side by side, with filters.
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type MatrixFilter, matrixQuery } from '../../api/queries';
+import type { Matrix as MatrixPage, Ranking } from '../../api/types';
+import { EmptyState } from '../../components/empty-state';
+import { ErrorMessage } from '../../components/error-message';
+import { SearchField } from '../../components/field';
+import { Panel } from '../../components/panel';
+import { SegmentedControl } from '../../components/segmented-control';
+import { Skeleton } from '../../components/skeleton';
+import { formatCount, pluralize } from '../../lib/format';
+import { useUrlParameters } from '../../lib/use-url-parameters';
+import { MatrixTable } from './matrix-table';
+
+interface MatrixProps {
+  ranking: Ranking;
+  filter: Pick<MatrixFilter, 'runs' | 'group'>;
+}
+
+const ONLY = ['all', 'disagreeing', 'failed'] as const;
+
+export function Matrix({ ranking, filter: runs }: MatrixProps) {
+  const { get, set } = useUrlParameters();
+  const only = ONLY.find((one) => one === get('only')) ?? 'all';
+  const search = get('search');
+  const filter: MatrixFilter = { ...runs, only, search };
+  const start = useQuery({ ...matrixQuery(filter, 0), placeholderData: keepPreviousData });
+  const matrix = start.data;
+  return (
+    <Panel
+      title="Items"
+      actions={
+        matrix !== undefined && (
+          <p role="status" className="text-muted text-xs tabular-nums">
+            {matrix.matching === matrix.total
+              ? pluralize(matrix.total, 'item')
+              : `${formatCount(matrix.matching)} of ${pluralize(matrix.total, 'item')}`}
+          </p>
+        )
+      }
+    >
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SegmentedControl
+          label="Filter items"
+          value={only}
+          options={tabs(matrix)}
+          onChange={(value) => set({ only: value === 'all' ? '' : value })}
+        />
+        <SearchField
+          label="Search keys, inputs and outputs"
+          value={search}
+          onChange={(value) => set({ search: value })}
+          className="min-w-56 grow sm:max-w-80"
+        />
+      </div>
+      {start.isPending && <Skeleton label="Loading items" rows={4} className="h-16" />}
+      {start.isError && (
+        <ErrorMessage title="Failed to load the items" error={start.error} onRetry={() => start.refetch()} />
+      )}
+      {matrix?.matching === 0 && (
+        <EmptyState title="No items match">
+          <button
+            type="button"
+            className="text-accent underline"
+            onClick={() => set({ only: '', search: '' })}
+          >
+            Show all items
+          </button>
+        </EmptyState>
+      )}
+      {matrix !== undefined && matrix.matching > 0 && (
+        <MatrixTable
+          matrix={matrix}
+          start={start}
+          filter={filter}
+          labels={ranking.runs.map((run) => run.label)}
+          open={get('item')}
+          onToggle={(key) => set({ item: get('item') === key ? '' : key })}
+        />
+      )}
+    </Panel>
+  );
+}
+
+/** The tabs with the number of items that match the search. */
+function tabs(matrix: MatrixPage | undefined) {
+  const count = (number: number | undefined) => (number === undefined ? '' : ` ${formatCount(number)}`);
+  return [
+    { value: 'all', name: `All${count(matrix?.found)}` },
+    { value: 'disagreeing', name: `Runs disagree${count(matrix?.disagreeing)}` },
+    { value: 'failed', name: `Failed${count(matrix?.failed)}` },
+  ] as const;
+}

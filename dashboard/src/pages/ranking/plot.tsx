@@ -1,0 +1,97 @@
+// Draws score against cost: points with CI bars and labels, and the Pareto front as a line. Loaded on demand, since Recharts is large.
+import {
+  CartesianGrid,
+  ErrorBar,
+  LabelList,
+  ResponsiveContainer,
+  Scatter,
+  ScatterChart,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { formatCost } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
+import { frontOf, type Point } from './pareto';
+
+const HEIGHT = 320;
+const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
+/** Longer labels are truncated. */
+const MAX_LABEL_LENGTH = 18;
+
+function shortLabel(label: string): string {
+  const shown = escapeHidden(label);
+  return shown.length > MAX_LABEL_LENGTH ? `${shown.slice(0, MAX_LABEL_LENGTH - 1)}…` : shown;
+}
+
+/** The ends of the score axis: the CIs with some room, in steps of 0.05. */
+function scoreDomain(points: Point[]): [number, number] {
+  const low = Math.min(...points.map(({ score, ci95 }) => ci95?.low ?? score));
+  const high = Math.max(...points.map(({ score, ci95 }) => ci95?.high ?? score));
+  const step = 0.05;
+  return [Math.max(0, Math.floor(low / step - 0.5) * step), Math.min(1, Math.ceil(high / step + 0.5) * step)];
+}
+
+export default function Plot({ points }: { points: Point[] }) {
+  const plotted = points.map((point) => ({
+    ...point,
+    name: shortLabel(point.label),
+    error: point.ci95 ? [point.score - point.ci95.low, point.ci95.high - point.score] : [0, 0],
+  }));
+  const highestCost = Math.max(...points.map(({ cost }) => cost));
+  return (
+    <ResponsiveContainer width="100%" height={HEIGHT}>
+      <ScatterChart margin={{ top: 16, right: 24, bottom: 20, left: 0 }} accessibilityLayer={false}>
+        <CartesianGrid stroke="var(--line)" strokeDasharray="2 4" />
+        <XAxis
+          {...AXIS}
+          dataKey="cost"
+          type="number"
+          domain={[0, highestCost === 0 ? 1 : highestCost * 1.15]}
+          tickFormatter={formatCost}
+          label={{
+            value: 'Agent cost per 1,000 items',
+            position: 'insideBottom',
+            offset: -12,
+            fill: 'var(--muted)',
+            fontSize: 11,
+          }}
+        />
+        <YAxis
+          {...AXIS}
+          dataKey="score"
+          type="number"
+          domain={scoreDomain(points)}
+          width={48}
+          axisLine={false}
+          tickFormatter={(value: number) => value.toFixed(2)}
+        />
+        <Scatter
+          data={frontOf(points)}
+          line={{ stroke: 'var(--good)', strokeWidth: 1.5, strokeDasharray: '5 4' }}
+          shape={() => <g />}
+          isAnimationActive={false}
+        />
+        <Scatter data={plotted} shape={PlotPoint} isAnimationActive={false}>
+          <ErrorBar dataKey="error" direction="y" width={5} stroke="var(--muted)" strokeWidth={1.25} />
+          <LabelList dataKey="name" position="right" offset={10} fill="var(--text)" fontSize={12} />
+        </Scatter>
+      </ScatterChart>
+    </ResponsiveContainer>
+  );
+}
+
+/** A filled circle on the Pareto front, an empty one otherwise. */
+function PlotPoint({ cx, cy, payload }: { cx?: number; cy?: number; payload?: Point }) {
+  const isOnFront = payload?.isOnFront === true;
+  const colour = isOnFront ? 'var(--good)' : 'var(--series-1)';
+  return (
+    <circle
+      cx={cx}
+      cy={cy}
+      r="5.5"
+      fill={isOnFront ? colour : 'var(--surface)'}
+      stroke={colour}
+      strokeWidth="2"
+    />
+  );
+}

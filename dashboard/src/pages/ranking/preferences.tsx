@@ -1,0 +1,65 @@
+// What judges that compare two outputs prefer: the strength of each run.
+import type { Preference, Ranking } from '../../api/types';
+import { Panel } from '../../components/panel';
+import { Text } from '../../components/text';
+import { formatSigned, pluralize } from '../../lib/format';
+
+export function Preferences({ ranking, name }: { ranking: Ranking; name: string }) {
+  return ranking.preferences?.map((preference) => (
+    <Panel key={preference.evaluator} title={`Preferred by ${preference.evaluator}`}>
+      <Strengths preference={preference} ranking={ranking} name={name} />
+    </Panel>
+  ));
+}
+
+interface StrengthsProps {
+  preference: Preference;
+  ranking: Ranking;
+  name: string;
+}
+
+function Strengths({ preference, ranking, name }: StrengthsProps) {
+  const { strengths, ci95, firstPosition, comparisons } = preference;
+  const places = strengths.map((_, place) => place);
+  places.sort((one, other) => (strengths[other] ?? 0) - (strengths[one] ?? 0));
+  return (
+    <>
+      <table className="w-full max-w-xl text-left">
+        <caption className="sr-only">Strengths, strongest first</caption>
+        <thead className="text-muted text-xs">
+          <tr className="[&>th]:pb-1.5 [&>th]:font-medium">
+            <th scope="col">{name}</th>
+            <th scope="col" className="px-3 text-right">
+              Strength
+            </th>
+            <th scope="col" className="text-right">
+              95% CI
+            </th>
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line border-line border-t">
+          {places.map((place) => {
+            const interval = ci95[place];
+            return (
+              <tr key={ranking.runs[place]?.run.id} className="[&>*]:py-2">
+                <th scope="row" className="font-medium [overflow-wrap:anywhere]">
+                  <Text>{ranking.runs[place]?.label ?? ''}</Text>
+                </th>
+                <td className="px-3 text-right tabular-nums">{formatSigned(strengths[place] ?? 0, 2)}</td>
+                <td className="text-right text-muted whitespace-nowrap tabular-nums">
+                  {interval && `${formatSigned(interval.low, 2)} to ${formatSigned(interval.high, 2)}`}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p className="mt-3 text-muted text-xs">
+        Bradley–Terry model of {pluralize(comparisons, 'comparison')}. With a difference of 1, the stronger
+        one wins 73% of the comparisons.
+        {firstPosition != null &&
+          ` The judge's preference for the first position: ${formatSigned(firstPosition, 2)}.`}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,102 @@
+// The plot of score against agent cost, with a table of the same values beside it.
+import { useState } from 'react';
+import type { Ranking } from '../../api/types';
+import { SelectField } from '../../components/field';
+import { Panel } from '../../components/panel';
+import { Skeleton } from '../../components/skeleton';
+import { Text } from '../../components/text';
+import { formatCost, formatScore } from '../../lib/format';
+import { useImport } from '../../lib/use-import';
+import { type Point, pointsOf } from './pareto';
+
+// Loaded on demand: the chart library is as large as the rest of the page.
+const loadPlot = () => import('./plot');
+
+export function ScoreAndCost({ ranking, name }: { ranking: Ranking; name: string }) {
+  const evaluators = [...new Set(ranking.runs.flatMap((run) => run.scores.map((score) => score.evaluator)))];
+  const [selected, setSelected] = useState<string>();
+  // With one evaluator, its mean is the mean over the evaluators, and has a CI.
+  const evaluator = selected ?? (evaluators.length === 1 ? evaluators[0] : '') ?? '';
+  const points = pointsOf(ranking, evaluator);
+  const Plot = useImport(loadPlot)?.default;
+  if (ranking.runs.length < 2) return null;
+  return (
+    <Panel
+      title="Score and agent cost"
+      actions={
+        evaluators.length > 1 && (
+          <SelectField label="Score" value={evaluator} onChange={setSelected}>
+            <option value="">Mean over evaluators</option>
+            {evaluators.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </SelectField>
+        )
+      }
+    >
+      {points.length === 0 ? (
+        <p className="text-muted">No run has both a score and a known agent cost for all items.</p>
+      ) : (
+        <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(20rem,28rem)]">
+          <figure aria-label="Score against agent cost; the table has the same values">
+            {Plot === undefined ? (
+              <Skeleton label="Loading chart" className="h-80" />
+            ) : (
+              <Plot points={points} />
+            )}
+          </figure>
+          <PointTable points={points} name={name} missing={ranking.runs.length - points.length} />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function PointTable({ points, name, missing }: { points: Point[]; name: string; missing: number }) {
+  const sorted = [...points].sort((one, other) => one.cost - other.cost);
+  return (
+    <div>
+      <table className="w-full text-left">
+        <caption className="sr-only">Score and agent cost, cheapest first</caption>
+        <thead className="text-muted text-xs">
+          <tr className="align-bottom [&>th]:pb-1.5 [&>th]:font-medium">
+            <th scope="col">{name}</th>
+            <th scope="col" className="px-3 text-right">
+              Per 1,000 items
+            </th>
+            <th scope="col" className="px-3">
+              Score (95% CI)
+            </th>
+            <th scope="col">Pareto front</th>
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line border-line border-t">
+          {sorted.map(({ id, label, cost, score, ci95, isOnFront }) => (
+            <tr key={id} className="align-top [&>*]:py-2">
+              <th scope="row" className="font-medium [overflow-wrap:anywhere]">
+                <Text>{label}</Text>
+              </th>
+              <td className="px-3 text-right tabular-nums">{formatCost(cost)}</td>
+              <td className="px-3 tabular-nums">
+                {formatScore(score)}
+                {ci95 && (
+                  <span className="block text-muted text-xs whitespace-nowrap">
+                    {formatScore(ci95.low)} to {formatScore(ci95.high)}
+                  </span>
+                )}
+              </td>
+              <td>{isOnFront ? 'yes' : <span className="text-muted">no</span>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {missing > 0 && (
+        <p className="mt-3 text-muted text-xs">
+          Not shown: runs without a score or a known cost ({missing}).
+        </p>
+      )}
+    </div>
+  );
+}
