@@ -23,12 +23,14 @@ function shortLabel(label: string): string {
   return shown.length > MAX_LABEL_LENGTH ? `${shown.slice(0, MAX_LABEL_LENGTH - 1)}…` : shown;
 }
 
-/** The ends of the score axis: the CIs with some room, in steps of 0.05. */
-function scoreDomain(points: Point[]): [number, number] {
+/** The ticks of the score axis, at least two: they enclose the CIs. */
+function scoreTicks(points: Point[]): number[] {
   const low = Math.min(...points.map(({ score, ci95 }) => ci95?.low ?? score));
   const high = Math.max(...points.map(({ score, ci95 }) => ci95?.high ?? score));
-  const step = 0.05;
-  return [Math.max(0, Math.floor(low / step - 0.5) * step), Math.min(1, Math.ceil(high / step + 0.5) * step)];
+  const steps = high - low > 0.25 ? 10 : 20;
+  const first = Math.max(0, Math.ceil(low * steps) - 1);
+  const last = Math.min(steps, Math.floor(high * steps) + 1);
+  return Array.from({ length: last - first + 1 }, (_, index) => (first + index) / steps);
 }
 
 export default function Plot({ points }: { points: Point[] }) {
@@ -37,6 +39,7 @@ export default function Plot({ points }: { points: Point[] }) {
     name: shortLabel(point.label),
     error: point.ci95 ? [point.score - point.ci95.low, point.ci95.high - point.score] : [0, 0],
   }));
+  const ticks = scoreTicks(points);
   const highestCost = Math.max(...points.map(({ cost }) => cost));
   return (
     <ResponsiveContainer width="100%" height={HEIGHT}>
@@ -60,7 +63,8 @@ export default function Plot({ points }: { points: Point[] }) {
           {...AXIS}
           dataKey="score"
           type="number"
-          domain={scoreDomain(points)}
+          domain={[ticks[0] ?? 0, ticks.at(-1) ?? 1]}
+          ticks={ticks}
           width={48}
           axisLine={false}
           tickFormatter={(value: number) => value.toFixed(2)}

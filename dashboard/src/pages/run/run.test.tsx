@@ -219,6 +219,43 @@ describe('a run', () => {
     expect(screen.queryByText(/retried/)).toBeNull();
   });
 
+  test('one of a variant has its settings, and links to the other variants and to the group', async () => {
+    const variant = {
+      experiment: 'answers',
+      name: 'mini',
+      group: 'abc123',
+      position: 0,
+      isDefault: true,
+      settings: { model: 'small', temperature: 0.2 },
+    };
+    const variants = [
+      { id: 'a1b2c3', variant: 'mini', verdict: 'passed' as const },
+      { id: 'd4e5f6', variant: 'large', verdict: 'failed' as const },
+    ];
+    open({ run: report({ variant }), variants });
+    const strip = await screen.findByRole('region', { name: 'Variant' });
+    expect(strip).toHaveTextContent('Variant mini of answers, the default');
+    expect(strip).toHaveTextContent('temperature0.2');
+    expect(within(strip).getByRole('link', { name: 'large' })).toHaveAttribute('href', '/runs/d4e5f6');
+    expect(within(strip).queryByRole('link', { name: 'mini' })).toBeNull();
+    const all = within(strip).getByRole('link', { name: 'Compare all variants' });
+    expect(all).toHaveAttribute('href', '/groups/abc123');
+  });
+
+  test('a re-scored one links to its origin, with the limits of re-scoring', async () => {
+    const rescored = {
+      run: 'd4e5f6',
+      timestamp: '2026-02-04T10:00:00.000Z',
+      evaluators: ['correctness'],
+      notes: ['one output was cut'],
+    };
+    open({ run: report({ rescored }) });
+    const strip = await screen.findByRole('region', { name: 'Re-scored' });
+    expect(within(strip).getByRole('link', { name: 'run d4e5f6' })).toHaveAttribute('href', '/runs/d4e5f6');
+    expect(strip).toHaveTextContent('Scored again by correctness.');
+    expect(strip).toHaveTextContent('one output was cut');
+  });
+
   test('it links to its neighbours, comparison, trends and exports', async () => {
     const { user } = open({ previous: { id: 'before', timestamp: '2026-02-04T10:00:00Z' } });
     expect(await screen.findByRole('link', { name: 'Previous run' })).toHaveAttribute('href', '/runs/before');

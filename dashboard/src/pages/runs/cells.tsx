@@ -49,8 +49,10 @@ export function Origin({ run }: { run: RunRow }) {
           className="relative inline-flex shrink-0 items-center gap-1 text-accent text-xs hover:underline"
         >
           <Layers className="size-3" aria-hidden="true" />
-          variants
-          <span className="sr-only"> in the group of {escapeHidden(run.name)}</span>
+          <span className="sr-only">all variants beside </span>
+          <span className="max-w-32 truncate">
+            <Text>{run.variant.name}</Text>
+          </span>
         </Link>
       )}
       {run.rescoredFrom != null && (

@@ -177,11 +177,28 @@ describe('selected runs', () => {
     expect(screen.getByText('Different experiments')).toBeVisible();
   });
 
-  test('are at most three', async () => {
-    const four = runRow({ id: 'four' });
-    mockServer({ '/api/runs': runs([NEW, OTHER, OLD, four]) });
-    show('/?picked=new1,oth1,old1');
-    expect(await screen.findByRole('checkbox', { name: 'Select answers (four) to compare' })).toBeDisabled();
+  test('are at most eight, and more than three are ranked', async () => {
+    const rows = Array.from({ length: 9 }, (_, index) => runRow({ id: `run${index}` }));
+    mockServer({ '/api/runs': runs(rows) });
+    const ids = rows.slice(0, 8).map((run) => run.id);
+    show(`/?picked=${ids.join()}`);
+    expect(await screen.findByRole('checkbox', { name: 'Select answers (run8) to compare' })).toBeDisabled();
+    const link = screen.getByRole('link', { name: 'Compare 8 runs' });
+    expect(link).toHaveAttribute('href', `/ranking?${new URLSearchParams({ runs: ids.join() })}`);
+  });
+
+  test('of a variant link to its group, and re-scored ones are marked', async () => {
+    const variant = { experiment: 'answers', name: 'mini', group: 'abc123' };
+    mockServer({
+      '/api/runs': runs([
+        { ...NEW, variant },
+        { ...OLD, rescoredFrom: 'new1' },
+      ]),
+    });
+    show();
+    const link = await screen.findByRole('link', { name: 'all variants beside mini' });
+    expect(link).toHaveAttribute('href', '/groups/abc123');
+    expect(screen.getByText('re-scored')).toBeVisible();
   });
 
   test('that are not in the list are loaded', async () => {

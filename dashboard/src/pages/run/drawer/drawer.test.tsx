@@ -48,6 +48,15 @@ describe('the drawer of an item', () => {
     expect(output.getByText('grey').tagName).toBe('INS');
   });
 
+  test('says that an evaluator does not apply, and why', async () => {
+    const found = { notApplicable: true, reason: 'no citation asked' };
+    const { drawer } = await open({ evaluations: { correctness: found } });
+    const scores = within(drawer.getByRole('region', { name: 'Scores' }));
+    expect(scores.getByText('n/a: does not apply')).toBeVisible();
+    expect(scores.getByText('no citation asked')).toBeVisible();
+    expect(scores.queryByText('Scoring error')).toBeNull();
+  });
+
   test('shows a score with its pass mark and reason, and the reasoning on demand', async () => {
     const found = evaluation({ score: 0.2, reason: 'it is red', chainOfThought: 'first, the fox' });
     const { drawer, user } = await open({ evaluations: { correctness: found } });
