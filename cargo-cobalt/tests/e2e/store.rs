@@ -78,7 +78,7 @@ impl Store {
         if let Some(commit) = commit {
             report["git"] = json!({ "commit": commit, "dirty": false });
         }
-        let slug = name.replace('/', "-");
+        let slug = name.replace(['/', ':'], "-");
         let file = format!(".cobalt/results/2026-02-{day:02}T14-30-00_{slug}_{id}.json");
         fs::write(self.0.path().join(&file), report.to_string()).unwrap();
         file
@@ -102,6 +102,34 @@ impl Store {
             "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0, "attributedByContent": 3, "unattributed": 1,
         });
         fs::write(path, report.to_string()).unwrap();
+    }
+
+    /// A run of a variant of `desk`, in the group `ffff00001111`; each item costs this many USD.
+    pub(crate) fn keep_variant(&self, run: &Kept<'_>, variant: &str, position: usize, cost: f64) {
+        let name = if position == 0 { "desk".to_owned() } else { format!("desk::{variant}") };
+        let path = self.folder().join(self.keep(&Kept { name: &name, ..*run }));
+        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        report["variant"] = json!({
+            "experiment": "desk", "name": variant, "group": "ffff00001111", "position": position, "isDefault": position == 0,
+            "settings": { "model": format!("model-{variant}") },
+        });
+        let average = run.right as f64 / ITEMS as f64;
+        report["summary"]["scores"] =
+            json!({ "right": { "avg": average, "min": 0, "max": 1, "count": ITEMS, "passRate": average } });
+        for item in report["items"].as_array_mut().unwrap() {
+            item["output"]["metadata"] = json!({ "cost": cost });
+        }
+        fs::write(path, report.to_string()).unwrap();
+    }
+
+    /// Three variants: `mini` and `large` answer right, `nano` hardly ever, and `large` is the most expensive.
+    pub(crate) fn with_variants() -> Self {
+        let store = Self::new();
+        let kept = |id| Kept { id, ..Kept::default() };
+        store.keep_variant(&kept("aaaaaaaaaaaa"), "mini", 0, 0.002);
+        store.keep_variant(&kept("bbbbbbbbbbbb"), "large", 1, 0.02);
+        store.keep_variant(&Kept { right: 5, ..kept("cccccccccccc") }, "nano", 2, 0.001);
+        store
     }
 
     /// A run whose first item passed in its third attempt.

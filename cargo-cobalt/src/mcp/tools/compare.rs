@@ -1,10 +1,12 @@
-//! `cobalt_compare`: whether one run is better or worse than another, and in which items.
+//! `cobalt_compare`: whether one run is better or worse than another, and in which items; and which of up to eight runs is best.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use cobalt_core::report::TrafficSummary;
+use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
+use cobalt_core::report::ranking::{RankInput, Ranking, rank};
+use cobalt_core::report::{Measurements, TrafficSummary};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,12 +18,14 @@ use crate::compare::view::{ComparisonOutcome, ComparisonView, Headline, ItemView
 use crate::compare::{compare_reports, markdown};
 use crate::error::Error;
 use crate::markdown::{code, sentence};
-use crate::mcp::past_runs::{PastRuns, find_project};
+use crate::mcp::past_runs::{LoadedRun, PastRuns, find_project};
 use crate::mcp::projects::Project;
 use crate::mcp::view::{self, MAX_STRUCTURED, MAX_TEXT, keep_fitting, size, truncate};
 
 pub const NAME: &str = "cobalt_compare";
 
+/// The maximum number of runs besides run A and run B.
+const MAX_OTHER_RUNS: usize = 6;
 /// The maximum number of regressed items, and of improved items.
 const MOST_ITEMS: usize = 25;
 /// The maximum size of an item, in bytes.
@@ -48,6 +52,10 @@ pub struct Arguments {
     run_a: String,
     /// Run after the change, such as `latest`.
     run_b: String,
+    /// Up to six further runs, such as other variants. All runs are then ranked as well: the table, the differences beyond noise, and
+    /// which is the cheapest that is not worse.
+    #[serde(default)]
+    other_runs: Vec<String>,
 }
 
 /// A comparison of two runs.
@@ -80,6 +88,9 @@ pub struct CompareResult {
     improved_items: Vec<Map<String, Value>>,
     /// Total number of improved items.
     improved_count: usize,
+    /// All runs ranked, with the differences beyond noise; present if `otherRuns` were passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ranking: Option<Ranking>,
     /// Notes on how the run names were resolved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     choice_notes: Vec<String>,
@@ -93,7 +104,8 @@ pub fn description() -> Tool {
         NAME,
         "Compare two runs",
         "Compare two runs: whether the second is better, worse or within noise. Returns each evaluator's difference with \
-         confidence interval and p-value over the items in both runs, and the items that regressed or improved.",
+         confidence interval and p-value over the items in both runs, and the items that regressed or improved. With `otherRuns`, \
+         also ranks up to eight runs.",
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }
@@ -104,12 +116,19 @@ pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolRes
 }
 
 fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<CompareResult>, Error> {
-    let Arguments { run_a, run_b, .. } = arguments;
+    let Arguments { run_a, run_b, other_runs, .. } = arguments;
+    if other_runs.len() > MAX_OTHER_RUNS {
+        return Err(Error::Arguments(format!(
+            "`otherRuns` has {} runs: pass up to {MAX_OTHER_RUNS}, as at most eight runs are ranked",
+            other_runs.len()
+        )));
+    }
     let [(base_project, base_past), (project, past)] = projects(call, arguments)?;
     let [base, other] = match base_project == project {
         true => past.find_two([run_a, run_b])?,
         false => [base_past.find(run_a)?, past.find(run_b)?],
     };
+    let others = other_runs.iter().map(|run| past.find(run)).collect::<Result<Vec<_>, _>>()?;
     let mut comparison = compare_reports(&base.report, &other.report, past.prices())?;
     shorten_names(&mut comparison);
     let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
@@ -117,20 +136,26 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
     let (finding, conclusion) = (view.outcome, conclusion(&view));
     let traffic = [&base, &other].map(|found| view::traffic(&found.report.summary));
     let text = text(&view, &conclusion, &traffic, &comparison, &changed);
-    let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
+    let found: Vec<_> = [&base, &other].into_iter().chain(&others).collect();
+    let choice_notes: Vec<_> = found.iter().filter_map(|found| found.note.clone()).collect();
+    let ranking = (!others.is_empty()).then(|| rank_reports(&found, past.prices()));
+    let text = match &ranking {
+        Some(ranking) => view::ranking_text(ranking, MAX_TEXT / 2) + "\n" + &text,
+        None => text,
+    };
     let base_project = (base_project != project).then(|| (*base_project).clone());
     let structured = CompareResult {
         base_project,
         base_traffic: base.report.summary.traffic.clone(),
         other_traffic: other.report.summary.traffic.clone(),
-        ..build_result((*project).clone(), (finding, conclusion), comparison, changed, choice_notes)
+        ..build_result((*project).clone(), (finding, conclusion), comparison, changed, choice_notes, ranking)
     };
     Ok(ToolResult { structured, text, is_error: false })
 }
 
 /// The projects to search for the runs. A name such as `latest` is resolved in the project of the other run.
 fn projects(call: ToolContext<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, PastRuns); 2], Error> {
-    let Arguments { project, run_a, run_b } = arguments;
+    let Arguments { project, run_a, run_b, .. } = arguments;
     let of = |run: &str| find_project(call.projects, project.as_deref(), run);
     let again = |(project, _): &(Arc<Project>, PastRuns)| {
         Ok::<_, Error>((Arc::clone(project), PastRuns::open(project)?))
@@ -150,10 +175,13 @@ fn build_result(
     mut comparison: Comparison,
     changed: ChangedItems,
     choice_notes: Vec<String>,
+    ranking: Option<Ranking>,
 ) -> CompareResult {
     let mut left_out = Vec::new();
     cut_lists(&mut comparison, &mut left_out);
-    let room = MAX_STRUCTURED.saturating_sub(size(&comparison) + size(&conclusion) + 2_000);
+    let ranking = ranking.map(|ranking| view::compact_ranking(ranking, &mut left_out));
+    let taken = size(&comparison) + size(&conclusion) + size(&ranking);
+    let room = MAX_STRUCTURED.saturating_sub(taken + 2_000);
     let regressed_items = items(&changed.regressed, room / 3 * 2);
     let improved_items = items(&changed.improved, room.saturating_sub(size(&regressed_items)));
     CompareResult {
@@ -168,9 +196,20 @@ fn build_result(
         regressed_count: changed.regressed_count,
         improved_items,
         improved_count: changed.improved_count,
+        ranking,
         choice_notes: choice_notes.iter().map(|note| truncate::text(note, SENTENCE)).collect(),
         left_out,
     }
+}
+
+/// Ranks the runs.
+fn rank_reports(found: &[&LoadedRun], prices: &PriceTable) -> Ranking {
+    let measured: Vec<_> =
+        found.iter().map(|found| Measurements::from_report(&found.report, prices)).collect();
+    let runs = found.iter().zip(&measured);
+    let runs: Vec<_> =
+        runs.map(|(found, measurements)| RankInput { report: &found.report, measurements }).collect();
+    rank(&runs)
 }
 
 fn items(changes: &[ItemChange], room: usize) -> Vec<Map<String, Value>> {

@@ -1,5 +1,6 @@
 //! `cobalt_results`: lists past runs, or reads one.
 
+use cobalt_core::report::Report;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,12 +8,19 @@ use tokio::task::block_in_place;
 
 use super::{ToolContext, ToolResult, define_tool};
 use crate::error::Error;
+use crate::index::IndexedRun;
 use crate::mcp::past_runs::{LoadedRun, PastRuns, State, find_project};
 use crate::mcp::projects::Project;
 use crate::mcp::run_list::{RunList, RunQuery, Status};
-use crate::mcp::view::{self, ItemQuery, ItemStatus, MAX_STRUCTURED, RunPage};
+use crate::mcp::view::{
+    self, ItemQuery, ItemStatus, MAX_STRUCTURED, OtherVariant, RunPage, keep_fitting, truncate,
+};
 
 pub const NAME: &str = "cobalt_results";
+
+/// The longest name of a variant, and the maximum size of the list of other variants, in bytes.
+const LONGEST_NAME: usize = 300;
+const OTHER_VARIANTS: usize = 3_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -80,7 +88,10 @@ fn run(call: ToolContext<'_>, name: &str, arguments: &Arguments) -> Result<ToolR
     let wanted = item_query(name, arguments)?;
     let (project, past) = find_project(call.projects, arguments.project.as_deref(), name)?;
     let LoadedRun { report, state, note, .. } = past.find(name)?;
-    let run = view::run(&report, &wanted, arguments.cursor.as_deref(), MAX_STRUCTURED)?;
+    let other_variants = other_variants(&past, &report);
+    let room = MAX_STRUCTURED - view::size(&other_variants);
+    let mut run = view::run(&report, &wanted, arguments.cursor.as_deref(), room)?;
+    run.other_variants = other_variants;
     let about = match state {
         State::Finished => "",
         State::Running => "The run is in progress: more items will finish, and pages may shift.\n\n",
@@ -90,6 +101,24 @@ fn run(call: ToolContext<'_>, name: &str, arguments: &Arguments) -> Result<ToolR
     let project = (*project).clone();
     let structured = Results { project, list: None, run: Some(run), state: Some(state), note };
     Ok(ToolResult { structured, text, is_error: false })
+}
+
+/// The other runs of a run's group, as many as fit.
+fn other_variants(past: &PastRuns, report: &Report) -> Vec<OtherVariant> {
+    let Some(variant) = &report.variant else { return Vec::new() };
+    let of_group =
+        |run: &&IndexedRun| run.variant_group.as_ref() == Some(&variant.group) && run.id != report.id;
+    let runs = past.index_rows().filter(of_group);
+    let other = |run: &IndexedRun| {
+        let name = run.variant.as_ref()?;
+        Some(OtherVariant {
+            variant: truncate::text(name, LONGEST_NAME),
+            run_id: truncate::text(&run.id, LONGEST_NAME),
+        })
+    };
+    let mut others: Vec<_> = runs.filter_map(other).collect();
+    keep_fitting(&mut others, OTHER_VARIANTS, "otherVariants", &mut Vec::new());
+    others
 }
 
 /// The query for items in the arguments.

@@ -3,13 +3,17 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use cobalt_core::report::{CiStatus, DatasetSummary, Report, RunConfig, ScoreStats, Summary};
+use cobalt_core::report::{
+    CiStatus, DatasetSummary, Report, Rescored, RunConfig, RunVariant, ScoreStats, Summary,
+};
 use serde::Serialize;
 
 use super::truncate::{self, LONGEST_SENTENCE, keep_fitting, size};
 
 /// The longest name, in bytes.
 pub const LONGEST_NAME: usize = 300;
+/// The largest settings of a variant, and the largest list of a re-scored run, in bytes.
+const LONGEST_SETTINGS: usize = 1_000;
 
 /// The report without its items in about `room` bytes, and what was left out. `evaluator` is the requested one.
 pub fn overview(report: &Report, evaluator: Option<&str>, room: usize) -> (Report, Vec<String>) {
@@ -77,6 +81,19 @@ fn shorten_all(head: &mut Report) {
         summary.summary_errors.insert(name, error);
     }
     head.ci_status.iter_mut().for_each(shorten_status);
+    if let Some(variant) = &mut head.variant {
+        let RunVariant { experiment, name, group, settings, .. } = &mut **variant;
+        [experiment, name, group].into_iter().for_each(|name| shorten(name, LONGEST_NAME));
+        *settings = truncate::value(std::mem::take(settings), LONGEST_SETTINGS);
+    }
+    if let Some(rescored) = &mut head.rescored {
+        let Rescored { run, evaluators, notes, .. } = &mut **rescored;
+        shorten(run, LONGEST_NAME);
+        evaluators.iter_mut().for_each(|name| shorten(name, LONGEST_NAME));
+        keep_fitting(evaluators, LONGEST_SETTINGS, "rescored.evaluators", &mut Vec::new());
+        notes.iter_mut().for_each(|note| shorten(note, LONGEST_SENTENCE));
+        keep_fitting(notes, LONGEST_SETTINGS, "rescored.notes", &mut Vec::new());
+    }
 }
 
 fn shorten(text: &mut String, room: usize) {

@@ -38,6 +38,9 @@ pub struct RunPage {
     #[serde(flatten)]
     #[schemars(with = "Report")]
     pub run: Map<String, Value>,
+    /// The other finished runs of the variants that were run together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_variants: Vec<OtherVariant>,
     /// Items at or above every pass mark in every trial, without an error.
     items_at_pass_marks: usize,
     /// Items below a pass mark in some trial, without an error; if thresholds decide, this alone fails no item.
@@ -57,6 +60,16 @@ pub struct RunPage {
     /// Truncated lists, with the number of missing elements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+}
+
+/// A run of another variant.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OtherVariant {
+    /// The variant's name.
+    pub variant: String,
+    /// The run ID, for `cobalt_results` and `cobalt_compare`.
+    pub run_id: String,
 }
 
 /// Shows a run, from a cursor on, in at most `budget` bytes, which must be 10,000 or more.
@@ -105,6 +118,7 @@ pub fn run(
     Ok(RunPage {
         rest: next_cursor.as_deref().map(|cursor| rest_hint(&head, items_shown, matching.len(), cursor)),
         verdict: verdict(report),
+        other_variants: Vec::new(),
         items_at_pass_marks: counts.passed,
         items_below_pass_mark: counts.below_pass_mark,
         items_in_error: counts.in_error,

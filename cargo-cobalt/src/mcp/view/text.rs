@@ -48,6 +48,7 @@ pub fn text(shown: &RunPage, room: usize) -> String {
             code(&format!("{}:{}", truncate::text(&place.file, NAME), place.line))
         );
     }
+    text += &origin(shown);
     text += &thresholds(shown);
     text += &summary_errors(shown);
     let figures = format!(
@@ -65,6 +66,37 @@ pub fn text(shown: &RunPage, room: usize) -> String {
     }
     text += &items(&shown.lines, room.saturating_sub(size(&text) + size(&figures) + size(&end)));
     text + &end + &figures
+}
+
+/// The variant with its settings and the runs of the others, and the origin of outputs that were only scored.
+fn origin(shown: &RunPage) -> String {
+    let mut text = String::new();
+    let short_code = |text: &str| code(&truncate::text(text, NAME));
+    if let Some(variant) = &shown.head.variant {
+        let _ =
+            write!(text, "\nVariant {} of {}", short_code(&variant.name), short_code(&variant.experiment));
+        if !variant.settings.is_null() {
+            let _ =
+                write!(text, ", settings {}", code(&truncate::text(&variant.settings.to_string(), REASON)));
+        }
+        text += ".";
+        let others = shown.other_variants.iter();
+        let others: Vec<_> = others
+            .map(|it| format!("{} (run {})", short_code(&it.variant), short_code(&it.run_id)))
+            .collect();
+        if !others.is_empty() {
+            let _ = write!(text, " Other variants: {}.", others.join(", "));
+        }
+        text += "\n";
+    }
+    if let Some(rescored) = &shown.head.rescored {
+        let _ = writeln!(
+            text,
+            "\nRe-scored: the outputs, latency and agent cost are those of run {}.",
+            short_code(&rescored.run)
+        );
+    }
+    text
 }
 
 /// What was replayed of a run's model traffic and what was sent, in one line.

@@ -46,6 +46,27 @@ fn a_drop_is_told_with_its_statistics_and_its_items() {
 }
 
 #[test]
+fn several_runs_are_ranked_with_their_differences_beyond_noise() {
+    let store = Store::with_variants();
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let arguments = json!({ "runA": "aaaa", "runB": "bbbb", "otherRuns": ["cccc"] });
+    let result = answered(&mut assistant, &schema, TOOL, arguments);
+    let ranking = &result["structuredContent"]["ranking"];
+    assert_eq!(ranking["runs"].as_array().unwrap().len(), 3);
+    assert_eq!(ranking["recommendation"]["cheapest"], json!(0));
+    let pairs = ranking["pairs"].as_array().unwrap();
+    assert!(pairs.iter().all(|pair| pair["difference"]["verdict"] != "within-noise"), "{pairs:?}");
+    let text = text(&result);
+    for part in ["| `mini` (default) | `aaaaaaaaaaaa` | 1, 1–2 |", "`right`: `mini` better than `nano`"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let many: Vec<_> = (0..7).map(|_| "cccc").collect();
+    let too_many = [json!({ "runA": "aaaa", "runB": "bbbb", "otherRuns": many })];
+    assert!(refusals(&mut assistant, TOOL, too_many).contains("at most eight runs are ranked"));
+}
+
+#[test]
 fn what_became_better_is_told_likewise() {
     let store = Store::with_a_drop();
     let mut assistant = assistant(&store);

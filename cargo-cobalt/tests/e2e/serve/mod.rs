@@ -6,6 +6,7 @@ mod guard;
 mod life;
 #[cfg(unix)]
 mod live;
+mod ranking;
 #[cfg(unix)]
 mod run;
 mod runs;
