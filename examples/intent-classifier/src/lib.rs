@@ -57,7 +57,12 @@ impl Classifier {
 
 /// The desk for a message: the most probable intent, or [`UNCLEAR`] if the confidence is too low.
 pub fn decide(ranking: &[Guess]) -> &str {
-    let sure = ranking.first().filter(|best| best.confidence >= MIN_CONFIDENCE);
+    decide_with(ranking, MIN_CONFIDENCE)
+}
+
+/// The same with another minimum confidence.
+pub fn decide_with(ranking: &[Guess], min_confidence: f64) -> &str {
+    let sure = ranking.first().filter(|best| best.confidence >= min_confidence);
     sure.map_or(UNCLEAR, |best| &best.intent)
 }
 

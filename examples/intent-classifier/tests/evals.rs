@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use cobalt::{Dataset, ExactMatch, Item, Json, Output};
-use intent_classifier::{Classifier, Guess, decide};
+use intent_classifier::{Classifier, Guess, UNCLEAR, decide, decide_with};
 use scoring::{calibrated, near_the_top, right_desk};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Messages with their intent, channel and difficulty. The agent sees only the text.
 const MESSAGES: &str = "datasets/messages.csv";
@@ -58,6 +58,34 @@ async fn intents(message: Message) -> Output {
 )]
 async fn hurried(message: Message) -> String {
     decide(&CLASSIFIER.rank(&message.input)).to_owned()
+}
+
+/// What may vary: how sure the classifier must be to send a message to a desk.
+#[derive(Serialize, Deserialize)]
+struct Caution {
+    min_confidence: f64,
+}
+
+/// The cost of a person who reads a message, in USD.
+const PERSON: f64 = 1.50;
+
+/// How much caution is worth: a wrong desk annoys the customer, a person costs money.
+#[cobalt::experiment(
+    dataset = MESSAGES,
+    evaluators = [right_desk],
+    variants = [
+        bold: Caution { min_confidence: 0.3 },
+        balanced: Caution { min_confidence: 0.5 },
+        timid: Caution { min_confidence: 0.8 },
+    ],
+    default_variant = balanced,
+    group_by = "difficulty",
+    thresholds = [right_desk.avg >= 0.6, variants.balanced.right_desk.drop_from(timid) <= 0.05],
+)]
+async fn caution(message: Message, caution: &Caution) -> Output {
+    let ranking = CLASSIFIER.rank(&message.input);
+    let desk = decide_with(&ranking, caution.min_confidence);
+    Output::new(desk).cost(if desk == UNCLEAR { PERSON } else { 0.0 })
 }
 
 /// The item with two letters swapped in each longer word of its message.
