@@ -32,6 +32,23 @@ impl Verdict {
     fn of(passed: bool, why: impl FnOnce() -> String) -> Self {
         if passed { Self::Passed } else { Self::Failed(why().into()) }
     }
+
+    /// The verdict on several runs together.
+    fn of_all(verdicts: impl Iterator<Item = Self>) -> Self {
+        let verdicts: Vec<_> = verdicts.collect();
+        let failures: Vec<_> = verdicts
+            .iter()
+            .filter_map(|verdict| match verdict {
+                Self::Failed(why) => Some(&**why),
+                _ => None,
+            })
+            .collect();
+        match failures.is_empty() {
+            false => Self::Failed(failures.join("\n\n").into()),
+            true if verdicts.iter().any(|verdict| matches!(verdict, Self::NotRun)) => Self::NotRun,
+            true => Self::Passed,
+        }
+    }
 }
 
 /// The maximum number of failures that the single case of an experiment prints.
@@ -301,6 +318,9 @@ impl TrialRunner {
                 CaseSource::Target(experiment, CaseTarget::Experiment) => {
                     board.wait_for_experiment(experiment)
                 }
+                CaseSource::All(experiments) => Verdict::of_all(
+                    experiments.iter().map(|experiment| board.wait_for_experiment(*experiment)),
+                ),
                 // It may quote a server's response.
                 CaseSource::Failure { why, .. } => Verdict::Failed(escape_control(&why).into()),
                 CaseSource::Ignored { variable, .. } => {

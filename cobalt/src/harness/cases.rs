@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use cobalt_core::error_chain::{BoxError, format_with_causes};
 use cobalt_core::item::Item;
-use cobalt_core::report::SourceLocation;
+use cobalt_core::report::{SourceLocation, Threshold};
 use cobalt_core::store::{InterruptedRun, find_name_conflict, new_run_id};
 use cobalt_core::{experiment_name, paths};
 
-use super::args::ExperimentFilter;
+use super::args::{Args, ExperimentFilter};
 use super::planned_run::NextestProcess;
 use crate::config::Config;
 use crate::dataset::Dataset;
@@ -159,6 +159,36 @@ impl DeclaredExperiment {
     /// The name of the experiment, without the variant.
     pub fn experiment_name(&self) -> String {
         (self.definition.name)()
+    }
+
+    /// Whether a threshold compares it with another variant, so that both must run in one process.
+    fn is_compared_with_variant(&self) -> bool {
+        let thresholds = self.declaration().map(|declaration| &*declaration.thresholds).unwrap_or_default();
+        thresholds.iter().any(|threshold| threshold.against().is_some())
+    }
+
+    /// The variants that its selected thresholds compare it with, by their names in test cases.
+    pub fn variants_to_compare(&self, args: &Args) -> Vec<String> {
+        let (Some(declaration), name) = (self.declaration(), self.case_name()) else { return Vec::new() };
+        let is_selected = |threshold: &&Threshold| {
+            args.selects(&format!("{name}::thresholds::{}", threshold.case_name()), false)
+        };
+        let compared = declaration.thresholds.iter().filter(is_selected).filter_map(Threshold::against);
+        let experiment = case_name(self.definition);
+        compared.map(|variant| format!("{experiment}::{}", experiment_name::case_name(variant))).collect()
+    }
+
+    /// The experiments of a definition that are a single case each, for test runners with a process per case: the variants, or all of them
+    /// together if thresholds compare them.
+    pub fn single_cases(
+        definition: &'static ExperimentDefinition,
+        config: &Config,
+    ) -> Vec<(String, Vec<Self>)> {
+        let all = Self::all(definition, config);
+        if all.len() > 1 && all.iter().any(Self::is_compared_with_variant) {
+            return vec![(case_name(definition), all)];
+        }
+        all.into_iter().map(|declared| (declared.case_name(), vec![declared])).collect()
     }
 
     /// The ID of the variant's run.

@@ -171,16 +171,22 @@ fn test(
 
 /// Prints the cases like libtest. An experiment that is a single case, such as an ignored one, is listed without reading its data.
 fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool, config: &Config) {
-    let declared = definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, config));
-    let cases = declared.flat_map(|declared| {
-        let is_ignored = declared.ignored_without().is_some();
-        let names = if whole || is_ignored {
-            vec![declared.case_name()]
-        } else {
-            cases::case_names(&declared.load(config))
-        };
-        names.into_iter().map(move |name| (name, is_ignored))
+    let is_ignored = |declared: &DeclaredExperiment| declared.ignored_without().is_some();
+    let single = definitions.iter().filter(|_| whole).flat_map(|definition| {
+        let cases = DeclaredExperiment::single_cases(definition, config).into_iter();
+        cases.map(|(name, declared)| (name, declared.iter().any(is_ignored))).collect::<Vec<_>>()
     });
+    let each = definitions.iter().filter(|_| !whole).flat_map(|definition| {
+        DeclaredExperiment::all(definition, config).into_iter().flat_map(|declared| {
+            let is_ignored = is_ignored(&declared);
+            let names = match is_ignored {
+                true => vec![declared.case_name()],
+                false => cases::case_names(&declared.load(config)),
+            };
+            names.into_iter().map(move |name| (name, is_ignored))
+        })
+    });
+    let cases = single.chain(each);
     let cases: Vec<_> = cases.filter(|(name, is_ignored)| args.selects(name, *is_ignored)).collect();
     let selected = cases.len();
     let trial = |(name, is_ignored)| Trial::test(name, || Ok(())).with_ignored_flag(is_ignored);

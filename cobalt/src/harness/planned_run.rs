@@ -19,7 +19,7 @@ use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::session::{ItemSelection, MissingKeys, Plan, Rerun, Run};
 
 /// Cases with their names.
-type Cases = Vec<(String, CaseTarget)>;
+pub type Cases = Vec<(String, CaseTarget)>;
 
 /// An experiment that is about to run.
 pub struct PlannedRun {

@@ -1,5 +1,6 @@
 //! The test cases of this process, and the runs that they wait for.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use cobalt_core::redact::redacted;
@@ -9,7 +10,7 @@ use cobalt_core::store::InterruptedRun;
 
 use super::args::{Args, ExperimentFilter};
 use super::cases::{self, CaseTarget, DeclaredExperiment, LoadFailure, SelectedExperiments, Selection};
-use super::planned_run::{NextestProcess, PlannedRun, StartMode};
+use super::planned_run::{Cases, NextestProcess, PlannedRun, StartMode};
 use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
@@ -57,6 +58,8 @@ impl Case {
 pub enum CaseSource {
     /// A part of the experiment with this number.
     Target(usize, CaseTarget),
+    /// All of the experiments with these numbers: the variants of one.
+    All(Vec<usize>),
     /// Nothing: it fails, because the experiment of this name cannot be run. If the data was read, it is known that some of its cases
     /// were selected, and it represents those.
     Failure { experiment: String, declared_at: SourceLocation, why: Arc<str>, stands_for_selected: bool },
@@ -69,7 +72,16 @@ pub enum CaseSource {
 /// The result of reading a declaration, in declaration order.
 pub enum ScheduleEntry {
     Case(Case),
-    Run { ready: Box<PlannedRun>, is_ignored: bool },
+    Run {
+        ready: Box<PlannedRun>,
+        is_ignored: bool,
+    },
+    /// Runs that are one case of this name.
+    Together {
+        name: String,
+        ready: Vec<PlannedRun>,
+        is_ignored: bool,
+    },
 }
 
 impl ScheduleEntry {
@@ -115,36 +127,37 @@ impl Schedule {
         let mut resume = require_runs_to_resume(config.layout())?;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(definitions.len());
-        for declared in definitions.iter().flat_map(|definition| DeclaredExperiment::all(definition, config))
-        {
-            let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
-            let variable = declared.ignored_without();
+        let single =
+            definitions.iter().flat_map(|definition| DeclaredExperiment::single_cases(definition, config));
+        for (name, declared) in single {
+            let first = &declared[0];
+            let (experiment, declared_at) = (first.name(), first.place());
+            let variable = first.ignored_without();
             let is_ignored = variable.is_some();
             parts.push(match variable {
                 _ if !args.selects(&name, is_ignored) => {
                     ScheduleEntry::Case(Case { name, source: CaseSource::Unselected, is_ignored })
                 }
                 Some(variable) if !args.runs_ignored() => {
-                    self.warnings.extend(warnings::misspelt_requirement(&declared, &variable));
+                    self.warnings.extend(warnings::misspelt_requirement(first, &variable));
                     ScheduleEntry::ignored(name, experiment, variable)
                 }
                 _ => {
-                    let resumed = resume.iter().position(|run| run.experiment == experiment);
-                    let resumed = resumed.map(|index| resume.swap_remove(index));
-                    let id = declared.variant_run_id().unwrap_or_else(|| nextest.run_id(&experiment));
-                    let cases = vec![(name.clone(), CaseTarget::Experiment)];
-                    let ready = declared.load(config).plan.and_then(|plan| {
-                        let way = match (nextest.is_retry(), resumed) {
-                            (true, Some(run)) => StartMode::retry_run(&plan, run, config)?,
-                            (true, None) if config.layout().has_run(&id) => {
-                                StartMode::retry(&plan, &id, config)?
-                            }
-                            (false, Some(run)) => StartMode::Resume(run),
-                            (_, None) => StartMode::new_run(&plan, None, Some(id), config)?,
-                        };
-                        PlannedRun { plan, cases, start: way }.check(config, &mut missing)
-                    });
-                    ScheduleEntry::of(ready, experiment, declared_at, |_| name, is_ignored, true)
+                    let mut plan = |declared: DeclaredExperiment| {
+                        let resumed = resume.iter().position(|run| run.experiment == declared.name());
+                        let resumed = resumed.map(|index| resume.swap_remove(index));
+                        let ready = plan_single_case(declared, resumed, nextest, config)?;
+                        PlannedRun { cases: vec![(name.clone(), CaseTarget::Experiment)], ..ready }
+                            .check(config, &mut missing)
+                    };
+                    let ready: Result<Vec<_>, _> = declared.into_iter().map(&mut plan).collect();
+                    match ready {
+                        Ok(ready) if ready.len() > 1 => ScheduleEntry::Together { name, ready, is_ignored },
+                        ready => {
+                            let ready = ready.map(|mut ready| ready.remove(0));
+                            ScheduleEntry::of(ready, experiment, declared_at, |_| name, is_ignored, true)
+                        }
+                    }
                 }
             });
         }
@@ -165,10 +178,16 @@ impl Schedule {
         self.unknown = unknown;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(experiments.len());
+        let compared: BTreeSet<_> =
+            experiments.iter().flat_map(|(declared, _)| declared.variants_to_compare(args)).collect();
         for (declared, resumed) in experiments {
             parts.push(match declared.ignored_without() {
                 Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, resumed),
-                variable => prepare_entry(declared, variable.is_some(), resumed, args, config, &mut missing),
+                variable => {
+                    let is_compared = compared.contains(&declared.case_name());
+                    let wanted = Wanted { is_ignored: variable.is_some(), is_compared, resumed };
+                    prepare_entry(declared, wanted, args, config, &mut missing)
+                }
             });
         }
         missing.into_result()?;
@@ -202,26 +221,46 @@ impl Schedule {
         ScheduleEntry::ignored(declared.case_name(), experiment, variable)
     }
 
+    /// Opens the journal of a run, if any of its items is run, and gives the run a number.
+    fn start(&mut self, ready: PlannedRun, config: &Config) -> Result<(Cases, Option<usize>), Error> {
+        let why_nothing = ready.skip_reason();
+        self.skipped.extend(why_nothing.map(|why| (ready.plan.name().to_owned(), why)));
+        self.warnings.extend(ready.plan.warnings());
+        let still_failed = ready.still_failed();
+        self.still_failed.extend(still_failed.map(|why| (ready.plan.name().to_owned(), why)));
+        let (cases, run) = ready.start(config)?;
+        let number = run.is_some().then_some(self.runs.len());
+        self.runs.extend(run);
+        Ok((cases, number))
+    }
+
     /// Opens the journals.
     fn open_journals(&mut self, parts: Vec<ScheduleEntry>, config: &Config) -> Result<(), Error> {
         for part in parts {
             match part {
                 ScheduleEntry::Case(case) => self.cases.push(case),
                 ScheduleEntry::Run { ready, is_ignored } => {
-                    let why_nothing = ready.skip_reason();
-                    self.skipped.extend(why_nothing.map(|why| (ready.plan.name().to_owned(), why)));
-                    self.warnings.extend(ready.plan.warnings());
-                    let still_failed = ready.still_failed();
-                    self.still_failed.extend(still_failed.map(|why| (ready.plan.name().to_owned(), why)));
-                    let (cases, run) = ready.start(config)?;
-                    let number = self.runs.len();
-                    self.cases.extend(cases.into_iter().map(|(name, view)| {
-                        let is_run = run.as_ref().is_some_and(|run| view.is_part_of(run.selection()));
-                        let waits_for =
-                            if is_run { CaseSource::Target(number, view) } else { CaseSource::Unselected };
-                        Case { name, source: waits_for, is_ignored }
-                    }));
-                    self.runs.extend(run);
+                    let (cases, number) = self.start(*ready, config)?;
+                    let run = number.map(|number| &self.runs[number]);
+                    let cases: Vec<_> = cases
+                        .into_iter()
+                        .map(|(name, view)| {
+                            let run = run.filter(|run| view.is_part_of(run.selection())).and(number);
+                            let source =
+                                run.map_or(CaseSource::Unselected, |run| CaseSource::Target(run, view));
+                            Case { name, source, is_ignored }
+                        })
+                        .collect();
+                    self.cases.extend(cases);
+                }
+                ScheduleEntry::Together { name, ready, is_ignored } => {
+                    let mut numbers = Vec::with_capacity(ready.len());
+                    for ready in ready {
+                        numbers.extend(self.start(ready, config)?.1);
+                    }
+                    let source =
+                        if numbers.is_empty() { CaseSource::Unselected } else { CaseSource::All(numbers) };
+                    self.cases.push(Case { name, source, is_ignored });
                 }
             }
         }
@@ -229,15 +268,44 @@ impl Schedule {
     }
 }
 
+/// Plans the run of an experiment that is a single case.
+fn plan_single_case(
+    declared: DeclaredExperiment,
+    resumed: Option<InterruptedRun>,
+    nextest: &NextestProcess,
+    config: &Config,
+) -> Result<PlannedRun, LoadFailure> {
+    let id = declared.variant_run_id().unwrap_or_else(|| nextest.run_id(&declared.name()));
+    let plan = declared.load(config).plan?;
+    let start = match (nextest.is_retry(), resumed) {
+        (true, Some(run)) => StartMode::retry_run(&plan, run, config)?,
+        (true, None) if config.layout().has_run(&id) => StartMode::retry(&plan, &id, config)?,
+        (false, Some(run)) => StartMode::Resume(run),
+        (_, None) => StartMode::new_run(&plan, None, Some(id), config)?,
+    };
+    Ok(PlannedRun { plan, cases: Vec::new(), start })
+}
+
+/// What is wanted of an experiment, apart from its test cases.
+#[derive(Default)]
+pub struct Wanted {
+    /// Whether it is a single case, because it is normally ignored.
+    is_ignored: bool,
+    /// Whether a selected threshold compares another variant with it, so that all of its items are run.
+    is_compared: bool,
+    /// The run to resume.
+    resumed: Option<InterruptedRun>,
+}
+
 /// Prepares an experiment's cases, or its single case if it is normally ignored, and the run that they need.
 pub fn prepare_entry(
     declared: DeclaredExperiment,
-    is_ignored: bool,
-    resumed: Option<InterruptedRun>,
+    wanted: Wanted,
     args: &Args,
     config: &Config,
     missing: &mut MissingKeys,
 ) -> ScheduleEntry {
+    let Wanted { is_ignored, is_compared, resumed } = wanted;
     let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
     let plan = declared.load(config).plan;
     let is_read = plan.is_ok();
@@ -249,6 +317,7 @@ pub fn prepare_entry(
         };
         let way = match (resumed, cases::select_items(&cases, |case| args.selects(case, is_ignored))) {
             (Some(run), _) => StartMode::Resume(run),
+            (None, _) if is_compared => StartMode::new_run(&plan, None, None, config)?,
             (None, Selection::Nothing) => StartMode::Skip { why: None, still_failed: None },
             (None, Selection::Some(items)) => StartMode::new_run(&plan, Some(items), None, config)?,
             (None, Selection::All) => StartMode::new_run(&plan, None, None, config)?,
@@ -284,7 +353,8 @@ pub fn missing(
             missing.extend(lacking);
         } else if !lacking.is_empty() {
             // Whether it runs at all depends on its items.
-            drop(prepare_entry(declared, is_ignored, resumed, args, config, &mut missing));
+            let wanted = Wanted { is_ignored, resumed, ..Wanted::default() };
+            drop(prepare_entry(declared, wanted, args, config, &mut missing));
         }
     }
     missing.into()

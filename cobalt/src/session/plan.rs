@@ -16,7 +16,9 @@ use super::traffic;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
-use crate::experiment::{AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition};
+use crate::experiment::{
+    AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition, ResolvedVariant,
+};
 use crate::llm::Models;
 use crate::recording::RunTraffic;
 
@@ -176,10 +178,11 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     if evaluators.is_empty() {
         evaluators = config.evaluators().map_err(|error| refused(error.to_string()))?;
     }
-    let mut thresholds = if thresholds.is_empty() { config.thresholds().to_vec() } else { thresholds };
+    let of_all = |thresholds: &[Threshold]| of_variant(thresholds, variant.as_ref());
+    let mut thresholds = if thresholds.is_empty() { of_all(config.thresholds()) } else { thresholds };
     // Before adding those for CI, which must not make an experiment less strict.
     let strict = strict.unwrap_or(thresholds.is_empty());
-    add_missing_thresholds(&mut thresholds, config.additional_thresholds());
+    add_missing_thresholds(&mut thresholds, &of_all(config.additional_thresholds()));
     let definition = ResolvedDefinition {
         name: name.clone(),
         runs: config.runs(runs),
@@ -200,6 +203,15 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     };
     definition.validate().map_err(refused)?;
     Ok(definition)
+}
+
+/// The thresholds for all experiments that are for this one: those for a variant are for the experiments that have it.
+fn of_variant(thresholds: &[Threshold], variant: Option<&ResolvedVariant>) -> Vec<Threshold> {
+    let is_for_all = |threshold: &&Threshold| threshold.variant().is_none() && threshold.against().is_none();
+    match variant {
+        Some(variant) => thresholds.iter().filter_map(|it| it.for_variant(&variant.declared_name)).collect(),
+        None => thresholds.iter().filter(is_for_all).cloned().collect(),
+    }
 }
 
 /// Adds the thresholds whose names are not present yet.
