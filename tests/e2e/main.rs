@@ -37,5 +37,6 @@ mod signals;
 mod source;
 mod text;
 mod values;
+mod variants;
 mod verdicts;
 mod warnings;
