@@ -1,6 +1,7 @@
 //! Results for tests: reports as in result files.
 
 use cobalt_core::report::Report;
+use cobalt_core::report::ranking::Ranking;
 use serde_json::{Value, json};
 
 use crate::results::{FinishedExperiment, Results};
@@ -69,4 +70,34 @@ pub fn retried() -> Value {
         report["summary"][field] = number.into();
     }
     report
+}
+
+/// A ranking of two variants of `desk` with these labels. The first is cheaper; the second is better in `right`.
+pub fn ranking(labels: &[&str; 2]) -> Ranking {
+    let run = |place: usize, mean: f64, cost: f64| {
+        json!({
+            "label": labels[place], "verdict": "passed", "items": 200, "passedItems": 150, "failedItems": 2, "isOnParetoFront": true,
+            "run": { "id": format!("{place:012}"), "name": "desk", "timestamp": "2026-02-05T14:30:00.123Z", "items": 200, "runs": 1 },
+            "scores": [{
+                "evaluator": "right", "mean": mean, "ci95": { "low": mean - 0.05, "high": mean + 0.05 },
+                "rank": { "best": 2 - place, "worst": 2 - place },
+            }],
+            "meanScore": mean, "latencyMs": 812.0, "costPer1000": cost, "tokensPerItem": 1210.0,
+        })
+    };
+    let difference = json!({
+        "name": "right", "quantity": "score", "base": 0.75, "other": 0.875, "difference": 0.125,
+        "ci95": { "low": 0.0625, "high": 0.1875 }, "pValue": 0.002, "pAdjusted": 0.002, "test": "mcnemar",
+        "smallestDetectable": 0.07, "verdict": "better", "settledBy": null, "items": 200, "clusters": 200, "better": 26, "worse": 1,
+        "equal": 173, "unmeasured": 0,
+    });
+    serde_json::from_value(json!({
+        "experiment": "desk", "group": "0123456789ab", "runs": [run(0, 0.75, 0.42), run(1, 0.875, 12.5)],
+        "pairs": [{ "base": 0, "other": 1, "difference": difference }],
+        "recommendation": {
+            "best": 1, "cheapest": 1,
+            "text": format!("`{}` is best: every other is worse beyond noise; mean score 0.875, $12.50 per 1,000 items", labels[1]),
+        },
+    }))
+    .unwrap()
 }

@@ -7,8 +7,8 @@ use cobalt_core::report::comparison::{Comparison, ThresholdStatus};
 use cobalt_core::wording::{count, truncate};
 
 use super::markdown::{
-    item_counts, items_at_pass_marks, overview, problems, regressions, run_identity, summary_errors, usage,
-    verdict,
+    item_counts, items_at_pass_marks, overview, problems, ranking_section, regressions, run_identity,
+    summary_errors, usage, verdict,
 };
 use super::{Severity, notable_items};
 use crate::compare::markdown as comparison;
@@ -29,7 +29,9 @@ const MAX_TEXT_LEN: usize = 120;
 /// The comment.
 pub fn pr_comment(results: &Results) -> String {
     let experiments = results.failed_first().map(experiment);
-    let sections: Vec<_> = [overview(results), problems(results)].into_iter().chain(experiments).collect();
+    let rankings = results.rankings.iter().map(ranking_section);
+    let sections: Vec<_> =
+        [overview(results), problems(results)].into_iter().chain(rankings).chain(experiments).collect();
     let room = MAX_BYTES - MARKER.len();
     format!("{MARKER}{}", fit_sections(&sections, room, TRUNCATION_NOTE))
 }
@@ -110,6 +112,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::formats::fixtures::{ranking, report, results};
 
     /// The comment on a run with one item below its pass mark and one threshold that passed or not.
     fn comment(passed: bool) -> String {
@@ -136,6 +139,14 @@ mod tests {
         let missed = comment(false);
         assert!(missed.contains("- `refund`: below pass mark in `right` 0.3\n"), "{missed}");
         assert!(!comment(true).contains("refund"));
+    }
+
+    #[test]
+    fn rankings_come_before_the_experiments() {
+        let results = Results { rankings: vec![ranking(&["mini", "large"])], ..results(vec![report(&[])]) };
+        let text = pr_comment(&results);
+        let place = |heading| text.find(heading).unwrap_or_else(|| panic!("{heading}: {text}"));
+        assert!(place("### `desk`: 2 variants compared") < place("### `desk`: ✅"), "{text}");
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub const RANKING_CORRECTION: &str =
 pub struct RankingColumn {
     /// The head: the evaluator's name, or what the column shows.
     pub title: String,
+    /// Whether it shows an evaluator's scores.
+    pub is_score: bool,
     /// The cells, empty if the value is unknown.
     pub cells: Vec<String>,
 }
@@ -55,12 +57,14 @@ impl RankingColumn {
         let runs = &ranking.runs;
         let column = |title: &str, cell: &dyn Fn(&RankedRun) -> Option<String>| Self {
             title: title.to_owned(),
+            is_score: false,
             cells: runs.iter().map(|run| cell(run).unwrap_or_default()).collect(),
         };
         let mut columns = Vec::new();
         for evaluator in evaluators(ranking) {
             let score = |run: &RankedRun| run.scores.iter().find(|it| it.evaluator == evaluator).cloned();
-            columns.push(column(evaluator, &|run| score(run).as_ref().map(format_mean)));
+            let means = column(evaluator, &|run| score(run).as_ref().map(format_mean));
+            columns.push(Self { is_score: true, ..means });
             columns.push(column("rank", &|run| score(run).map(|score| format_rank(score.rank))));
         }
         columns.push(column("passed", &|run| {

@@ -7,6 +7,7 @@ use cobalt_core::report::{Report, RunVerdict};
 use cobalt_core::wording::{count, truncate};
 
 use super::experiment::{experiment, verdict_label};
+use super::ranking::ranking_section;
 use crate::markdown::{code, escape_cell, fenced, sentence};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
@@ -24,10 +25,11 @@ pub fn markdown(results: &Results) -> String {
     sections(results, MAX_ITEMS).concat()
 }
 
-/// The same in sections: the conclusion, the errors, and each experiment with at most `items` items.
+/// The same in sections: the conclusion, the errors, the rankings, and each experiment with at most `items` items.
 pub fn sections(results: &Results, items: usize) -> Vec<String> {
+    let rankings = results.rankings.iter().map(ranking_section);
     let experiments = results.failed_first().map(|finished| experiment(finished, items));
-    [overview(results), problems(results)].into_iter().chain(experiments).collect()
+    [overview(results), problems(results)].into_iter().chain(rankings).chain(experiments).collect()
 }
 
 /// A heading with the verdict, and a table of the experiments.
