@@ -4,6 +4,7 @@
 //! a report. Each names the source of its formula.
 
 mod bootstrap;
+mod bradley_terry;
 mod describe;
 mod matched_pairs;
 mod normal;
@@ -15,6 +16,7 @@ mod student_t;
 use serde::{Deserialize, Serialize};
 
 pub use bootstrap::{BootstrapMean, bootstrap_mean};
+pub use bradley_terry::{BradleyTerry, PairwiseComparison, bradley_terry};
 pub use describe::{DescriptiveStats, describe, percentile, root_mean_square_deviation, sum};
 pub use matched_pairs::{
     Cluster, MatchedShares, Mcnemar, ShareSpread, TrialWeights, by_cluster, matched_shares, mcnemar,
