@@ -144,8 +144,8 @@ impl Category {
         match self {
             Self::Score | Self::Evaluator(_) => &["min_avg", "min_pass_rate"],
             Self::Latency | Self::Tokens | Self::Cost => &["max_avg"],
-            Self::CustomMetric(_) => &["min_avg", "max_avg"],
-            Self::JudgeCost
+            Self::CustomMetric(_)
+            | Self::JudgeCost
             | Self::TimeToFirstToken
             | Self::ModelTokens(_)
             | Self::ModelCost(_)

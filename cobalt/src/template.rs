@@ -18,6 +18,7 @@ use std::collections::HashSet;
 use std::io;
 use std::ops::Range;
 
+pub use cobalt_core::item::FieldPath as Variable;
 use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use serde_json::{Map, Number, Value};
@@ -46,14 +47,6 @@ struct Placeholder {
     /// Its position in the text, including braces.
     place: Range<usize>,
     variable: Variable,
-}
-
-/// The variable of a placeholder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variable {
-    name: String,
-    /// The steps of the path; empty if the name is not a path.
-    steps: Vec<String>,
 }
 
 impl Template {
@@ -115,58 +108,6 @@ impl Template {
     }
 }
 
-impl Variable {
-    /// The variable for a placeholder with this name.
-    pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), steps: parse_path(name).unwrap_or_default() }
-    }
-
-    /// The name as written, without surrounding spaces.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The first field of the path: `context` in `context[0].text`. The whole name if it is not a path.
-    pub fn root(&self) -> &str {
-        self.steps.first().unwrap_or(&self.name)
-    }
-
-    /// The value in `context`; `None` if it is missing or `null`.
-    pub fn resolve<'v>(&self, context: &'v Map<String, Value>) -> Option<&'v Value> {
-        let value = match context.get(&self.name) {
-            Some(value) => value,
-            None => self.follow(context)?,
-        };
-        (!value.is_null()).then_some(value)
-    }
-
-    fn follow<'v>(&self, context: &'v Map<String, Value>) -> Option<&'v Value> {
-        let (root, rest) = self.steps.split_first()?;
-        follow_path(context.get(root)?, rest)
-    }
-
-    /// Resolves the rest of the path, with `root` as the value of its first step; `None` if missing or `null`.
-    pub(crate) fn resolve_in<'v>(&self, root: &'v Value) -> Option<&'v Value> {
-        let rest = self.steps.get(1..).unwrap_or_default();
-        follow_path(root, rest).filter(|value| !value.is_null())
-    }
-
-    /// The same with an object as root; `None` if the path has no further step.
-    pub(crate) fn resolve_below<'v>(&self, root: &'v Map<String, Value>) -> Option<&'v Value> {
-        let (field, rest) = self.steps.get(1..)?.split_first()?;
-        follow_path(root.get(field)?, rest).filter(|value| !value.is_null())
-    }
-}
-
-/// Follows the steps of a path.
-fn follow_path<'v>(from: &'v Value, steps: &[String]) -> Option<&'v Value> {
-    steps.iter().try_fold(from, |value, step| match value {
-        Value::Object(fields) => fields.get(step),
-        Value::Array(values) => values.get(list_index(step)?),
-        _ => None,
-    })
-}
-
 /// The byte range of the name that starts at `start` and ends before `}}`; otherwise where the search stopped.
 fn parse_name(text: &str, start: usize) -> Result<Range<usize>, usize> {
     let rest = &text[start..];
@@ -179,33 +120,6 @@ fn parse_name(text: &str, start: usize) -> Result<Range<usize>, usize> {
     } else {
         Err(end)
     }
-}
-
-/// The steps of a path such as `a.b[0].c`; `None` if the name is not a path.
-fn parse_path(name: &str) -> Option<Vec<String>> {
-    let mut steps = Vec::new();
-    for part in name.split('.') {
-        let (key, mut brackets) = part.split_at(part.find('[').unwrap_or(part.len()));
-        if key.is_empty() || key.contains(']') {
-            return None;
-        }
-        steps.push(key.to_owned());
-        while !brackets.is_empty() {
-            let (digits, rest) = brackets.strip_prefix('[')?.split_once(']')?;
-            if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-                return None;
-            }
-            steps.push(digits.to_owned());
-            brackets = rest;
-        }
-    }
-    Some(steps)
-}
-
-/// The list index in a step: digits without a leading zero.
-fn list_index(step: &str) -> Option<usize> {
-    let canonical = step == "0" || step.starts_with(|first: char| ('1'..='9').contains(&first));
-    if canonical { step.parse().ok() } else { None }
 }
 
 /// Formats a value for a template; `null` becomes `null`.

@@ -1,11 +1,13 @@
 //! The parts of results: dataset items and their identities, agent outputs, and usage.
 
+mod field_path;
 mod identity;
 mod json_item;
 pub(crate) mod model_share;
 mod output;
 pub mod usage;
 
+pub use field_path::FieldPath;
 pub(crate) use identity::case_name_in_partial_run;
 pub use identity::{
     CanonicalHasher, case_name, case_names, content_hash, id, item_hash, make_unique, natural_key, value_hash,

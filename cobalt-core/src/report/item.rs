@@ -50,10 +50,10 @@ impl Status {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScoredEvaluation {
-    /// From 0 to 1; absent if the evaluator failed.
+    /// From 0 to 1; absent if the evaluator failed or does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// The reason for the score.
+    /// The reason for the score, or why the evaluator does not apply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The reasoning that led to the score.
@@ -66,7 +66,7 @@ pub struct ScoredEvaluation {
     #[serde(skip_serializing_if = "Option::is_none")]
     // Boxed: most evaluations call no model, and there may be hundreds of thousands of them.
     pub judge: Option<Box<JudgeUsage>>,
-    /// Why there is no score.
+    /// Why the evaluator failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether the evaluator does not apply to the item; there is neither a score nor an error then.
@@ -232,7 +232,7 @@ impl Execution {
         errors
     }
 
-    /// Whether the agent failed, or an evaluator gave no score.
+    /// Whether the agent or an evaluator failed.
     #[must_use]
     pub fn is_in_error(&self) -> bool {
         self.status != Status::Ok || self.evaluations.iter().any(|(_, evaluation)| evaluation.is_error())
@@ -301,13 +301,13 @@ impl ItemResult {
         })
     }
 
-    /// Whether any trial failed, or any evaluator gave no score.
+    /// Whether any trial or any evaluator failed.
     #[must_use]
     pub fn is_in_error(&self) -> bool {
         self.runs.iter().any(Execution::is_in_error)
     }
 
-    /// One evaluator's scores over the trials, without failed evaluations.
+    /// One evaluator's scores over the trials, without evaluations that failed or do not apply.
     pub fn scores<'a>(&'a self, evaluator: &'a str) -> impl Iterator<Item = f64> + 'a {
         self.runs.iter().filter_map(move |run| run.evaluations.get(evaluator)?.score)
     }

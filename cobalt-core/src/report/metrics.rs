@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::custom_metric::RunSummaries;
 use super::custom_metric_stats::metric_stats;
+use super::groups::FieldMetrics;
 use super::identity::cluster_name;
 use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
@@ -13,7 +14,7 @@ use super::threshold::{Category, Metric, Threshold};
 use super::traffic::TrafficSummary;
 use crate::item::ExecutionUsage;
 use crate::prices::PriceTable;
-use crate::wording::{format_decimal, group_decimal};
+use crate::wording::{count, format_decimal, group_decimal};
 
 /// The input of thresholds and summaries: one value per item or execution.
 #[derive(Debug, Default)]
@@ -54,6 +55,8 @@ pub struct RunMetrics<'a> {
     runs: usize,
     /// The results of the summary functions.
     pub(super) summaries: RunSummaries,
+    /// The groups of each field by which the statistics are grouped, in order.
+    pub(super) groups: Vec<FieldMetrics<'a>>,
 }
 
 /// One evaluator's scores.
@@ -65,6 +68,10 @@ pub(super) struct EvaluatorMetrics<'a> {
     pub(super) scores: Vec<f64>,
     /// Executions in which the evaluator failed.
     pub(super) errors: usize,
+    /// Executions to which the evaluator does not apply.
+    pub(super) not_applicable: usize,
+    /// Items to which it does not apply in some trial.
+    pub(super) not_applicable_items: usize,
     /// The items it scored.
     items: Vec<ScoredItem>,
 }
@@ -85,21 +92,33 @@ impl<'a> RunMetrics<'a> {
     /// Gathers the metrics of `items` for evaluators with these names and pass marks.
     #[must_use]
     pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
+        Self::gather_by(items, evaluators, &[], prices)
+    }
+
+    /// Gathers the metrics also by these fields of the items.
+    #[must_use]
+    pub fn gather_by(
+        items: &'a [ItemResult],
+        evaluators: &[(&'a str, f64)],
+        fields: &[String],
+        prices: &PriceTable,
+    ) -> Self {
         let mut figures = RunMetrics {
             items,
             prices: prices.clone(),
             evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
             latency: Vec::with_capacity(items.len()),
+            groups: fields.iter().map(|field| FieldMetrics::new(field)).collect(),
             ..RunMetrics::default()
         };
         let mut clusters = ClusterNumbering::default();
         for item in items {
-            figures.add(item, clusters.of(item), prices);
+            figures.add(item, clusters.of(item), evaluators, prices);
         }
         figures
     }
 
-    fn add(&mut self, item: &ItemResult, cluster: usize, prices: &PriceTable) {
+    fn add(&mut self, item: &ItemResult, cluster: usize, evaluators: &[(&'a str, f64)], prices: &PriceTable) {
         self.latency.push(item.latency_ms());
         self.replayed_items += usize::from(item.is_replayed());
         let mut traffic = item.runs.iter().filter_map(|run| run.traffic.as_deref());
@@ -114,6 +133,9 @@ impl<'a> RunMetrics<'a> {
             evaluator.add(item, cluster);
         }
         let usage = ItemUsage::of(item, prices);
+        for field in &mut self.groups {
+            field.add(item, &usage, evaluators);
+        }
         if let Some(tokens) = usage.tokens {
             let total = self.total_tokens.get_or_insert(0);
             // An agent may report anything; a panic here would lose all results.
@@ -132,9 +154,10 @@ impl<'a> RunMetrics<'a> {
     /// this run, and so does an evaluator without a score in it.
     #[doc(hidden)]
     pub fn with_pooled_scores(self, other: Self) -> Self {
-        let one = |(own, all): (EvaluatorMetrics<'a>, _)| if own.scores.is_empty() { own } else { all };
-        let evaluators = self.evaluators.into_iter().zip(other.evaluators).map(one).collect();
-        Self { evaluators, runs: other.runs, ..self }
+        let evaluators = pooled_scores(self.evaluators, other.evaluators);
+        let groups = self.groups.into_iter().zip(other.groups);
+        let groups = groups.map(|(own, all)| own.with_pooled_scores(all)).collect();
+        Self { evaluators, runs: other.runs, groups, ..self }
     }
 
     /// These metrics with the results of the summary functions.
@@ -152,6 +175,11 @@ impl<'a> RunMetrics<'a> {
             .evaluators
             .iter()
             .filter_map(|evaluator| Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?)));
+        let not_applicable = self
+            .evaluators
+            .iter()
+            .filter(|evaluator| evaluator.not_applicable > 0)
+            .map(|evaluator| (evaluator.name.to_owned(), evaluator.not_applicable));
         let mut summary = Summary {
             total_items: self.items.len(),
             total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
@@ -159,6 +187,7 @@ impl<'a> RunMetrics<'a> {
             total_tokens: self.total_tokens,
             estimated_cost: (!self.cost.is_empty()).then(|| sum(self.cost.iter().copied())),
             scores: scores.collect(),
+            not_applicable: not_applicable.collect(),
             successful_items: self.successful,
             failed_items: self.items.len() - self.successful,
             timeouts: self.items.iter().filter(|item| item.status() == Status::Timeout).count(),
@@ -182,6 +211,7 @@ impl<'a> RunMetrics<'a> {
             run_metrics: self.summaries.metrics.clone(),
             tables: self.summaries.tables.clone(),
             summary_errors: self.summaries.errors.clone(),
+            groups: self.groups.iter().map(FieldMetrics::stats).collect(),
             ..Summary::default()
         };
         self.judges.add_to(&mut summary);
@@ -196,8 +226,17 @@ pub fn cluster_numbers(items: &[ItemResult]) -> Vec<usize> {
     items.iter().map(|item| clusters.of(item)).collect()
 }
 
+/// The pooled scores of each evaluator that has a score in this run.
+pub(super) fn pooled_scores<'a>(
+    own: Vec<EvaluatorMetrics<'a>>,
+    pooled: Vec<EvaluatorMetrics<'a>>,
+) -> Vec<EvaluatorMetrics<'a>> {
+    let one = |(own, pooled): (EvaluatorMetrics<'a>, _)| if own.scores.is_empty() { own } else { pooled };
+    own.into_iter().zip(pooled).map(one).collect()
+}
+
 /// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct ClusterNumbering {
     named: HashMap<String, usize>,
     count: usize,
@@ -216,12 +255,20 @@ impl ClusterNumbering {
 }
 
 impl<'a> EvaluatorMetrics<'a> {
-    fn new(name: &'a str, pass_mark: f64) -> Self {
-        Self { name, pass_mark, scores: Vec::new(), errors: 0, items: Vec::new() }
+    pub(super) fn new(name: &'a str, pass_mark: f64) -> Self {
+        Self {
+            name,
+            pass_mark,
+            scores: Vec::new(),
+            errors: 0,
+            not_applicable: 0,
+            not_applicable_items: 0,
+            items: Vec::new(),
+        }
     }
 
-    fn add(&mut self, item: &ItemResult, cluster: usize) {
-        let (mut total, mut count, mut passes) = (0.0, 0, 0);
+    pub(super) fn add(&mut self, item: &ItemResult, cluster: usize) {
+        let (mut total, mut count, mut passes, mut not_applicable) = (0.0, 0, 0, 0);
         for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
             match evaluation.score {
                 Some(score) => {
@@ -230,10 +277,12 @@ impl<'a> EvaluatorMetrics<'a> {
                     count += 1;
                     passes += u32::from(score >= self.pass_mark);
                 }
-                None if evaluation.not_applicable => {}
+                None if evaluation.not_applicable => not_applicable += 1,
                 None => self.errors += 1,
             }
         }
+        self.not_applicable += not_applicable;
+        self.not_applicable_items += usize::from(not_applicable > 0);
         if count > 0 {
             self.items.push(ScoredItem { total, count, passes, cluster });
         }
@@ -245,7 +294,55 @@ impl<'a> EvaluatorMetrics<'a> {
         ratio(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
     }
 
-    fn stats(&self, runs: usize) -> Option<ScoreStats> {
+    /// Why the evaluator has no score.
+    pub(super) fn no_score(&self) -> String {
+        match self.not_applicable_items {
+            0 => format!("`{}` gave no score in {}", self.name, count(self.errors, "evaluation")),
+            items if self.errors == 0 => {
+                format!("`{}` applied to none of the {}", self.name, count(items, "item"))
+            }
+            items => format!(
+                "`{}` gave no score: it failed in {} and did not apply to {}",
+                self.name,
+                count(self.errors, "evaluation"),
+                count(items, "item")
+            ),
+        }
+    }
+
+    /// The number of clusters with a score.
+    pub(super) fn scored_clusters(&self) -> usize {
+        self.clusters(|item| item.total).len()
+    }
+
+    /// The mean of the scores and its 95% CI, which a single cluster does not have.
+    pub(super) fn mean_with_ci(&self) -> Option<(f64, Option<Interval>)> {
+        let stats = self.stats(1)?;
+        Some((stats.avg, stats.ci95.filter(|_| self.scored_clusters() > 1)))
+    }
+
+    /// The share of scores at or above `mark` and its 95% CI, which a single cluster does not have.
+    pub(super) fn pass_rate_with_ci(&self, mark: Option<f64>) -> Option<(f64, Option<Interval>)> {
+        let Some(mark) = mark else {
+            let clusters = self.clusters(|item| f64::from(item.passes));
+            return share_with_ci(&clusters);
+        };
+        let mut scores = self.scores.iter();
+        let passes = self.items.iter().map(|item| {
+            let passes = scores.by_ref().take(item.count as usize).filter(|score| **score >= mark).count();
+            ScoredItem { passes: u32::try_from(passes).unwrap_or(u32::MAX), ..*item }
+        });
+        let items: Vec<_> = passes.collect();
+        share_with_ci(&clusters(&items, |item| f64::from(item.passes)))
+    }
+
+    /// Adds the scores of another evaluator for items with the same cluster numbers.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.scores.extend(&other.scores);
+        self.items.extend(&other.items);
+    }
+
+    pub(super) fn stats(&self, runs: usize) -> Option<ScoreStats> {
         let all = describe(&self.scores)?;
         let scores = self.clusters(|item| item.total);
         let means = describe(&by_cluster(&scores))?;
@@ -274,15 +371,7 @@ impl<'a> EvaluatorMetrics<'a> {
 
     /// A value of each item summed by cluster, with the number of scores in the cluster.
     fn clusters(&self, figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
-        let most = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
-        let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
-        for item in &self.items {
-            let cluster = &mut clusters[item.cluster];
-            cluster.total += figure(item);
-            cluster.count += item.count as usize;
-        }
-        clusters.retain(|cluster| cluster.count > 0);
-        clusters
+        clusters(&self.items, figure)
     }
 
     /// A metric of n trials of which c pass, for each k up to `runs`, averaged over the items with a score in every trial: with
@@ -301,6 +390,27 @@ impl<'a> EvaluatorMetrics<'a> {
         };
         (1..=runs as u64).map_while(average).collect()
     }
+}
+
+/// A value of each item summed by cluster, with the number of scores in the cluster.
+fn clusters(items: &[ScoredItem], figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
+    let most = items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
+    let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
+    for item in items {
+        let cluster = &mut clusters[item.cluster];
+        cluster.total += figure(item);
+        cluster.count += item.count as usize;
+    }
+    clusters.retain(|cluster| cluster.count > 0);
+    clusters
+}
+
+/// The share of passes and its 95% CI, which a single cluster does not have.
+fn share_with_ci(clusters: &[Cluster]) -> Option<(f64, Option<Interval>)> {
+    let scores: usize = clusters.iter().map(|cluster| cluster.count).sum();
+    let share = sum(clusters.iter().map(|cluster| cluster.total)) / scores as f64;
+    let ci95 = wilson_clustered(clusters, 0.95).filter(|_| clusters.len() > 1);
+    (scores > 0).then_some((share, ci95))
 }
 
 pub fn ratio(part: usize, whole: usize) -> Option<f64> {
@@ -322,6 +432,16 @@ pub struct ItemUsage {
 }
 
 impl ItemUsage {
+    /// Whether an output reports no tokens.
+    pub(super) fn lacks_tokens(&self) -> bool {
+        self.lacks_tokens
+    }
+
+    /// Whether the cost of an output is unknown.
+    pub(super) fn lacks_cost(&self) -> bool {
+        self.lacks_cost || self.unpriced
+    }
+
     /// The cost in USD, if it is known for all tokens.
     pub fn known_cost(&self) -> Option<f64> {
         self.cost.filter(|_| !self.unpriced)

@@ -7,6 +7,7 @@ mod config;
 mod custom_metric;
 mod custom_metric_stats;
 mod evaluate_thresholds;
+mod groups;
 mod identity;
 mod item;
 mod measurements;
@@ -31,6 +32,7 @@ pub use crate::timestamp::Timestamp;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
 pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable};
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
+pub use groups::{FieldGroups, GroupScore, GroupStats};
 pub use identity::ItemNames;
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,

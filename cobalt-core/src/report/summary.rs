@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::config::RunConfig;
 use super::custom_metric::{MetricStats, RunMetric, RunTable};
+use super::groups::FieldGroups;
 use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
 use super::traffic::TrafficSummary;
@@ -34,13 +35,16 @@ pub struct Summary {
     /// Statistics of each evaluator that gave a score, by its name.
     #[serde(deserialize_with = "deserialize_scores")]
     pub scores: BTreeMap<String, ScoreStats>,
+    /// Executions to which an evaluator does not apply, by its name. They are neither scores nor errors.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_applicable: BTreeMap<String, usize>,
     /// Items with an output in every trial.
     pub successful_items: usize,
     /// Items whose agent failed or timed out in some trial.
     pub failed_items: usize,
     /// Failed items that only timed out.
     pub timeouts: usize,
-    /// Evaluations without a score, over all executions.
+    /// Evaluations that failed, over all executions.
     pub eval_errors: usize,
     /// Items at or above every pass mark in every trial, without an error.
     pub passed_items: usize,
@@ -102,6 +106,9 @@ pub struct Summary {
     /// Why summary functions failed, by name. The run has failed then.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub summary_errors: BTreeMap<String, String>,
+    /// Statistics by fields of the items, in the order in which the experiment names the fields.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<FieldGroups>,
 }
 
 /// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.
@@ -271,7 +278,7 @@ pub struct ItemCounts {
     pub(super) passed: usize,
     /// Items below a pass mark, without an error.
     pub(super) low: usize,
-    /// Evaluations without a score.
+    /// Evaluations that failed.
     pub(super) eval_errors: usize,
 }
 

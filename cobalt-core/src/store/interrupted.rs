@@ -23,7 +23,8 @@ impl JournalHeader {
     pub fn partial_report(&self, items: Vec<ItemResult>, elapsed: Duration, prices: &PriceTable) -> Report {
         let mut report = self.report(items);
         let evaluators: Vec<_> = report.config.evaluators().collect();
-        report.summary = RunMetrics::gather(&report.items, &evaluators, prices).summary(elapsed);
+        report.summary = RunMetrics::gather_by(&report.items, &evaluators, &report.config.group_by, prices)
+            .summary(elapsed);
         // A failure is final; the rest may still fail.
         report.verdict =
             RunVerdict::evaluate(&report.config, &report.summary, None).max(RunVerdict::NotEvaluated);

@@ -42,7 +42,8 @@ pub fn evaluate_run(
     let pooled = if thresholds.is_empty() { None } else { pool_attempts(report, base, config) };
     let summaries = run_summaries(summaries, &mut report.items);
     let evaluators: Vec<_> = report.config.evaluators().collect();
-    let gather = |report| RunMetrics::gather(report, &evaluators, config.prices());
+    let fields = &report.config.group_by;
+    let gather = |items| RunMetrics::gather_by(items, &evaluators, fields, config.prices());
     let figures = gather(&report.items).with_summaries(summaries);
     let summary = figures.summary(duration);
     let figures = match &pooled {

@@ -183,6 +183,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     // Before adding those for CI, which must not make an experiment less strict.
     let strict = strict.unwrap_or(thresholds.is_empty());
     add_missing_thresholds(&mut thresholds, &of_all(config.additional_thresholds()));
+    let group_by = with_threshold_fields(group_by, &thresholds);
     let definition = ResolvedDefinition {
         name: name.clone(),
         runs: config.runs(runs),
@@ -212,6 +213,16 @@ fn of_variant(thresholds: &[Threshold], variant: Option<&ResolvedVariant>) -> Ve
         Some(variant) => thresholds.iter().filter_map(|it| it.for_variant(&variant.declared_name)).collect(),
         None => thresholds.iter().filter(is_for_all).cloned().collect(),
     }
+}
+
+/// The fields to group by, with those that thresholds measure.
+fn with_threshold_fields(mut fields: Vec<String>, thresholds: &[Threshold]) -> Vec<String> {
+    for field in thresholds.iter().filter_map(Threshold::by) {
+        if !fields.iter().any(|known| known == field) {
+            fields.push(field.to_owned());
+        }
+    }
+    fields
 }
 
 /// Adds the thresholds whose names are not present yet.

@@ -139,9 +139,7 @@ fn evaluator_metric(metric: Metric, evaluator: &EvaluatorMetrics<'_>) -> Result<
         Metric::PassRate(mark) => evaluator.pass_rate(mark),
         _ => describe(&evaluator.scores).and_then(|stats| statistic(metric, &stats)),
     };
-    rate.ok_or_else(|| {
-        format!("`{}` gave no score in {}", evaluator.name, count(evaluator.errors, "evaluation"))
-    })
+    rate.ok_or_else(|| evaluator.no_score())
 }
 
 /// A metric over all scores of all evaluators; each score is compared with its own evaluator's pass mark.

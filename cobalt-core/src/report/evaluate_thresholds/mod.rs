@@ -1,21 +1,23 @@
 //! Evaluates thresholds, and derives the verdict of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
+mod groups;
 mod measure;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod trace_tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use super::comparison::{GateResult, evaluate_against};
 use super::measurements::Measurements;
 use super::metrics::{RunMetrics, format_value};
 use super::outcome::{CiStatus, ThresholdOutcome, ThresholdStatus, Violation};
-use super::threshold::{Category, Threshold};
+use super::threshold::{Category, Metric, Threshold};
 use super::trace_metrics::FirstTokenTimes;
 use crate::wording::count;
+use groups::{WorstOf, group_metric};
 use measure::measure;
 
 impl ThresholdOutcome {
@@ -47,7 +49,7 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
     if let Some(outcome) = replayed_latency(threshold, figures) {
         return outcome;
     }
-    match measure(threshold, figures) {
+    match measure_with_details(threshold, figures) {
         Ok(_) if threshold.compares_runs() => {
             let message = match threshold.against() {
                 Some(variant) => format!("`{threshold}` needs a run of variant `{variant}`"),
@@ -55,19 +57,33 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
             };
             ThresholdOutcome::new(threshold, ThresholdStatus::Inconclusive, None, message)
         }
-        Ok(actual) => {
+        Ok((actual, details)) => {
             let passed = threshold.is_met_by(actual);
             let relation = if passed { "meets" } else { "misses" };
-            let message = format!(
-                "{} is {}, which {relation} `{threshold}`",
-                metric_name(threshold),
-                format_value(threshold, actual)
-            );
+            let (name, value) = (metric_name(threshold), format_value(threshold, actual));
+            let details = details.map(|details| format!(" ({details})")).unwrap_or_default();
+            let message = format!("{name} is {value}{details}, which {relation} `{threshold}`");
             let finding = if passed { ThresholdStatus::Met } else { ThresholdStatus::Missed };
             ThresholdOutcome::new(threshold, finding, Some(actual), message)
         }
         Err(reason) => nothing_to_measure(threshold, &reason),
     }
+}
+
+/// The value and, for the worst group, which one it is.
+fn measure_with_details(
+    threshold: &Threshold,
+    figures: &RunMetrics<'_>,
+) -> Result<(f64, Option<String>), String> {
+    let worst = match threshold.metric() {
+        Metric::MinAvg => WorstOf::Avg,
+        Metric::MinPassRate(mark) => WorstOf::PassRate(mark),
+        Metric::MaxAvg => WorstOf::MaxAvg,
+        _ => return measure(threshold, figures).map(|value| (value, None)),
+    };
+    let field = threshold.by().unwrap_or_default();
+    let (value, details) = group_metric(threshold.category(), field, worst, figures)?;
+    Ok((value, Some(details)))
 }
 
 /// The outcome of a threshold if the run has nothing to measure for it.
