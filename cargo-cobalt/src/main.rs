@@ -33,6 +33,7 @@ mod reporters;
 mod results;
 mod run;
 mod runs;
+mod score;
 mod serve;
 mod show;
 mod sized_cache;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
             estimate::estimate(&arguments.options, &flags, color)
         }
         Command::Run(arguments) => run::run(&arguments.options, &flags, color),
+        Command::Score(arguments) => score::score(arguments, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),
@@ -83,7 +85,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::config(arguments, &flags),
     };
     result.unwrap_or_else(|error| {
-        if matches!(arguments.command, Command::Run(_) | Command::Merge(_))
+        if matches!(arguments.command, Command::Run(_) | Command::Score(_) | Command::Merge(_))
             && github::is_enabled(&flags.reporters)
         {
             github::report_error(&error);
@@ -129,6 +131,12 @@ fn flags(command: &Command) -> Flags {
             rerun: item_subset(run),
             shard: run.shard,
             ..of_run(&run.options)
+        },
+        Command::Score(score) => Flags {
+            ci: score.ci,
+            concurrency: score.concurrency,
+            max_cost: score.max_cost,
+            ..of_data(&score.data, &score.build, of_outcome(&score.outcome, &score.settings))
         },
         Command::Watch(watch) => Flags { rerun: Some(RerunMode::Changed), ..of_run(&watch.options) },
         Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },

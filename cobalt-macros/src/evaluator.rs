@@ -4,7 +4,7 @@ use cobalt_thresholds as rules;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, ItemFn, PatType, Type};
+use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
 use crate::errors::Errors;
 use crate::function::{self, generated_span};
@@ -13,7 +13,7 @@ use crate::literal::{Number, is_literal};
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
 
-const KEYS: [&str; 3] = ["name", "pass_mark", "crate"];
+const KEYS: [&str; 4] = ["name", "pass_mark", "live", "crate"];
 
 /// The attribute and its function, after the checks that their syntax allows.
 struct Evaluator {
@@ -21,6 +21,7 @@ struct Evaluator {
     function: ItemFn,
     name: TokenStream,
     pass_mark: Option<TokenStream>,
+    live: Option<TokenStream>,
     arguments: Vec<Argument>,
     /// The span of the return type.
     output: Span,
@@ -63,12 +64,13 @@ impl Evaluator {
         let library = Library::parse(&settings, errors);
         let name = settings.name("an evaluator", errors);
         let pass_mark = settings.get("pass_mark").map(|(_, value)| check_pass_mark(value, errors));
+        let live = settings.get("live").map(|(_, value)| check_live(value, errors));
         let function = function?;
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let advice = "return a `bool`, a number from 0 to 1, or a `Score`";
         let output = function::return_span(&function, advice, errors);
         let arguments = Argument::of_all(&function, &library, errors);
-        Some(Self { library, function, name, pass_mark, arguments, output })
+        Some(Self { library, function, name, pass_mark, live, arguments, output })
     }
 
     fn registration(&self, hash: u64) -> TokenStream {
@@ -119,20 +121,21 @@ impl Evaluator {
         let converted = quote_spanned!(output=> #library::IntoScore::into_score(#result)?);
         let library = self.library.at(span);
         let name = quote_spanned!(span=> <Self as #library::private::ListedEvaluator>::NAME);
-        let pass_mark = &self.pass_mark;
+        let settings = [&self.pass_mark, &self.live];
+        let settings = quote!(#(#settings)*);
         if is_async {
             quote_spanned! {span=>
                 #library::private::async_evaluator(#name, #hash, |#context: #library::EvalContext| async move {
                     #body
                     ::core::result::Result::Ok(#converted)
-                })#pass_mark
+                })#settings
             }
         } else {
             quote_spanned! {span=>
                 #library::private::plain_evaluator(#name, #hash, |#context: &#library::EvalContext| {
                     #body
                     ::core::result::Result::Ok(#converted)
-                })#pass_mark
+                })#settings
             }
         }
     }
@@ -237,6 +240,22 @@ fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {
         None if !is_literal(value) => quote_spanned!(span=> .pass_mark(#value)),
         _ => {
             errors.at(value, "a pass mark is a number from 0 to 1");
+            TokenStream::new()
+        }
+    }
+}
+
+/// Why the evaluator needs the agent.
+fn check_live(value: &Expr, errors: &mut Errors) -> TokenStream {
+    let span = generated_span(value.span());
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(why), .. }) if !why.value().trim().is_empty() => {
+            quote_spanned!(span=> .needs_live_agent(#why))
+        }
+        _ => {
+            let message = "`live` is a text that says why the evaluator cannot score stored outputs, such as \
+                           `live = \"reads the folder that the agent changed\"`";
+            errors.at(value, message);
             TokenStream::new()
         }
     }

@@ -29,6 +29,7 @@ use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
 use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
+use crate::session::Rescoring;
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 use crate::trace::{ExecutionTrace, outside_of_traces};
 
@@ -56,6 +57,8 @@ pub struct Work {
     pub(crate) traffic: Option<Arc<RunTraffic>>,
     /// How much of the contents of traces is kept.
     pub(crate) trace_limits: ContentLimits,
+    /// The stored outputs that are scored instead of calling the agent.
+    pub(crate) rescoring: Option<Arc<Rescoring>>,
     /// The waits before retries of a trial.
     pub(crate) back_off: BackOff,
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
@@ -162,16 +165,24 @@ pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Op
 
 async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
     let key = &work.keys[index];
-    let mut runs = Vec::with_capacity(work.definition.runs);
-    for run_index in 0..work.definition.runs {
+    let trials = work.rescoring.as_ref().map_or(work.definition.runs, |stored| stored.trials(index).len());
+    let mut runs = Vec::with_capacity(trials);
+    for run_index in 0..trials {
         let refused = budget::refused_requests();
-        let mut execution = run_trial(work, index, run_index).await;
+        let mut execution = match &work.rescoring {
+            Some(stored) => score_trial(work, stored, index, run_index).await,
+            None => run_trial(work, index, run_index).await,
+        };
         if execution.is_in_error() && budget::refused_requests() > refused {
             return None;
         }
         // Further requests are refused one by one, except those that bypass the gateway.
-        let is_last = run_index + 1 == work.definition.runs;
-        if !is_last && spends_unseen(work, &execution) && budget::refusal().is_some() {
+        let is_last = run_index + 1 == trials;
+        if !is_last
+            && work.rescoring.is_none()
+            && spends_unseen(work, &execution)
+            && budget::refusal().is_some()
+        {
             return None;
         }
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
@@ -244,6 +255,32 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     execution
 }
 
+/// Scores the stored output of a trial. Judges answer from recordings if the experiment replays; nothing is recorded.
+async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: usize) -> Execution {
+    let mut execution = stored.trials(index)[run_index].clone();
+    let Some(output) = execution.output.take().map(Arc::new) else { return execution };
+    let item = work.dataset.shared(index);
+    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, index, run_index));
+    let traffic = match begun.transpose() {
+        Ok(traffic) => traffic,
+        Err(error) => return Execution { status: Status::Error, error: Some(error), ..execution },
+    };
+    let trace = Arc::new(std::mem::take(&mut execution.trace));
+    let key = Arc::clone(&work.keys[index]);
+    let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))
+        .with_trace(Arc::clone(&trace));
+    let evaluations = evaluate(work, &cx, traffic.as_ref(), Some(&execution.evaluations)).await;
+    drop(cx);
+    execution.evaluations = evaluations;
+    execution.output = Some(Arc::unwrap_or_clone(output));
+    execution.trace = Arc::unwrap_or_clone(trace);
+    if let (Some(trial), Some(traffic)) = (traffic, &work.traffic) {
+        // Without requests of an agent there is nothing to report or to write.
+        let _ = traffic.end(&trial, &execution);
+    }
+    execution
+}
+
 /// Whether the agent reports a cost although no request of it passed through the gateway.
 fn spends_unseen(work: &Work, execution: &Execution) -> bool {
     let is_seen = execution.traffic.as_ref().is_some_and(|traffic| traffic.live + traffic.replayed > 0);
@@ -291,7 +328,7 @@ async fn run_agent_and_evaluators(
             let cx =
                 EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output))
                     .with_trace(trace.shared());
-            let evaluations = evaluate(work, &cx, traffic.as_ref()).await;
+            let evaluations = evaluate(work, &cx, traffic.as_ref(), None).await;
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
         }
@@ -426,15 +463,29 @@ fn timeout_message(limit: Duration) -> String {
     format!("timed out after {}", humantime::format_duration(limit))
 }
 
-/// Runs all evaluators in parallel.
-async fn evaluate(work: &Work, cx: &EvalContext, traffic: Option<&Arc<ExecutionTraffic>>) -> Evaluations {
+/// Runs all evaluators in parallel. Some of those that score a stored output keep the stored evaluation.
+async fn evaluate(
+    work: &Work,
+    cx: &EvalContext,
+    traffic: Option<&Arc<ExecutionTraffic>>,
+    stored: Option<&Evaluations>,
+) -> Evaluations {
+    let evaluate = async |place: usize, evaluator: &dyn Evaluator| {
+        let copied = work.rescoring.as_ref().zip(stored);
+        let copied = copied.and_then(|(run, stored)| run.copied(place, evaluator.name(), stored));
+        match copied {
+            Some(copied) => copied,
+            None => run_evaluator(work, evaluator, cx, traffic).await,
+        }
+    };
     let scores = match &work.definition.evaluators[..] {
-        [evaluator] => vec![run_evaluator(work, &**evaluator, cx, traffic).await],
+        [evaluator] => vec![evaluate(0, &**evaluator).await],
         evaluators => {
-            let scores =
-                evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
-                    Box::pin(run_evaluator(work, &**evaluator, cx, traffic))
-                });
+            let scores = evaluators.iter().enumerate().map(
+                |(place, evaluator)| -> Pin<Box<dyn Future<Output = _> + Send>> {
+                    Box::pin(evaluate(place, &**evaluator))
+                },
+            );
             join_all(scores.collect()).await
         }
     };

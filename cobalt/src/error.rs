@@ -71,6 +71,15 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] StoreError),
 
+    /// The outputs of a stored run cannot be scored.
+    #[error("run `{run}` cannot be scored: {reason}")]
+    Score {
+        /// The run, as named.
+        run: String,
+        /// The reason, and what to do.
+        reason: String,
+    },
+
     /// A report could not be serialized to JSON.
     #[error(transparent)]
     Json(#[from] ReportJsonError),

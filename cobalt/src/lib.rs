@@ -108,6 +108,8 @@ pub mod report {
         pub use cobalt_core::report::comparison::*;
     }
 }
+#[doc = include_str!("../docs/rescoring.md")]
+pub mod rescoring {}
 #[doc = include_str!("../docs/shards.md")]
 pub mod sharding {}
 #[doc = include_str!("../docs/text.md")]

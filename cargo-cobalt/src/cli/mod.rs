@@ -6,6 +6,7 @@ mod documented_commands;
 mod past_runs;
 mod recordings;
 mod run;
+mod score;
 mod serve;
 mod values;
 
@@ -24,6 +25,7 @@ pub use run::{
     BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
     Watch,
 };
+pub use score::Score;
 pub use serve::{Completions, Man, Mcp, Serve, Update};
 pub use values::{ExperimentName, RunName, RunSelector, Since};
 
@@ -56,6 +58,13 @@ pub enum Command {
     /// built or configured, experiments could not run, or results could not be saved; 4 nothing matched; 5 the budget
     /// (--max-cost) is used up; 130 interrupted by Ctrl-C.
     Run(Run),
+    /// Score the stored outputs of runs again, without running the agent
+    ///
+    /// For changed and new evaluators. The result is a new run that names its origin; only judges cost money. Select a run as for
+    /// `compare`. Items are matched with the dataset by key: corrected expectations count.
+    ///
+    /// Exit codes: as for `run`; 4 also if there is no such run.
+    Score(Score),
     /// Re-run affected experiments whenever sources or data change
     ///
     /// Watches the files of the packages and of their path dependencies, and those in the workspace root, except hidden files,
@@ -176,7 +185,7 @@ pub enum Command {
 }
 
 /// Location of the settings.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Settings {
     /// Read settings from this file instead of the nearest cobalt.toml
     #[arg(long, value_name = "PATH")]

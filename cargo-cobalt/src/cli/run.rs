@@ -158,7 +158,7 @@ pub struct List {
 }
 
 /// Data options.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct DataOptions {
     /// Re-fetch remote datasets, once each, instead of using cached copies
     #[arg(long, conflicts_with_all = ["offline", "frozen"])]
@@ -214,7 +214,7 @@ impl Selection {
 }
 
 /// What runs are compared with, and how they are reported.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OutcomeOptions {
     /// Baseline: a run (as for `compare`), a git revision, a baseline file or a folder of baseline files
     ///

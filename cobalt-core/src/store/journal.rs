@@ -413,6 +413,8 @@ pub struct InterruptedRun {
     pub experiment: String,
     /// The indexes of its items, if not all.
     pub selection: Option<Vec<usize>>,
+    /// The origin of its outputs, if they are only scored.
+    pub rescored: Option<Box<Rescored>>,
 }
 
 impl InterruptedRun {
@@ -420,22 +422,22 @@ impl InterruptedRun {
     pub fn find(layout: &Layout, id: &str) -> Result<Self, StoreError> {
         let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
-        let (experiment, selection) = match fs::read(&path) {
+        let (experiment, selection, rescored) = match fs::read(&path) {
             Ok(journal) => {
                 let header = read_journal(&journal).map_err(|error| refuse(error.to_string()))?.header;
-                (header.name, header.selection)
+                (header.name, header.selection, header.rescored)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
                 Some(result) => {
                     let report = read_report(&result)?;
                     let selection = report.selected_indexes();
-                    (report.name, selection)
+                    (report.name, selection, report.rescored)
                 }
                 None => return Err(refuse(missing_reason(layout, id))),
             },
             Err(source) => return Err(storage_error("read", &path, source)),
         };
-        Ok(Self { id: id.to_owned(), experiment, selection })
+        Ok(Self { id: id.to_owned(), experiment, selection, rescored })
     }
 }
 

@@ -82,6 +82,51 @@ impl Trace {
     }
 }
 
+impl Trace {
+    /// The texts of the contents of all spans.
+    #[doc(hidden)]
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.spans().iter().flat_map(|span| {
+            let mut texts: Vec<&str> = span.error.as_deref().into_iter().collect();
+            let mut values: Vec<&Value> = span.attributes.values().collect();
+            if let Some(model) = &span.model {
+                texts.extend([&model.input, &model.output].into_iter().flatten().map(String::as_str));
+            }
+            if let Some(tool) = &span.tool {
+                texts.extend(tool.error.as_deref());
+                values.extend([&tool.arguments, &tool.result].into_iter().flatten());
+            }
+            while let Some(value) = values.pop() {
+                match value {
+                    Value::String(text) => texts.push(text),
+                    Value::Array(more) => values.extend(more),
+                    Value::Object(more) => values.extend(more.values()),
+                    Value::Null | Value::Bool(_) | Value::Number(_) => {}
+                }
+            }
+            texts
+        })
+    }
+
+    /// Whether contents are missing: a text was cut, or the messages of a model or the arguments of a tool were not kept.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        let is_empty = |span: &Span| {
+            span.model.as_ref().is_some_and(|model| model.input.is_none() && model.output.is_none())
+                || span.tool.as_ref().is_some_and(|tool| tool.arguments.is_none() && tool.result.is_none())
+        };
+        self.spans().iter().any(is_empty) || self.texts().any(is_shortened)
+    }
+}
+
+/// Whether a text has the end that [`shortened`] gives it.
+fn is_shortened(text: &str) -> bool {
+    let numbers = text.strip_suffix(" bytes)").and_then(|text| text.rsplit_once("… (")).map(|(_, end)| end);
+    let numbers = numbers.and_then(|numbers| numbers.split_once(" of "));
+    numbers.is_some_and(|(kept, all)| [kept, all].iter().all(|number| number.parse::<usize>().is_ok()))
+}
+
 /// Names come from agents, too.
 fn with_short_names(mut span: Span) -> Span {
     shorten_name(&mut span.name);

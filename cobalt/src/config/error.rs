@@ -8,7 +8,7 @@ use cobalt_core::report::Shard;
 use cobalt_core::wording::{self, line_and_column, unknown_name_message};
 
 use super::settings::{Origin, RerunMode, dotted_key};
-use super::variables::BASELINE;
+use super::variables::{BASELINE, SCORE};
 
 /// Why the configuration is invalid.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +80,13 @@ pub enum ConfigError {
         only: RerunMode,
         /// The requested shard of them.
         shard: Shard,
+    },
+
+    /// Stored outputs are scored as a whole.
+    #[error("cannot combine {SCORE} with {other}: all stored outputs of a run are scored; unset one of them")]
+    ScoreWith {
+        /// The other variable.
+        other: &'static str,
     },
 
     /// The path of a baseline cannot be passed to the test binaries.

@@ -17,9 +17,11 @@ use super::locate::{candidates, read_requested};
 use super::overrides::{EnvVariables, Flags, absolute_path};
 use super::reporter::{Reporter, ReporterKind};
 use super::resolve::{Resolver, first_set};
-use super::resolved::{Config, Overridable};
+use super::resolved::{Config, Overridable, ScoreSettings};
 use super::settings::{Origin, RerunMode, dotted_key, redacted_variable};
-use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT};
+use super::variables::{
+    CI, CONCURRENCY, CONFIG, ONLY, RESUME, SCORE, SCORE_EVALUATORS, SHARD, SOURCES, TIMEOUT,
+};
 use super::variants::VariantSelection;
 use crate::budget::shared_ledger;
 use crate::dataset::settings::{Account, FetchSettings, Platform};
@@ -182,6 +184,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         // These apply to one invocation; they are not settings.
         let (only, shard) = self.item_selection()?;
         let variants = self.variant_selection()?;
+        let score = self.score(only.is_some(), shard.is_some())?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
@@ -221,6 +224,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             prices,
             env,
             runs,
+            score,
             only,
             shard,
             variants,
@@ -273,6 +277,23 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             names: if names.is_empty() { self.variables.variants() } else { names.clone() },
             changes: if changes.is_empty() { self.variables.setting_changes()? } else { changes.clone() },
         })
+    }
+
+    /// The runs whose outputs are scored, and by which evaluators. The list of flags has absolute paths.
+    fn score(&self, reruns: bool, is_shard: bool) -> Result<ScoreSettings, ConfigError> {
+        let (runs, evaluators) = match &self.flags.score[..] {
+            [] => (self.variables.list(SCORE), self.variables.list(SCORE_EVALUATORS)),
+            paths => {
+                let paths = paths.iter().map(|path| absolute_path(path).display().to_string());
+                (paths.collect(), self.flags.score_evaluators.clone())
+            }
+        };
+        let resumes = !self.variables.list(RESUME).is_empty();
+        let others = [(reruns, ONLY), (is_shard, SHARD), (resumes, RESUME)];
+        match others.into_iter().find(|(is_set, _)| *is_set && !runs.is_empty()) {
+            Some((_, other)) => Err(ConfigError::ScoreWith { other }),
+            None => Ok(ScoreSettings { runs, evaluators }),
+        }
     }
 
     /// The reporters. Relative paths start at the workspace root, those of flags at the current directory.

@@ -31,6 +31,7 @@ pub use locate::project_root;
 pub use overrides::{Flags, MaxCost};
 pub use reporter::{Reporter, ReporterKind};
 pub use resolved::Config;
+pub(crate) use resolved::ScoreSettings;
 #[cfg(feature = "schema")]
 pub use schema::schema;
 #[cfg(not(feature = "remote"))]

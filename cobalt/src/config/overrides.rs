@@ -1,7 +1,7 @@
 //! Overrides of the file: the command's flags and the environment variables. Variables are strict: an invalid value is an error, not
 //! ignored.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -15,7 +15,8 @@ use super::reporter::Reporter;
 use super::settings::{OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD,
-    RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SET, SHARD, TIMEOUT, VARIANT,
+    RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE, SCORE_EVALUATORS, SET, SHARD, TIMEOUT,
+    VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -66,6 +67,10 @@ pub struct Flags {
     pub ci: bool,
     /// `--resume`: IDs of the runs to resume.
     pub resume: Vec<String>,
+    /// The runs of `score`: their result files.
+    pub score: Vec<PathBuf>,
+    /// `--evaluator` of `score`: the evaluators to run.
+    pub score_evaluators: Vec<String>,
     /// `--rerun-failed` or `--changed`: which items to run instead of all.
     pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
@@ -105,6 +110,11 @@ impl Flags {
         let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
+        let score = self.score.iter().map(|path| absolute_path(path).into_os_string());
+        let score =
+            (!self.score.is_empty()).then(|| (SCORE, score.collect::<Vec<_>>().join(OsStr::new(","))));
+        let evaluators = &self.score_evaluators;
+        let evaluators = (!evaluators.is_empty()).then(|| (SCORE_EVALUATORS, evaluators.join(",").into()));
         let only = self.rerun.map(|only| (ONLY, only.to_string().into()));
         let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
         let VariantSelection { names, changes } = &self.variants;
@@ -127,6 +137,8 @@ impl Flags {
             runs,
             ci,
             resume,
+            score,
+            evaluators,
             only,
             shard,
             variant,
@@ -222,10 +234,16 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
         self.read(SHARD, expected, |text| text.parse().ok())
     }
 
+    /// The parts of a list that is separated by commas.
+    pub fn list(&self, name: &str) -> Vec<String> {
+        let text = self.text(name).unwrap_or_default();
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    }
+
     /// The names of variants.
     pub fn variants(&self) -> Vec<String> {
-        let names = self.text(VARIANT).unwrap_or_default();
-        names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        self.list(VARIANT)
     }
 
     pub fn setting_changes(&self) -> Result<Vec<SettingChange>, ConfigError> {

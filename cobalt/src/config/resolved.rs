@@ -59,6 +59,7 @@ pub struct Config {
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
     pub(super) runs: Option<usize>,
+    pub(super) score: ScoreSettings,
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
     pub(super) variants: VariantSelection,
@@ -76,6 +77,15 @@ pub struct Config {
     pub(super) limits: Vec<LimitRule>,
     pub(super) fetch: FetchSettings,
     pub(super) settings: Vec<Setting>,
+}
+
+/// Which stored runs to score, and by which evaluators.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScoreSettings {
+    /// IDs, prefixes of IDs, or result files.
+    pub runs: Vec<String>,
+    /// The evaluators to run; empty for all.
+    pub evaluators: Vec<String>,
 }
 
 /// A setting that an experiment may also declare.
@@ -193,6 +203,11 @@ impl Config {
     #[must_use]
     pub fn mentions_variable(&self, name: &str) -> bool {
         self.settings.iter().any(|setting| setting.value.to_string().contains(name))
+    }
+
+    /// Which stored runs to score instead of running agents.
+    pub(crate) fn score(&self) -> &ScoreSettings {
+        &self.score
     }
 
     /// Which items to run instead of all.

@@ -18,6 +18,10 @@ pub const BASELINE: &str = "COBALT_BASELINE";
 pub const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
 /// IDs of the runs to resume, separated by commas.
 pub(crate) const RESUME: &str = "COBALT_RESUME";
+/// The runs whose stored outputs to score: IDs, prefixes of IDs or result files, separated by commas.
+pub const SCORE: &str = "COBALT_SCORE";
+/// The evaluators to run on them, separated by commas.
+pub const SCORE_EVALUATORS: &str = "COBALT_SCORE_EVALUATORS";
 /// Which items to run instead of all.
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
@@ -62,7 +66,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 28] = [
+const KNOWN_VARIABLES: [&str; 30] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -85,6 +89,8 @@ const KNOWN_VARIABLES: [&str; 28] = [
     RESULTS_DIR,
     RESUME,
     RUNS,
+    SCORE,
+    SCORE_EVALUATORS,
     SET,
     SHARD,
     SOURCES,

@@ -7,7 +7,7 @@ use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use cobalt_core::item::type_name;
-use cobalt_core::report::Fetch;
+use cobalt_core::report::{DatasetSummary, Fetch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -87,6 +87,12 @@ impl Dataset {
         Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
     }
 
+    /// A dataset of items that are shared with others.
+    pub(crate) fn from_shared(source: &str, items: Vec<Arc<Item>>) -> Dataset {
+        let (source, fetched, hash) = (source.to_owned(), None, OnceLock::new());
+        Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
+    }
+
     #[cfg(feature = "remote")]
     pub(super) fn from_fetch(source: &str, items: Vec<Item>, fetch: Fetch) -> Dataset {
         let items = items.into_iter().map(Arc::new).collect();
@@ -102,6 +108,16 @@ impl Dataset {
     /// Where the items come from: the path of the file as given, the source they were fetched from, or `inline`.
     pub fn source(&self) -> &str {
         &self.content.source
+    }
+
+    /// The description in results.
+    pub(crate) fn summary(&self) -> DatasetSummary {
+        DatasetSummary {
+            source: self.source().to_owned(),
+            items: self.len(),
+            hash: self.hash(),
+            fetched: self.fetch().cloned(),
+        }
     }
 
     /// The number of items.

@@ -24,6 +24,7 @@ pub fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
     };
     let dataset = Dataset::from_items([crate::item! { "id": "one" }]);
     Work {
+        rescoring: None,
         experiment: 0,
         names: definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
         definition: Arc::new(definition),

@@ -28,6 +28,7 @@ pub struct FnEvaluator {
     function: ScoreFn,
     remap: Option<Remap>,
     pass_mark: f64,
+    needs_live_agent: Option<String>,
     fingerprint: String,
 }
 
@@ -79,6 +80,7 @@ impl FnEvaluator {
             function,
             remap: None,
             pass_mark: DEFAULT_PASS_MARK,
+            needs_live_agent: None,
             fingerprint: fingerprint.to_owned(),
         }
     }
@@ -101,6 +103,21 @@ impl FnEvaluator {
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.pass_mark = mark;
+        self
+    }
+
+    /// Declares that the function reads something that only exists right after the agent has run, so that it cannot score the stored
+    /// outputs of an earlier run. `why` ends a sentence that begins with the evaluator's name.
+    ///
+    /// ```
+    /// use cobalt::FnEvaluator;
+    ///
+    /// let compiles = FnEvaluator::new("compiles", |_| std::path::Path::new("out/main.rs").exists())
+    ///     .needs_live_agent("reads the folder that the agent changed");
+    /// ```
+    #[must_use]
+    pub fn needs_live_agent(mut self, why: impl Into<String>) -> Self {
+        self.needs_live_agent = Some(why.into());
         self
     }
 
@@ -133,6 +150,10 @@ impl Evaluator for FnEvaluator {
 
     fn pass_mark(&self) -> f64 {
         self.pass_mark
+    }
+
+    fn needs_live_agent(&self) -> Option<&str> {
+        self.needs_live_agent.as_deref()
     }
 }
 

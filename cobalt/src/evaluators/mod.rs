@@ -204,6 +204,13 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
     /// It is not called if the run is interrupted.
     fn finish(&self) {}
 
+    /// Why the evaluator cannot score stored outputs, as the end of a sentence that begins with its name, such as "reads the folder
+    /// that the agent changed". [Scoring a run again](crate::rescoring) keeps its earlier scores. By default `None`: it depends only on
+    /// the item, the output and the trace.
+    fn needs_live_agent(&self) -> Option<&str> {
+        None
+    }
+
     /// A text that changes whenever the evaluator would score differently. A run is resumed only if the fingerprints of its
     /// evaluators are unchanged. By default it is the `Debug` output. Override it if that differs between processes, as with
     /// a hash map or a function pointer; otherwise runs can never be resumed.
@@ -237,6 +244,10 @@ macro_rules! impl_evaluator_for_pointers {
 
             fn finish(&self) {
                 (**self).finish();
+            }
+
+            fn needs_live_agent(&self) -> Option<&str> {
+                (**self).needs_live_agent()
             }
 
             fn fingerprint(&self) -> String {

@@ -18,7 +18,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant};
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, divide_into_variants, find_runs_to_resume};
+use crate::session::{Plan, ScoredRun, divide_into_variants, find_runs_to_resume};
 use crate::thread_pool;
 
 /// A loaded experiment, or the case that reports why loading failed.
@@ -221,7 +221,12 @@ impl DeclaredExperiment {
 
     /// Reads the data, and resolves the settings.
     pub fn load(self, config: &Config) -> Suite {
-        Suite { name: self.case_name(), plan: self.plan(config) }
+        self.load_to_score(None, config)
+    }
+
+    /// The same, to score the outputs of a stored run instead of calling the agent, if there is one.
+    pub fn load_to_score(self, scored: Option<ScoredRun>, config: &Config) -> Suite {
+        Suite { name: self.case_name(), plan: self.plan(scored, config) }
     }
 
     /// Refuses an experiment whose name another test target declares too: both would share a baseline and a history.
@@ -240,7 +245,7 @@ impl DeclaredExperiment {
         Err(LoadFailure { case: "definition", error: Error::Definition { experiment: this.0, problem } })
     }
 
-    fn plan(self, config: &Config) -> Result<Plan, LoadFailure> {
+    fn plan(self, scored: Option<ScoredRun>, config: &Config) -> Result<Plan, LoadFailure> {
         self.refuse_namesake(config)?;
         let read = || catch_user_panic(self.definition.dataset).map_err(|error| format_with_causes(&*error));
         let dataset = self.dataset.get_or_init(read).clone().map_err(|source| LoadFailure {
@@ -249,7 +254,7 @@ impl DeclaredExperiment {
         })?;
         let mut prepared = self.prepared?;
         prepared.experiment.dataset = Ok(dataset);
-        Plan::new(prepared, config).map_err(|error| LoadFailure {
+        Plan::with_outputs(prepared, scored, config).map_err(|error| LoadFailure {
             case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
             error,
         })
@@ -318,14 +323,50 @@ pub enum Selection {
     All,
 }
 
+/// The stored runs from which an experiment starts.
+#[derive(Debug, Default)]
+pub struct EarlierRuns {
+    /// The run to resume.
+    pub(super) resumed: Option<InterruptedRun>,
+    /// The run whose outputs are scored, also by the run to resume.
+    pub(super) scored: Option<ScoredRun>,
+}
+
+impl EarlierRuns {
+    /// Those of an experiment, removed from the lists of all.
+    pub fn take(
+        experiment: &str,
+        resume: &mut Vec<InterruptedRun>,
+        score: &mut Vec<ScoredRun>,
+        config: &Config,
+    ) -> Result<Self, Error> {
+        let resumed = resume.iter().position(|run| run.experiment == experiment);
+        let resumed = resumed.map(|index| resume.remove(index));
+        let scored = score.iter().position(|run| run.experiment() == experiment);
+        let scored = match (scored, &resumed) {
+            (Some(index), _) => Some(score.remove(index)),
+            (None, Some(resumed)) => ScoredRun::of_resumed(resumed, config.layout())?,
+            (None, None) => None,
+        };
+        Ok(Self { resumed, scored })
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.resumed.is_none() && self.scored.is_none()
+    }
+}
+
 /// The experiments of a process, and the runs that it should resume.
 pub struct SelectedExperiments {
-    /// The experiments in order, each with its run to resume, if any.
-    pub(super) experiments: Vec<(DeclaredExperiment, Option<InterruptedRun>)>,
+    /// The experiments in order, each with its stored runs.
+    pub(super) experiments: Vec<(DeclaredExperiment, EarlierRuns)>,
     /// Runs to resume that belong to none of them.
     pub(super) unmatched: Vec<InterruptedRun>,
     /// IDs of runs to resume that are unknown here.
     pub(super) unknown: Vec<(String, Error)>,
+    /// Runs to score that belong to no experiment of this process.
+    pub(super) not_scored: Vec<ScoredRun>,
 }
 
 impl SelectedExperiments {
@@ -334,20 +375,20 @@ impl SelectedExperiments {
         definitions: &[&'static ExperimentDefinition],
         filter: &ExperimentFilter<'_>,
         config: &Config,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let (mut resume, unknown) = find_runs_to_resume(config.layout());
-        let resumes = !(resume.is_empty() && unknown.is_empty());
+        let mut score = ScoredRun::find_all(config)?;
+        let is_limited = !(resume.is_empty() && unknown.is_empty() && score.is_empty());
         let mut experiments = Vec::with_capacity(definitions.len());
         for definition in definitions {
             for declared in DeclaredExperiment::all(definition, config) {
-                let resumed = resume.iter().position(|run| run.experiment == declared.name());
-                let resumed = resumed.map(|index| resume.remove(index));
-                if !(resumes && resumed.is_none()) && declared.is_selected_by(filter) {
-                    experiments.push((declared, resumed));
+                let earlier = EarlierRuns::take(&declared.name(), &mut resume, &mut score, config)?;
+                if !(is_limited && earlier.is_empty()) && declared.is_selected_by(filter) {
+                    experiments.push((declared, earlier));
                 }
             }
         }
-        Self { experiments, unmatched: resume, unknown }
+        Ok(Self { experiments, unmatched: resume, unknown, not_scored: score })
     }
 }
 

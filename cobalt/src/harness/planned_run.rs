@@ -64,6 +64,9 @@ impl StartMode {
         id: Option<String>,
         config: &Config,
     ) -> Result<Self, LoadFailure> {
+        if plan.rescored().is_some() {
+            return Ok(Self::score(plan, selected, id));
+        }
         if let Some(shard) = config.shard() {
             return Ok(Self::new_shard_run(plan, shard, selected, id));
         }
@@ -80,6 +83,24 @@ impl StartMode {
             true => Self::Skip { why, still_failed },
             false => Self::New { selected, id, why, still_failed },
         })
+    }
+
+    /// Scores the stored outputs of the selected items, or of all.
+    pub fn score(plan: &Plan, selected: Option<Vec<usize>>, id: Option<String>) -> Self {
+        let stored = plan.stored_selection();
+        let items = match (selected, stored) {
+            (Some(mut items), Some(stored)) => {
+                items.retain(|index| stored.contains(index));
+                Some(items)
+            }
+            (items, stored) => items.or_else(|| stored.map(<[usize]>::to_vec)),
+        };
+        let why = plan.rescored().map(ToString::to_string);
+        if items.as_ref().is_some_and(Vec::is_empty) {
+            let why = why.map(|why| format!("none of the selected items is among the {why}"));
+            return Self::Skip { why, still_failed: None };
+        }
+        Self::New { selected: ItemSelection { items, shard: None }, id, why, still_failed: None }
     }
 
     /// Starts a new run of the selected items in a shard. It counts as partial even if the shard happens to contain all items, unless
@@ -115,7 +136,7 @@ impl StartMode {
     }
 }
 
-fn results_error(error: impl Into<Error>) -> LoadFailure {
+pub fn results_error(error: impl Into<Error>) -> LoadFailure {
     LoadFailure { case: "results", error: error.into() }
 }
 

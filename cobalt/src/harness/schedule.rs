@@ -9,13 +9,15 @@ use cobalt_core::reporters::{MissingKey, Warning};
 use cobalt_core::store::InterruptedRun;
 
 use super::args::{Args, ExperimentFilter};
-use super::cases::{self, CaseTarget, DeclaredExperiment, LoadFailure, SelectedExperiments, Selection};
-use super::planned_run::{Cases, NextestProcess, PlannedRun, StartMode};
+use super::cases::{
+    self, CaseTarget, DeclaredExperiment, EarlierRuns, LoadFailure, SelectedExperiments, Selection,
+};
+use super::planned_run::{Cases, NextestProcess, PlannedRun, StartMode, results_error};
 use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{MissingKeys, Run, require_runs_to_resume};
+use crate::session::{MissingKeys, Run, ScoredRun, require_runs_to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -125,6 +127,8 @@ impl Schedule {
         config: &Config,
     ) -> Result<(), Error> {
         let mut resume = require_runs_to_resume(config.layout())?;
+        let mut score = ScoredRun::find_all(config)?;
+        let scores = !score.is_empty();
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(definitions.len());
         let single =
@@ -144,9 +148,11 @@ impl Schedule {
                 }
                 _ => {
                     let mut plan = |declared: DeclaredExperiment| {
-                        let resumed = resume.iter().position(|run| run.experiment == declared.name());
-                        let resumed = resumed.map(|index| resume.swap_remove(index));
-                        let ready = plan_single_case(declared, resumed, nextest, config)?;
+                        let earlier = EarlierRuns::take(&declared.name(), &mut resume, &mut score, config);
+                        let earlier = earlier.map_err(results_error)?;
+                        // The agent must not be called.
+                        let is_not_scored = scores && earlier.scored.is_none();
+                        let ready = plan_single_case(declared, earlier, is_not_scored, nextest, config)?;
                         PlannedRun { cases: vec![(name.clone(), CaseTarget::Experiment)], ..ready }
                             .check(config, &mut missing)
                     };
@@ -173,19 +179,19 @@ impl Schedule {
         args: &Args,
         config: &Config,
     ) -> Result<(), Error> {
-        let SelectedExperiments { experiments, unmatched: left, unknown } =
-            SelectedExperiments::select(definitions, filter, config);
+        let SelectedExperiments { experiments, unmatched: left, unknown, not_scored } =
+            SelectedExperiments::select(definitions, filter, config)?;
         self.unknown = unknown;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(experiments.len());
         let compared: BTreeSet<_> =
             experiments.iter().flat_map(|(declared, _)| declared.variants_to_compare(args)).collect();
-        for (declared, resumed) in experiments {
+        for (declared, earlier) in experiments {
             parts.push(match declared.ignored_without() {
-                Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, resumed),
+                Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, earlier.resumed),
                 variable => {
                     let is_compared = compared.contains(&declared.case_name());
-                    let wanted = Wanted { is_ignored: variable.is_some(), is_compared, resumed };
+                    let wanted = Wanted { is_ignored: variable.is_some(), is_compared, earlier };
                     prepare_entry(declared, wanted, args, config, &mut missing)
                 }
             });
@@ -199,6 +205,12 @@ impl Schedule {
                 if is_here { "for which another run is resumed" } else { "which is not in this test target" };
             let note = format!("run `{}` belongs to experiment `{}`, {why}", run.id, run.experiment);
             self.not_resumed.push((run.id, note));
+        }
+        for run in not_scored {
+            let (id, experiment) = (run.id(), run.experiment());
+            let note =
+                format!("run `{id}` belongs to experiment `{experiment}`, which is not in this test target");
+            self.not_resumed.push((id.to_owned(), note));
         }
         self.open_journals(parts, config)
     }
@@ -271,13 +283,15 @@ impl Schedule {
 /// Plans the run of an experiment that is a single case.
 fn plan_single_case(
     declared: DeclaredExperiment,
-    resumed: Option<InterruptedRun>,
+    EarlierRuns { resumed, scored }: EarlierRuns,
+    is_not_scored: bool,
     nextest: &NextestProcess,
     config: &Config,
 ) -> Result<PlannedRun, LoadFailure> {
     let id = declared.variant_run_id().unwrap_or_else(|| nextest.run_id(&declared.name()));
-    let plan = declared.load(config).plan?;
+    let plan = declared.load_to_score(scored, config).plan?;
     let start = match (nextest.is_retry(), resumed) {
+        (_, None) if is_not_scored => StartMode::Skip { why: None, still_failed: None },
         (true, Some(run)) => StartMode::retry_run(&plan, run, config)?,
         (true, None) if config.layout().has_run(&id) => StartMode::retry(&plan, &id, config)?,
         (false, Some(run)) => StartMode::Resume(run),
@@ -293,8 +307,8 @@ pub struct Wanted {
     is_ignored: bool,
     /// Whether a selected threshold compares another variant with it, so that all of its items are run.
     is_compared: bool,
-    /// The run to resume.
-    resumed: Option<InterruptedRun>,
+    /// The run to resume, or whose outputs are scored.
+    earlier: EarlierRuns,
 }
 
 /// Prepares an experiment's cases, or its single case if it is normally ignored, and the run that they need.
@@ -305,9 +319,9 @@ pub fn prepare_entry(
     config: &Config,
     missing: &mut MissingKeys,
 ) -> ScheduleEntry {
-    let Wanted { is_ignored, is_compared, resumed } = wanted;
+    let Wanted { is_ignored, is_compared, earlier: EarlierRuns { resumed, scored } } = wanted;
     let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
-    let plan = declared.load(config).plan;
+    let plan = declared.load_to_score(scored, config).plan;
     let is_read = plan.is_ok();
     let ready = plan.and_then(|plan| {
         let cases = if is_ignored {
@@ -341,7 +355,9 @@ pub fn missing(
     if args.mimic.list {
         return missing.into();
     }
-    for (declared, resumed) in SelectedExperiments::select(definitions, filter, config).experiments {
+    // What is wrong with a stored run is reported when the experiments are run.
+    let Ok(selected) = SelectedExperiments::select(definitions, filter, config) else { return Vec::new() };
+    for (declared, earlier) in selected.experiments {
         let is_ignored = declared.ignored_without().is_some();
         if is_ignored && !args.runs_ignored() {
             continue;
@@ -349,11 +365,12 @@ pub fn missing(
         let lacking =
             declared.declaration().map(|declaration| MissingKeys::of_declaration(declaration, config));
         let lacking = lacking.unwrap_or_default();
-        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all_items() {
+        let runs_all = earlier.resumed.is_some() || args.selects_all(is_ignored) && config.runs_all_items();
+        if runs_all && earlier.scored.is_none() {
             missing.extend(lacking);
         } else if !lacking.is_empty() {
             // Whether it runs at all depends on its items.
-            let wanted = Wanted { is_ignored, resumed, ..Wanted::default() };
+            let wanted = Wanted { is_ignored, earlier, ..Wanted::default() };
             drop(prepare_entry(declared, wanted, args, config, &mut missing));
         }
     }

@@ -9,6 +9,7 @@ use cobalt_core::reporters::MissingKey;
 
 use super::Plan;
 use super::plan::resolve_definition;
+use super::rescoring::needed_evaluators;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -32,7 +33,7 @@ impl MissingKeys {
         {
             let dataset = Dataset::from_items([] as [Item; 0]);
             let setup = Setup { dataset, models: config.shared_models() };
-            collect_problems(&definition, &setup, &mut missing).for_each(drop);
+            collect_problems(&definition, definition.evaluators.iter(), &setup, &mut missing).for_each(drop);
         }
         missing
     }
@@ -65,7 +66,8 @@ impl Plan {
         let mut unneeded = MissingKeys::default();
         let replays = self.definition.recording.mode == RecordMode::Replay;
         let missing = if replays { &mut unneeded } else { missing };
-        match collect_problems(&self.definition, &setup, missing).next() {
+        let needed = needed_evaluators(&self.definition, self.rescoring.as_deref());
+        match collect_problems(&self.definition, needed, &setup, missing).next() {
             Some(problem) => Err(Error::Definition { experiment: self.name().to_owned(), problem }),
             None => Ok(()),
         }
@@ -75,10 +77,11 @@ impl Plan {
 /// The problems that evaluators report. Missing keys are collected instead.
 fn collect_problems<'a>(
     definition: &'a ResolvedDefinition,
+    evaluators: impl Iterator<Item = &'a Arc<dyn Evaluator>> + 'a,
     setup: &'a Setup,
     missing: &'a mut MissingKeys,
 ) -> impl Iterator<Item = String> + 'a {
-    definition.evaluators.iter().filter_map(move |evaluator| match check_evaluator(&**evaluator, setup) {
+    evaluators.filter_map(move |evaluator| match check_evaluator(&**evaluator, setup) {
         Ok(()) => None,
         Err(CheckError(CheckErrorKind::MissingKey { variable, asked_for })) => {
             MissingKey::new(variable, asked_for, definition.name.clone()).add_to(&mut missing.0);

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use cobalt_core::error_chain::BoxError;
 use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{DatasetSummary, Report, RunConfig, Threshold};
+use cobalt_core::report::{DatasetSummary, Report, Rescored, RunConfig, Threshold};
 use cobalt_core::reporters::{ExperimentFinished, Warning};
 use cobalt_core::trace::ContentLimits;
 
 use super::evaluate_thresholds::Baseline;
+use super::rescoring::{Rescoring, ScoredRun};
 use super::traffic;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
@@ -39,16 +40,38 @@ pub struct Plan {
     pub(super) trace_limits: ContentLimits,
     /// The model traffic, if it passes through the gateway.
     pub(super) traffic: Option<Arc<RunTraffic>>,
+    /// The stored outputs that are scored instead of calling the agent.
+    pub(super) rescoring: Option<Arc<Rescoring>>,
 }
 
 impl Plan {
     /// Resolves the settings, and checks them and the data.
     pub fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
+        Self::with_outputs(prepared, None, config)
+    }
+
+    /// The same, to score the outputs of a stored run instead of calling the agent, if there is one.
+    pub fn with_outputs(
+        prepared: Prepared,
+        scored: Option<ScoredRun>,
+        config: &Config,
+    ) -> Result<Self, Error> {
         let Prepared { experiment: Experiment { declaration, dataset, progress, save }, agent } = prepared;
-        let definition = Arc::new(resolve_definition(declaration, config)?);
+        let mut definition = resolve_definition(declaration, config)?;
         let unfit = |source| Error::ExperimentDataset { experiment: definition.name.clone(), source };
-        let dataset = dataset.and_then(check_dataset).map_err(unfit)?;
-        let keys: Arc<[Arc<str>]> = dataset.keys().into_iter().map(Arc::from).collect();
+        let mut dataset = dataset.and_then(check_dataset).map_err(unfit)?;
+        let (keys, rescoring) = match scored {
+            Some(run) => {
+                let name = definition.name.clone();
+                let (rescoring, items, keys) = Rescoring::new(run, &mut definition, &dataset)
+                    .map_err(|problem| Error::Definition { experiment: name, problem })?;
+                dataset = items;
+                (keys, Some(Arc::new(rescoring)))
+            }
+            None => (dataset.keys(), None),
+        };
+        let definition = Arc::new(definition);
+        let keys: Arc<[Arc<str>]> = keys.into_iter().map(Arc::from).collect();
         let traffic = traffic::start(&definition.name, &definition.recording, &keys, definition.runs, config)
             .map_err(|problem| Error::Definition { experiment: definition.name.clone(), problem })?;
         Ok(Self {
@@ -59,11 +82,15 @@ impl Plan {
             keys,
             progress,
             save,
-            sources: config.sources().map(str::to_owned),
+            sources: match &rescoring {
+                Some(rescoring) => rescoring.sources.clone(),
+                None => config.sources().map(str::to_owned),
+            },
             baseline: Baseline::for_partial_run(),
             prices: config.prices().clone(),
             trace_limits: config.trace_limits(),
             traffic,
+            rescoring,
         })
     }
 
@@ -81,7 +108,9 @@ impl Plan {
             message,
             declared_at: self.definition.declared_at.clone(),
         };
-        self.baseline.warning(is_needed).into_iter().chain(self.dataset.duplicate_id_warning()).map(warning)
+        let notes = self.rescoring.iter().flat_map(|rescoring| rescoring.origin.notes.clone());
+        let duplicates = self.dataset.duplicate_id_warning();
+        self.baseline.warning(is_needed).into_iter().chain(duplicates).chain(notes).map(warning)
     }
 
     pub fn name(&self) -> &str {
@@ -131,11 +160,29 @@ impl Plan {
     }
 
     pub fn dataset_summary(&self) -> DatasetSummary {
-        DatasetSummary {
-            source: self.dataset.source().to_owned(),
-            items: self.dataset.len(),
-            hash: self.dataset.hash(),
-            fetched: self.dataset.fetch().cloned(),
+        self.rescoring.as_ref().map_or_else(|| self.dataset.summary(), |rescoring| rescoring.dataset.clone())
+    }
+
+    /// The origin of the outputs, if they are only scored.
+    pub fn rescored(&self) -> Option<&Rescored> {
+        self.rescoring.as_ref().map(|rescoring| &rescoring.origin)
+    }
+
+    /// The indexes of the items of a partial run whose outputs are scored.
+    pub fn stored_selection(&self) -> Option<&[usize]> {
+        self.rescoring.as_ref()?.selection.as_deref()
+    }
+
+    /// A hash over everything that makes results incomparable, except the data. Stored outputs are scored with the data that evaluators
+    /// see, which may differ from those of their run.
+    pub(super) fn fingerprint(&self) -> String {
+        let definition = self.definition.fingerprint();
+        match self.rescored() {
+            Some(Rescored { run, evaluators, .. }) => {
+                let scored = [definition, run.clone(), self.dataset.hash(), evaluators.join("\n")];
+                cobalt_core::hash::sha256_hex(&scored)
+            }
+            None => definition,
         }
     }
 }

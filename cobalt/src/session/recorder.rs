@@ -48,6 +48,8 @@ pub struct Recorder {
     earlier_duration: Duration,
     /// The model traffic, if it passes through the gateway.
     traffic: Option<Arc<RunTraffic>>,
+    /// The state of the source that gave the outputs, if they are only scored.
+    source_of_outputs: Option<Option<GitState>>,
     /// The engine's permits to start items.
     slots: Arc<Semaphore>,
     /// Items of the current batch.
@@ -88,6 +90,7 @@ impl Recorder {
             started: Instant::now(),
             earlier_duration,
             traffic: work.traffic.clone(),
+            source_of_outputs: work.rescoring.as_ref().map(|rescoring| rescoring.git.clone()),
             slots: Arc::clone(&work.slots),
             batch_items: 0,
             is_complete: false,
@@ -255,6 +258,7 @@ impl Recorder {
         others: &OtherVariants,
     ) -> Report {
         let declared_at = self.definition.declared_at.clone();
+        let git = self.source_of_outputs.clone().unwrap_or(git);
         let mut report = Report { declared_at, git, ..self.header.report(items) };
         let ResolvedDefinition { thresholds, summaries, .. } = &*self.definition;
         let references = References { baseline: &self.baseline, variants: others };

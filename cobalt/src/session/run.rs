@@ -172,11 +172,11 @@ impl Run {
             timestamp,
             tags: plan.definition.tags.clone(),
             declared_at: plan.definition.declared_at.clone(),
-            variant: plan.definition.variant.as_ref().map(|variant| Box::new(variant.stored())),
-            rescored: None,
+            variant: plan.stored_variant().map(Box::new),
+            rescored: plan.rescored().cloned().map(Box::new),
             config: plan.config(),
             dataset: plan.dataset_summary(),
-            definition: plan.definition.fingerprint(),
+            definition: plan.fingerprint(),
             sources: common_sources(sources, &plan),
             selection: selected.items,
             shard: selected.shard,
@@ -200,7 +200,7 @@ impl Run {
         if header.name != plan.name() {
             return refuse(format!("it belongs to experiment `{}`, not `{}`", header.name, plan.name()));
         }
-        if header.dataset.hash != plan.dataset.hash() {
+        if header.dataset.hash != plan.dataset_summary().hash {
             return refuse(format!(
                 "the dataset `{}` has changed since (then {} items, now {}{}); start a new run",
                 header.dataset.source,
@@ -209,12 +209,12 @@ impl Run {
                 fetch_note(&plan)
             ));
         }
-        if header.dataset.items != plan.dataset.len() {
+        if header.dataset.items != plan.dataset_summary().items {
             return refuse("the first line of its journal is damaged; start a new run".to_owned());
         }
         // The number may come from a flag; a resumed run keeps its own.
         Arc::make_mut(&mut plan.definition).runs = header.config.runs;
-        if header.definition != plan.definition.fingerprint() {
+        if header.definition != plan.fingerprint() {
             return refuse(
                 "the experiment or one of its evaluators has changed since; start a new run".to_owned(),
             );
@@ -276,6 +276,7 @@ impl Run {
             prices: plan.prices,
             traffic: plan.traffic,
             trace_limits: plan.trace_limits,
+            rescoring: plan.rescoring,
             back_off: BackOff::default(),
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),

@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::{
-    Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, Session, divide_into_variants,
-    require_runs_to_resume,
+    Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, ScoredRun, Session,
+    divide_into_variants, require_runs_to_resume,
 };
 use crate::budget;
 use crate::config::{Config, VARIANT};
@@ -23,7 +23,8 @@ impl Experiment {
     /// and failed items are in the report; they are not errors of this call.
     ///
     /// Must be called in a tokio runtime. An async agent must not block its threads, which timeouts need; a plain function may block.
-    /// If `COBALT_RESUME` names a run of this experiment, that run is resumed.
+    /// If `COBALT_RESUME` names a run of this experiment, that run is resumed. If `COBALT_SCORE` names one, its outputs are
+    /// [scored](crate::rescoring), and the agent is not called.
     ///
     /// # Errors
     ///
@@ -110,22 +111,39 @@ async fn run_all(experiments: Vec<Prepared>, config: Config) -> Result<VariantRe
     let resumed = require_runs_to_resume(layout)?;
     let mut missing = MissingKeys::default();
     let mut planned = Vec::with_capacity(experiments.len());
+    let mut stored = ScoredRun::find_all(&config)?;
+    let mut without_outputs = Vec::new();
     for prepared in experiments {
-        let mut plan = Plan::new(prepared, &config)?;
-        let resumed = resumed.iter().find(|run| run.experiment == plan.name());
-        let selection = resumed.and_then(|run| run.selection.as_deref());
-        plan.check(selection, &mut missing)?;
+        let name = prepared.experiment.declaration.name.clone();
+        let resumed = resumed.iter().find(|run| run.experiment == name);
+        let mut scored =
+            stored.iter().position(|run| run.experiment() == name).map(|place| stored.remove(place));
+        if scored.is_none() && !config.score().runs.is_empty() {
+            without_outputs.push(name);
+            continue;
+        }
+        if let Some(resumed) = &resumed {
+            scored = ScoredRun::of_resumed(resumed, layout)?;
+        }
+        let mut plan = Plan::with_outputs(prepared, scored, &config)?;
+        let selection = resumed.map_or(plan.stored_selection(), |run| run.selection.as_deref());
+        let selection = selection.map(<[usize]>::to_vec);
+        plan.check(selection.as_deref(), &mut missing)?;
         if selection.is_none() {
             plan.find_baseline(&config)?;
         }
-        planned.push((plan, resumed));
+        planned.push((plan, resumed, selection));
+    }
+    if let (true, Some(name)) = (planned.is_empty(), without_outputs.first()) {
+        let reason = format!("no run of experiment `{name}` is named");
+        return Err(Error::Score { run: config.score().runs.join(","), reason });
     }
     missing.into_result()?;
-    if planned.iter().any(|(_, resumed)| resumed.is_some()) {
-        planned.retain(|(_, resumed)| resumed.is_some());
+    if planned.iter().any(|(_, resumed, _)| resumed.is_some()) {
+        planned.retain(|(_, resumed, _)| resumed.is_some());
     }
     let mut runs = Vec::with_capacity(planned.len());
-    for (plan, resumed) in planned {
+    for (plan, resumed, selection) in planned {
         for warning in plan.warnings() {
             eprintln!("warning: {}", escape_control(&warning.to_string()));
         }
@@ -134,7 +152,10 @@ async fn run_all(experiments: Vec<Prepared>, config: Config) -> Result<VariantRe
         }
         let run = match resumed {
             Some(run) => Run::resume(plan, layout, &run.id)?,
-            None => Run::new(plan, ItemSelection::default(), layout)?,
+            None => {
+                let why = plan.rescored().map(ToString::to_string);
+                Run::new(plan, ItemSelection { items: selection, shard: None }, layout)?.with_reason(why)
+            }
         };
         if let Some(why) = run.reason() {
             eprintln!("note: {}: {why}", run.plan().name());

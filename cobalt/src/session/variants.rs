@@ -8,6 +8,7 @@ use cobalt_core::report::RunVariant;
 use cobalt_core::store::derive_id;
 use cobalt_core::wording;
 
+use super::plan::Plan;
 use crate::config::VariantSelection;
 use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant, Variant};
 
@@ -135,6 +136,17 @@ fn of_variant(prepared: &Prepared, variant: ResolvedVariant) -> Prepared {
             save: experiment.save,
         },
         agent: Arc::clone(agent),
+    }
+}
+
+impl Plan {
+    /// The variant as it is stored. Re-scored outputs keep the settings that produced them.
+    pub(super) fn stored_variant(&self) -> Option<RunVariant> {
+        let original = self.rescoring.as_ref().and_then(|rescoring| rescoring.variant.as_deref()).cloned();
+        match (self.definition.variant.as_ref().map(ResolvedVariant::stored), original) {
+            (Some(variant), Some(original)) => Some(RunVariant { settings: original.settings, ..variant }),
+            (variant, original) => variant.or(original),
+        }
     }
 }
 

@@ -240,3 +240,26 @@ fn only_whom_is_asked_keeps_a_run_from_being_resumed() {
         fingerprint("[judge]\nmodel = \"a\"\napi-key-env = \"B\"")
     );
 }
+
+#[test]
+fn what_is_scored_is_what_flags_say_else_variables() {
+    let project = Project::new()
+        .variable("COBALT_SCORE", "3f2a, out/run.json")
+        .variable("COBALT_SCORE_EVALUATORS", "tone");
+    let config = project.load();
+    assert_eq!(config.score().runs, ["3f2a", "out/run.json"]);
+    assert_eq!(config.score().evaluators, ["tone"]);
+    let flags = Flags { score: vec!["/w/a.json".into()], ..Flags::default() };
+    let config = project.flags(flags).load();
+    assert_eq!(config.score().runs, ["/w/a.json"]);
+    assert!(config.score().evaluators.is_empty(), "the variable belongs to the other runs");
+}
+
+#[test]
+fn a_run_to_score_is_scored_as_a_whole() {
+    for (name, value) in [("COBALT_ONLY", "failed"), ("COBALT_SHARD", "1/2"), ("COBALT_RESUME", "a")] {
+        let project = Project::new().variable("COBALT_SCORE", "3f2a").variable(name, value);
+        let error = project.try_load().unwrap_err().to_string();
+        assert!(error.contains(&format!("cannot combine COBALT_SCORE with {name}")), "{error}");
+    }
+}

@@ -89,6 +89,8 @@ fn flags_become_variables_for_the_test_binaries() {
         runs: 3.try_into().ok(),
         ci: true,
         resume: vec!["a".to_owned(), "b".to_owned()],
+        score: vec!["/w/a.json".into(), "/w/b.json".into()],
+        score_evaluators: vec!["exact".to_owned(), "tone".to_owned()],
         rerun: Some(RerunMode::Failed),
         shard: Some("2/4".parse().unwrap()),
         variants: VariantSelection {
@@ -111,6 +113,8 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_RUNS", "3"),
         ("COBALT_CI", "1"),
         ("COBALT_RESUME", "a,b"),
+        ("COBALT_SCORE", "/w/a.json,/w/b.json"),
+        ("COBALT_SCORE_EVALUATORS", "exact,tone"),
         ("COBALT_ONLY", "failed"),
         ("COBALT_SHARD", "2/4"),
         ("COBALT_VARIANT", "mini,large"),
