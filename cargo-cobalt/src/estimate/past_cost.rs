@@ -69,12 +69,22 @@ impl fmt::Display for PastCost {
 
 /// The agent cost of a run; `None` if it is not known for all items.
 fn agent_cost(report: &Report) -> Option<f64> {
-    report.summary.estimated_cost.filter(|_| report.summary.unpriced_items == 0)
+    // The agent of a run that was scored again was not called.
+    let cost = report.summary.estimated_cost.filter(|_| report.rescored.is_none());
+    cost.filter(|_| report.summary.unpriced_items == 0)
 }
 
 /// What the judges of a run would cost without a cache; `None` if the run does not tell.
 fn judge_cost(report: &Report, evaluators: &[String]) -> Option<f64> {
     let summary = &report.summary;
+    // Copied scores have no cost.
+    if report
+        .rescored
+        .as_ref()
+        .is_some_and(|run| evaluators.iter().any(|name| !run.evaluators.contains(name)))
+    {
+        return None;
+    }
     let Some(calls) = summary.judge_calls else {
         return has_no_judges(report, evaluators).then_some(0.0);
     };

@@ -106,14 +106,22 @@ fn cells(run: &RunView) -> Row {
         status(run),
         run.items.total.to_string(),
         scores(run, usize::MAX),
-        run.metrics.cost.map(format_cost).unwrap_or_default(),
+        cost(run).map(format_cost).unwrap_or_default(),
         one_line(&run.tags.join(", ")),
     ]
+}
+
+/// What a run has spent, as far as it is known: a run that only scored outputs has paid for its judges.
+fn cost(run: &RunView) -> Option<f64> {
+    if run.rescored_from.is_some() { run.metrics.judge_cost } else { run.metrics.cost }
 }
 
 /// The status, and how many items were replayed: their latency and cost are those of a recording.
 fn status(run: &RunView) -> String {
     let status = run.status.as_str();
+    if let Some(origin) = &run.rescored_from {
+        return format!("{status} (scores of {})", one_line(origin));
+    }
     match usize::try_from(run.metrics.replayed_items).unwrap_or_default() {
         0 => status.to_owned(),
         replayed if replayed >= run.items.total => format!("{status} (replayed)"),

@@ -37,13 +37,13 @@ pub enum FileContent {
 struct ResultHead {
     /// Absent in files of the original.
     schema: Option<u32>,
+    rescored: Option<Box<Rescored>>,
     id: String,
     name: String,
     timestamp: Timestamp,
     #[serde(default)]
     tags: Vec<String>,
     variant: Option<RunVariant>,
-    rescored: Option<Rescored>,
     config: RunConfig,
     summary: Summary,
     ci_status: Option<CiStatus>,

@@ -89,6 +89,7 @@ impl<'a> RunContext<'a> {
         attributes.set("cobalt.items.below_pass_mark", summary.low_items);
         attributes.set("cobalt.items.failed", summary.failed_items);
         attributes.set("cobalt.eval_errors", summary.eval_errors);
+        attributes.set("cobalt.rescored.run", self.report.rescored.as_ref().map(|rescored| &*rescored.run));
         attributes.set("cobalt.agent_cost", summary.estimated_cost);
         attributes.set("cobalt.judge_cost", summary.judge_cost);
         attributes.set("cobalt.dataset", self.report.dataset.as_ref().map(|dataset| &*dataset.source));

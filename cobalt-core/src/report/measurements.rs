@@ -56,6 +56,9 @@ pub struct Measurements {
     /// Whether model responses of the run were replayed, at least in part: their latency and cost are those of the recording.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
+    /// The run that produced the outputs, if this one only scored them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs_of: Option<String>,
     /// Whether other model responses of a replayed run were live.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed_in_part: bool,
@@ -195,6 +198,7 @@ impl Measurements {
             partial: report.partial,
             failed: report.verdict == RunVerdict::Failed,
             replayed: traffic.is_some_and(TrafficSummary::has_replays),
+            outputs_of: report.rescored.as_ref().map(|rescored| rescored.run.clone()),
             replayed_in_part: traffic.is_some_and(|traffic| traffic.has_replays() && traffic.live > 0),
             evaluators: evaluators.collect(),
             metrics: metric_settings(report),
@@ -217,6 +221,7 @@ impl Measurements {
             partial: self.partial,
             failed: self.failed,
             replayed: self.replayed,
+            outputs_of: self.outputs_of.clone(),
             replayed_in_part: self.replayed_in_part,
             evaluators: self.evaluators.clone(),
             metrics: self.metrics.clone(),

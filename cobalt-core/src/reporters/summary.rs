@@ -33,6 +33,9 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     let report = &finished.report;
     let name = paint.bold(escape_control(&report.name));
     writeln!(text, "{name}: {}", format_verdict(finished, paint))?;
+    if let Some(rescored) = &report.rescored {
+        write_line(text, "origin", &escape_control(&rescored.to_string()))?;
+    }
     write_scores(text, report, paint)?;
     write_line(text, "items", &format_items(finished, paint))?;
     if let Some(retried) = format_retried(&report.summary, paint) {

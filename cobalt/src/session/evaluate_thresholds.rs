@@ -258,7 +258,7 @@ pub fn pool_attempts(report: &Report, baseline: Option<&str>, config: &Config) -
 fn find_attempts(report: &Report, within: Duration, config: &Config) -> Vec<Report> {
     let is_clean = report.git.as_ref().is_some_and(|git| !git.dirty);
     let keys: HashSet<_> = report.items.iter().map(|item| &*item.key).collect();
-    if report.partial || !is_clean || keys.len() < report.items.len() {
+    if report.partial || report.rescored.is_some() || !is_clean || keys.len() < report.items.len() {
         return Vec::new();
     }
     // An unreadable directory counts as empty.
@@ -295,6 +295,8 @@ fn is_poolable(attempt: &Report, report: &Report) -> bool {
     attempt.schema == SCHEMA
         && attempt.name == report.name
         && !attempt.partial
+        // The same outputs are no further trial.
+        && attempt.rescored.is_none()
         && attempt.git == report.git
         && is_same_source
         && hash(attempt) == hash(report)

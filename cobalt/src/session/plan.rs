@@ -45,12 +45,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Resolves the settings, and checks them and the data.
-    pub fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
-        Self::with_outputs(prepared, None, config)
-    }
-
-    /// The same, to score the outputs of a stored run instead of calling the agent, if there is one.
+    /// Resolves the settings, and checks them and the data. The outputs of a stored run are scored instead of calling the agent, if
+    /// there is one.
     pub fn with_outputs(
         prepared: Prepared,
         scored: Option<ScoredRun>,

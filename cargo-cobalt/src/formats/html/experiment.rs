@@ -76,6 +76,9 @@ fn verdict_grounds(report: &Report) -> String {
     if report.partial {
         parts.push("partial run: not representative of the agent".to_owned());
     }
+    if let Some(rescored) = &report.rescored {
+        parts.push(escape_control(&rescored.to_string()).into_owned());
+    }
     parts.join(", ")
 }
 

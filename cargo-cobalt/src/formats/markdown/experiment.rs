@@ -33,6 +33,9 @@ const MAX_DIVERGED: usize = 10;
 pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
     let report = &finished.report;
     let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), run_identity(report));
+    if let Some(rescored) = &report.rescored {
+        let _ = write!(text, "\nOrigin: {}\n", code(&rescored.to_string()));
+    }
     text += &scores(report);
     text += &thresholds(report);
     text += &summary_errors(&report.summary);

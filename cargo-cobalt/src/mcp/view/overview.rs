@@ -39,14 +39,20 @@ pub fn overview(report: &Report, evaluator: Option<&str>, room: usize) -> (Repor
     keep_fitting_by_name(summary_errors, part / 2, "summary.summaryErrors", &mut left_out);
     keep_fitting_by_name(tables, part / 2, "summary.tables", &mut left_out);
     config(&mut head.config, part, &mut left_out);
+    let mut rescored_notes =
+        head.rescored.as_mut().map(|rescored| std::mem::take(&mut rescored.notes)).unwrap_or_default();
     for (list, what) in [
         (&mut head.tags, "tags"),
         (&mut head.shards, "shards"),
         (&mut head.pooled, "pooled"),
+        (&mut rescored_notes, "rescored.notes"),
         (&mut head.summary.judge_models, "summary.judgeModels"),
         (&mut head.summary.unpriced_models, "summary.unpricedModels"),
     ] {
         keep_fitting(list, part / 4, what, &mut left_out);
+    }
+    if let Some(rescored) = &mut head.rescored {
+        rescored.notes = rescored_notes;
     }
     (head, left_out)
 }

@@ -40,10 +40,28 @@ pub fn notes(
             notes.push(format!("run {} is partial: only some of its items were run", run.id));
         }
     }
+    if !is_same {
+        notes.extend(output_note(base, other));
+    }
     notes.extend(item_notes(base, other, items));
     notes.extend(evaluator_notes(base, other));
     notes.extend(unscored_evaluators(base, other, pairs));
     notes
+}
+
+/// Whether both have the same outputs, or one of them has those of an earlier run.
+fn output_note(base: &Measurements, other: &Measurements) -> Option<String> {
+    let origin = |run: &Measurements| run.outputs_of.clone().unwrap_or_else(|| run.id.clone());
+    if origin(base) == origin(other) {
+        return Some(format!(
+            "both runs score the outputs of run {}: the difference is that of the evaluators and expectations",
+            origin(base)
+        ));
+    }
+    let rescored = [base, other].into_iter().filter_map(|run| Some((&run.id, run.outputs_of.as_ref()?)));
+    let notes: Vec<_> =
+        rescored.map(|(id, outputs)| format!("run {id} scores the outputs of run {outputs}")).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 fn item_notes(base: &Measurements, other: &Measurements, items: &ItemMatching) -> Option<String> {

@@ -100,12 +100,7 @@ impl Rescoring {
         &self.trials[index]
     }
 
-    /// Whether an evaluator runs on outputs, by its place in the experiment.
-    pub fn may_run(&self, place: usize) -> bool {
-        !matches!(self.uses[place], EvaluatorUse::Unavailable(_))
-    }
-
-    /// Whether an evaluator runs on every output.
+    /// Whether an evaluator runs on every output, by its place in the experiment.
     pub fn runs(&self, place: usize) -> bool {
         self.uses[place] == EvaluatorUse::Run
     }
