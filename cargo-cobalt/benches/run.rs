@@ -9,6 +9,7 @@
 //! | `binary` | the test binary alone, as run by `cargo test`, with its output discarded |
 //! | `build` | `cargo test --no-run` with nothing to build |
 //! | `run` | `cargo cobalt run` |
+//! | `score` | `cargo cobalt score`: the evaluator scores the stored outputs of the latest run |
 //! | `help` | `cargo cobalt run --help` |
 
 use std::fs;
@@ -45,6 +46,7 @@ fn table(items: usize) {
         ("binary", program(&binary, &[], folder.path(), &target)),
         ("build", program("cargo", &["test", "--release", "--no-run"], folder.path(), &target)),
         ("run", run()),
+        ("score", program(PROGRAM, &["cobalt", "score", "--release"], folder.path(), &target)),
         ("help", program(PROGRAM, &["cobalt", "run", "--help"], folder.path(), &target)),
     ]
     .map(|(case, command)| (case, command, Vec::new(), Vec::new()));

@@ -41,6 +41,7 @@ mod recordings;
 mod reference;
 mod rerun;
 mod run;
+mod score;
 mod selection;
 mod serve;
 mod shards;

@@ -254,7 +254,7 @@ impl DeclaredExperiment {
         })?;
         let mut prepared = self.prepared?;
         prepared.experiment.dataset = Ok(dataset);
-        Plan::with_outputs(prepared, scored, config).map_err(|error| LoadFailure {
+        Plan::new(prepared, scored, config).map_err(|error| LoadFailure {
             case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
             error,
         })

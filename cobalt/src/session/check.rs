@@ -135,7 +135,7 @@ mod tests {
         let items = ["a", "b", "c"].map(|input| crate::item! { "input": input });
         let experiment = Experiment::new(name, Dataset::from_items(items));
         let experiment = evaluators.into_iter().fold(experiment, Experiment::evaluator);
-        Plan::with_outputs(experiment.bind(|_: Item| "x"), None, &config()).unwrap()
+        Plan::new(experiment.bind(|_: Item| "x"), None, &config()).unwrap()
     }
 
     fn config() -> Config {

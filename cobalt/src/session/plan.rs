@@ -45,13 +45,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Resolves the settings, and checks them and the data. The outputs of a stored run are scored instead of calling the agent, if
-    /// there is one.
-    pub fn with_outputs(
-        prepared: Prepared,
-        scored: Option<ScoredRun>,
-        config: &Config,
-    ) -> Result<Self, Error> {
+    /// Resolves the settings, and checks them and the data. If there is a stored run, its outputs are scored instead of calling the
+    /// agent.
+    pub fn new(prepared: Prepared, scored: Option<ScoredRun>, config: &Config) -> Result<Self, Error> {
         let Prepared { experiment: Experiment { declaration, dataset, progress, save }, agent } = prepared;
         let mut definition = resolve_definition(declaration, config)?;
         let unfit = |source| Error::ExperimentDataset { experiment: definition.name.clone(), source };

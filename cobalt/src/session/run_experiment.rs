@@ -125,7 +125,7 @@ async fn run_all(experiments: Vec<Prepared>, config: Config) -> Result<VariantRe
         if let Some(resumed) = &resumed {
             scored = ScoredRun::of_resumed(resumed, layout)?;
         }
-        let mut plan = Plan::with_outputs(prepared, scored, &config)?;
+        let mut plan = Plan::new(prepared, scored, &config)?;
         let selection = resumed.map_or(plan.stored_selection(), |run| run.selection.as_deref());
         let selection = selection.map(<[usize]>::to_vec);
         plan.check(selection.as_deref(), &mut missing)?;

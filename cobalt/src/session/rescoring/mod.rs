@@ -3,13 +3,13 @@
 mod items;
 mod scored_run;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use cobalt_core::redact::has_mark;
 use cobalt_core::report::{
-    DatasetSummary, Evaluations, Execution, GitState, Rescored, RunVariant, ScoredEvaluation, Status,
+    DatasetSummary, Evaluations, Execution, GitState, ItemResult, Rescored, RunVariant, ScoredEvaluation,
 };
-use cobalt_core::store::derive_id;
+use cobalt_core::store::{derive_id, new_run_id};
 use cobalt_core::wording::{count, suggest_or_list};
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ impl Rescoring {
     }
 }
 
-/// Whether any of the items has a score of an evaluator.
+/// What happens to each evaluator. `stored` are those of the run, `chosen` those that the user names.
 fn evaluator_uses(
     definition: &ResolvedDefinition,
     stored: &[String],
@@ -162,7 +162,7 @@ fn evaluator_uses(
 }
 
 /// What the stored outputs and traces lack.
-fn content_notes(items: &[cobalt_core::report::ItemResult], is_of_original_tool: bool) -> Vec<String> {
+fn content_notes(items: &[ItemResult], is_of_original_tool: bool) -> Vec<String> {
     let number =
         |lacks: fn(&Execution) -> bool| items.iter().filter(|item| item.runs.iter().any(lacks)).count();
     let mut notes = Vec::new();
@@ -209,14 +209,12 @@ fn without_spending(trial: Execution) -> Execution {
         (traffic.live, traffic.live_cost, traffic.retried, traffic.waited_ms) = (0, 0.0, 0, 0.0);
         traffic
     });
-    // Evaluators only saw outputs.
-    let evaluations = if trial.status == Status::Ok { trial.evaluations } else { Evaluations::default() };
-    Execution { traffic, evaluations, ..trial }
+    Execution { traffic, ..trial }
 }
 
 /// The variant of a run that is scored again: those of one process belong together.
 fn in_new_group(variant: Box<RunVariant>) -> Box<RunVariant> {
-    static PROCESS: std::sync::LazyLock<String> = std::sync::LazyLock::new(cobalt_core::store::new_run_id);
+    static PROCESS: LazyLock<String> = LazyLock::new(new_run_id);
     let group = derive_id(&[variant.group.clone(), PROCESS.clone()]);
     Box::new(RunVariant { group, ..*variant })
 }
