@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use cobalt::Dataset;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{Test, Verdict};
+use serde::Deserialize;
 
+use crate::ranking::{ExpectedPair, all_pairs, assert_agree};
 use crate::runs::{difference, scored};
 
 const SYSTEMS: [&str; 4] = ["6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"];
@@ -72,4 +74,20 @@ fn a_large_system_is_better_than_a_small_one_and_a_system_is_within_noise_of_its
         let itself = difference(system, system);
         assert_eq!((itself.verdict, itself.difference), (Verdict::WithinNoise, 0.0));
     }
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    /// The correct answers of each system.
+    right: Vec<usize>,
+    pairs: Vec<ExpectedPair>,
+}
+
+#[test]
+fn the_ranking_agrees_with_scipy_and_statsmodels() {
+    let Some(runs) = systems() else { return };
+    let expected: Expected = serde_json::from_str(include_str!("reference/gsm8k.json")).unwrap();
+    let right = |run: &Measurements| run.items.iter().filter(|item| item.scores["correct"] == [1.0]).count();
+    assert_eq!(runs.iter().map(right).collect::<Vec<_>>(), expected.right);
+    assert_agree("GSM8K", &all_pairs(&runs), &expected.pairs);
 }

@@ -4,6 +4,7 @@ mod calibration;
 mod figures;
 mod gates;
 mod gsm8k;
+mod ranking;
 mod runs;
 mod simulation;
 mod verdicts;

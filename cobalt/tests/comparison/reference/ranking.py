@@ -1,10 +1,11 @@
 """Writes the expected p-values and strengths of rankings, calculated with statsmodels, scipy and choix.
 
-python -m venv venv && venv/bin/pip install choix==0.4.1 scipy statsmodels && venv/bin/python ranking.py
+python -m venv venv && venv/bin/pip install choix==0.4.1 scipy statsmodels && venv/bin/python ranking.py [solutions of GSM8K.jsonl]
 """
 
 import itertools
 import json
+import sys
 from pathlib import Path
 
 import choix
@@ -27,14 +28,35 @@ def mcnemar_mid_p(better, worse):
 
 
 def sign_flip_mid_p(differences):
-    """The share of all signs that give a sum as far from 0, with half of those that give the same sum."""
+    """Twice the share of all signs that give a larger sum, with half of those that give the same sum."""
     moved = differences[differences != 0]
     if len(moved) == 0:
         return 1.0
     signs = np.array(list(itertools.product([1, -1], repeat=len(moved))))
-    sums, observed = np.abs(signs @ moved), abs(moved.sum())
+    sums, observed = signs @ moved, abs(moved.sum())
     same = np.isclose(sums, observed, rtol=0, atol=1e-9)
-    return float(np.mean((sums > observed) & ~same) + 0.5 * np.mean(same))
+    return float(2 * np.mean((sums > observed) & ~same) + np.mean(same))
+
+
+def with_holm(pairs, p_values):
+    adjusted = multipletests(p_values, method="holm")[1]
+    return [
+        {"base": base, "other": other, "p": p, "pAdjusted": float(holm)}
+        for (base, other), p, holm in zip(pairs, p_values, adjusted)
+    ]
+
+
+def gsm8k(path):
+    """The pairs of four systems on the problems of GSM8K."""
+    systems = ["6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"]
+    problems = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    answer = lambda text: text.split("A: ")[-1].split("\n")[0].strip().replace(",", "").replace("$", "")
+    is_right = lambda problem, system: answer(problem[system]["solution"]) == answer(problem["ground_truth"])
+    scores = np.array([[is_right(problem, system) for problem in problems] for system in systems], dtype=int)
+    pairs = list(itertools.combinations(range(len(systems)), 2))
+    change = [scores[other] - scores[base] for base, other in pairs]
+    p_values = [mcnemar_mid_p(int((it > 0).sum()), int((it < 0).sum())) for it in change]
+    return {"right": scores.sum(axis=1).tolist(), "pairs": with_holm(pairs, p_values)}
 
 
 def table(number):
@@ -57,14 +79,7 @@ def table(number):
             p_values.append(mcnemar_mid_p(int((change > 0).sum()), int((change < 0).sum())))
         else:
             p_values.append(sign_flip_mid_p(change))
-    adjusted = multipletests(p_values, method="holm")[1]
-    return {
-        "scores": scores.tolist(),
-        "pairs": [
-            {"base": base, "other": other, "p": p, "pAdjusted": float(holm)}
-            for (base, other), p, holm in zip(pairs, p_values, adjusted)
-        ],
-    }
+    return {"scores": scores.tolist(), "pairs": with_holm(pairs, p_values)}
 
 
 def comparisons(runs, items, position, ties):
@@ -140,3 +155,5 @@ def write(name, value):
 
 write("ranking.json", [table(number) for number in range(50)])
 write("bradley_terry.json", list(preferences()))
+if len(sys.argv) > 1:
+    write("gsm8k.json", gsm8k(sys.argv[1]))
