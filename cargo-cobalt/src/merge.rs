@@ -104,7 +104,7 @@ impl Merger {
         let path = written.as_ref().ok().map(|path| &**path);
         let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
         let path = path.map(ToOwned::to_owned);
-        if let Some(warning) = Warning::for_report(&report) {
+        for warning in Warning::all_for_report(&report) {
             self.call.emit(&Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };

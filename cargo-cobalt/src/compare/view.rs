@@ -292,7 +292,8 @@ fn reasons(scores: &[ScoreChange], side: &ItemSide, quote: impl Fn(&str) -> Stri
     let said = |change: &ScoreChange| {
         let evaluation = side.evaluations.get(&change.evaluator)?;
         let reason = evaluation.reason.as_ref().or(evaluation.error.as_ref())?;
-        Some(format!("{} {}: {reason}", quote(&change.evaluator), score(evaluation.score)))
+        let score = if evaluation.not_applicable { "n/a".to_owned() } else { score(evaluation.score) };
+        Some(format!("{} {score}: {reason}", quote(&change.evaluator)))
     };
     scores.iter().filter_map(said).collect()
 }

@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::results::Results;
 
+/// The score of an evaluator that does not apply.
+const NOT_APPLICABLE: &str = "n/a";
+
 /// The columns before the evaluators' columns.
 const COLUMNS: [&str; 22] = [
     "run_id",
@@ -125,7 +128,9 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
 fn evaluation_cells(run: &Execution, evaluator: &str) -> [String; 3] {
     let Some(evaluation) = run.evaluations.get(evaluator) else { return <[String; 3]>::default() };
     let text = |text: &Option<String>| escape_formula(text.as_deref().unwrap_or_default()).into_owned();
-    [number_cell(evaluation.score), text(&evaluation.reason), text(&evaluation.error)]
+    let score =
+        if evaluation.not_applicable { NOT_APPLICABLE.to_owned() } else { number_cell(evaluation.score) };
+    [score, text(&evaluation.reason), text(&evaluation.error)]
 }
 
 fn status_name(status: Status) -> &'static str {

@@ -201,7 +201,7 @@ impl<'a> RunContext<'a> {
         attributes.set("gen_ai.usage.cost", execution.cost(self.prices));
     }
 
-    /// The evaluations, each with its label; `None` without a score.
+    /// The evaluations, each with its label; `None` for one that failed.
     fn scores<'b>(
         &'b self,
         execution: &'b Execution,
@@ -209,7 +209,10 @@ impl<'a> RunContext<'a> {
         execution.evaluations.iter().map(|(name, evaluation)| {
             let mark = self.report.config.evaluators().find(|(known, _)| *known == name);
             let mark = mark.map_or(cobalt_core::report::DEFAULT_PASS_MARK, |(_, mark)| mark);
-            let label = evaluation.score.map(|score| if score >= mark { "pass" } else { "fail" });
+            let label = match evaluation.score {
+                Some(score) => Some(if score >= mark { "pass" } else { "fail" }),
+                None => evaluation.not_applicable.then_some("n/a"),
+            };
             (name, evaluation, label)
         })
     }
@@ -222,7 +225,7 @@ impl<'a> RunContext<'a> {
             attributes.set("gen_ai.evaluation.score.value", *score);
             attributes.set("gen_ai.evaluation.score.label", label);
             attributes.set("gen_ai.evaluation.explanation", reason.as_deref().or(error.as_deref()));
-            attributes.set("error.type", score.is_none().then_some(OTHER_ERROR));
+            attributes.set("error.type", evaluation.is_error().then_some(OTHER_ERROR));
             Event {
                 time_unix_nano: end,
                 name: "gen_ai.evaluation.result".to_owned(),

@@ -124,6 +124,7 @@ fn evaluation(evaluation: &ScoredEvaluation, mark: Option<f64>) -> String {
         }
         (Some(score), Some(mark)) => format!("{}, pass mark {mark}", format_score(*score)),
         (Some(score), None) => format_score(*score),
+        (None, _) if evaluation.not_applicable => "n/a: does not apply to this item".to_owned(),
         (None, _) => "no score".to_owned(),
     }];
     let texts = [("error", error), ("reason", reason), ("chain of thought", chain_of_thought)];

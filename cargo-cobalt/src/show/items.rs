@@ -3,7 +3,8 @@
 use cobalt_core::item::Output;
 use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
 use cobalt_core::reporters::{
-    Style, format_diverged, format_duration, format_retried, format_score, format_traffic, traffic_notes,
+    Style, format_diverged, format_duration, format_retried, format_score, format_traffic, render_groups,
+    traffic_notes,
 };
 use cobalt_core::wording::{self, count};
 use serde_json::Value;
@@ -94,6 +95,7 @@ pub fn result(report: &Report, item: &ItemResult) -> &'static str {
 /// A line on the run, then the table of items.
 pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, paint: Style) -> String {
     let mut text = heading(report, paint);
+    text += &render_groups(report, paint);
     if shown.is_empty() {
         let nothing = if report.items.is_empty() {
             "no finished items"
@@ -179,6 +181,14 @@ fn retried(item: &ItemResult) -> String {
 fn score(item: &ItemResult, evaluator: &str) -> String {
     let scores: Vec<_> = item.scores(evaluator).collect();
     match scores.len() {
+        0 if item
+            .runs
+            .iter()
+            .filter_map(|run| run.evaluations.get(evaluator))
+            .any(|it| it.not_applicable) =>
+        {
+            "n/a".to_owned()
+        }
         0 => "–".to_owned(),
         number => format_score(scores.iter().sum::<f64>() / number as f64),
     }

@@ -12,12 +12,12 @@ use super::explain::explain;
 use super::missing_key::MissingKey;
 use crate::report::ranking::Ranking;
 use crate::report::{
-    Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, SourceLocation, Status,
-    Threshold,
+    Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, ScoredEvaluation,
+    SourceLocation, Status, Threshold,
 };
 use crate::serde_skip::is_zero;
 use crate::trace::Trace;
-use crate::wording::{count, truncate};
+use crate::wording::{self, count, truncate};
 
 /// The version of the protocol, sent first. `cargo cobalt` also looks for this text in a binary to find out whether it calls
 /// `cobalt::main`, without starting it.
@@ -154,10 +154,41 @@ impl Warning {
         Self { experiment: None, message, declared_at: None }
     }
 
+    /// The warnings for a finished run.
+    #[must_use]
+    pub fn all_for_report(report: &Report) -> Vec<Self> {
+        Self::for_unchecked_scores(report).into_iter().chain(Self::for_unapplied_evaluators(report)).collect()
+    }
+
+    /// The warning for a finished run if some evaluators applied to no item: they check nothing.
+    fn for_unapplied_evaluators(report: &Report) -> Option<Self> {
+        let Report { name, items, config, summary, .. } = report;
+        let failed = |evaluator: &str| {
+            let mut evaluations =
+                items.iter().flat_map(|item| &item.runs).filter_map(|run| run.evaluations.get(evaluator));
+            evaluations.any(ScoredEvaluation::is_error)
+        };
+        let is_unapplied = |evaluator: &&String| {
+            let (scores, not_applicable) = (&summary.scores, &summary.not_applicable);
+            not_applicable.contains_key(*evaluator) && !scores.contains_key(*evaluator) && !failed(evaluator)
+        };
+        let unapplied: Vec<_> = config.evaluators.iter().filter(is_unapplied).collect();
+        if unapplied.is_empty() {
+            return None;
+        }
+        let message = format!(
+            "{} applied to none of the {}; check the condition under which {}, or remove {}",
+            wording::join_quoted(unapplied.iter().map(|name| name.as_str())),
+            count(items.len(), "item"),
+            if unapplied.len() == 1 { "it applies" } else { "they apply" },
+            if unapplied.len() == 1 { "it" } else { "them" },
+        );
+        Some(Self { experiment: Some(name.clone()), message, declared_at: report.declared_at.clone() })
+    }
+
     /// The warning for a finished run if no threshold checks a score although every item is below its pass mark. `None` otherwise,
     /// and for runs without thresholds.
-    #[must_use]
-    pub fn for_report(report: &Report) -> Option<Self> {
+    fn for_unchecked_scores(report: &Report) -> Option<Self> {
         let Report { name, items, config, .. } = report;
         let thresholds = config.parse_thresholds().ok()?;
         let bounds_score =

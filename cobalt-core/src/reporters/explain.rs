@@ -123,6 +123,7 @@ fn write_evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark:
                 }
             }
         }
+        (None, _) if evaluation.not_applicable => text.push_str("n/a"),
         (None, error) => {
             let error = error.as_deref().unwrap_or("no reason given");
             let _ = write!(text, "no score: {}", indent_continuation(error));

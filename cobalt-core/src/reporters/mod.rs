@@ -5,6 +5,7 @@ mod events;
 mod explain;
 mod format;
 mod format_difference;
+mod groups;
 mod missing_key;
 mod ranking;
 mod retried;
@@ -26,12 +27,14 @@ pub use format::{
     Style, format_agent_usage, format_judge_usage, format_score, format_score_at, unpriced_note,
 };
 pub use format_difference::{FormattedDifference, explain_difference};
+pub use groups::{GroupCell, GroupRow, GroupTable, group_tables, render_groups};
 pub use missing_key::MissingKey;
 pub use ranking::{
     NO_REAL_DIFFERENCE, RANKING_CORRECTION, RankingColumn, RealDifference, format_preference, render_ranking,
 };
 pub use retried::{format_attempts, format_retried};
 pub use summary::{
-    SCORE_COLUMNS, format_durations, format_pass_count, render_summary, score_cells, verdict_reasons,
+    SCORE_COLUMNS, format_durations, format_not_applicable, format_pass_count, render_summary, score_cells,
+    verdict_reasons,
 };
 pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};

@@ -7,6 +7,7 @@ use super::custom_metrics::metric_lines;
 use super::events::{DivergedItem, ExperimentFinished, FailedItem, ItemBelowPassMark};
 use super::explain;
 use super::format::{Style, format_agent_usage, format_judge_usage, format_score_at};
+use super::groups::render_groups;
 use super::retried::format_retried;
 use super::traffic::{format_diverged, format_traffic, replay_suffix, traffic_notes};
 use crate::duration::format_duration;
@@ -37,6 +38,7 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
         write_line(text, "origin", &escape_control(&rescored.to_string()))?;
     }
     write_scores(text, report, paint)?;
+    text.push_str(&render_groups(report, paint));
     write_line(text, "items", &format_items(finished, paint))?;
     if let Some(retried) = format_retried(&report.summary, paint) {
         write_line(text, "retried", &retried)?;
@@ -140,13 +142,25 @@ fn write_scores(text: &mut String, report: &Report, paint: Style) -> fmt::Result
     };
     let titles = cells(&SCORE_COLUMNS.map(str::to_owned));
     writeln!(text, "  {:name_width$}{}", "", paint.faint(titles))?;
-    for (name, row) in rows {
-        match row {
-            Some(row) => writeln!(text, "  {name:name_width$}{}", cells(&row))?,
-            None => writeln!(text, "  {name:name_width$}  {}", paint.error("no score"))?,
+    for ((name, row), evaluator) in rows.into_iter().zip(&report.config.evaluators) {
+        let not_applicable = format_not_applicable(&report.summary, evaluator);
+        match (row, not_applicable) {
+            (Some(row), None) => writeln!(text, "  {name:name_width$}{}", cells(&row))?,
+            (Some(row), Some(without)) => {
+                writeln!(text, "  {name:name_width$}{}  {}", cells(&row), paint.faint(without))?;
+            }
+            (None, Some(without)) => writeln!(text, "  {name:name_width$}  {}", paint.warning(without))?,
+            (None, None) => writeln!(text, "  {name:name_width$}  {}", paint.error("no score"))?,
         }
     }
     Ok(())
+}
+
+/// In how many executions an evaluator does not apply: `3 n/a`. `None` if it always does.
+#[must_use]
+pub fn format_not_applicable(summary: &Summary, evaluator: &str) -> Option<String> {
+    let number = summary.not_applicable.get(evaluator)?;
+    Some(format!("{} n/a", group_thousands(*number as u64)))
 }
 
 /// An evaluator's statistics in the columns of [`SCORE_COLUMNS`]; empty if unknown.

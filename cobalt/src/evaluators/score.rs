@@ -47,7 +47,11 @@ impl Score {
     /// ```
     #[must_use]
     pub fn not_applicable(reason: impl Into<String>) -> Self {
-        Self { value: None, reason: Some(reason.into()), chain_of_thought: None, metadata: Item::new() }
+        Self::without_value(Some(reason.into()))
+    }
+
+    fn without_value(reason: Option<String>) -> Self {
+        Self { value: None, reason, chain_of_thought: None, metadata: Item::new() }
     }
 
     /// Sets the reason.
@@ -124,7 +128,8 @@ impl From<f64> for Score {
     }
 }
 
-/// Return types of evaluator functions: `bool`, a number from 0 to 1, [`Score`], or a `Result` of one.
+/// Return types of evaluator functions: `bool`, a number from 0 to 1, [`Score`], or a `Result` or `Option` of one.
+/// `None` says that the evaluator does not apply to the item, as [`Score::not_applicable`] does with a reason.
 ///
 /// An error is stored with all its causes. The error types are the same as for [agents](crate::IntoOutput).
 #[diagnostic::on_unimplemented(
@@ -171,11 +176,29 @@ impl<T: IntoScore, E: IntoReason> IntoScore for Result<T, E> {
     }
 }
 
+impl<T: IntoScore> IntoScore for Option<T> {
+    fn into_score(self) -> Result<Score, EvalError> {
+        self.map_or_else(|| Ok(Score::without_value(None)), T::into_score)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_an_evaluator_does_not_apply_to_has_neither_a_score_nor_an_error() {
+        for (score, reason) in
+            [(None::<bool>.into_score().unwrap(), None), (Score::not_applicable("no list"), Some("no list"))]
+        {
+            let evaluation = score.into_evaluation();
+            assert!(evaluation.not_applicable && !evaluation.is_error());
+            assert_eq!((evaluation.score, evaluation.reason.as_deref()), (None, reason));
+        }
+        assert_eq!(Ok(Some(0.5)).map_err(|error: String| error).into_score().unwrap(), Score::new(0.5));
+    }
 
     #[test]
     fn no_score_is_shown_as_minus_zero() {

@@ -186,7 +186,7 @@ pub struct FinalSummary {
     /// Models that used tokens and have no price.
     pub(super) unpriced_models: Vec<String>,
     /// A warning about the report.
-    pub(super) warning: Option<Warning>,
+    pub(super) warnings: Vec<Warning>,
     /// Why its results were not saved.
     pub(super) unsaved: Option<Error>,
 }
@@ -258,9 +258,9 @@ impl Listener for ResultWriter {
                 let finished = outcome.finished_event(experiment, names);
                 let text = render_summary(&finished, &self.workspace, self.paint);
                 let unpriced_models = finished.report.summary.unpriced_models;
-                let warning = Warning::for_report(&outcome.report);
+                let warnings = Warning::all_for_report(&outcome.report);
                 state.summary =
-                    Some(Ok(FinalSummary { text, unpriced_models, warning, unsaved: outcome.unsaved }));
+                    Some(Ok(FinalSummary { text, unpriced_models, warnings, unsaved: outcome.unsaved }));
             }
             RunEnd::Interrupted(interrupted) => state.summary = Some(Err(interrupted)),
         }

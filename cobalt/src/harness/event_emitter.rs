@@ -153,7 +153,7 @@ impl Listener for EventEmitter {
                 if outcome.report.verdict == RunVerdict::Failed {
                     self.told.mark_failed();
                 }
-                if let Some(warning) = Warning::for_report(&outcome.report) {
+                for warning in Warning::all_for_report(&outcome.report) {
                     self.stream.send(&Event::Warning(warning));
                 }
                 if outcome.unsaved.is_some() {
@@ -241,9 +241,9 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
     let mut without_price = Vec::new();
     for summary in board.take_summaries() {
         match summary {
-            Ok(FinalSummary { text, unpriced_models, warning, unsaved }) => {
+            Ok(FinalSummary { text, unpriced_models, warnings, unsaved }) => {
                 print_text(args, &text);
-                warning.iter().for_each(print_warning);
+                warnings.iter().for_each(print_warning);
                 without_price.extend(unpriced_models);
                 if let Some(error) = unsaved {
                     whole = RunCompleteness::Unsaved;

@@ -29,7 +29,7 @@ function outcome(run) {
 /** One of several trials, whose details are created when it is opened. */
 function folded(run, index, all, isOpen, evaluators, content) {
   const bad = isBad(run, evaluators);
-  const isScored = Object.values(run.evaluations).every((found) => found.score !== undefined);
+  const isScored = Object.values(run.evaluations).every((found) => found.score !== undefined || found.notApplicable);
   const word = run.status ?? (!isScored ? "scoring error" : bad ? "below pass mark" : "ok");
   const fold = element("details", { class: "run" },
     element("summary", {}, `Trial ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
@@ -49,8 +49,13 @@ function attempts(run) {
 function isBad(run, evaluators) {
   return run.status !== undefined || evaluators.some(([name, mark]) => {
     const found = evaluationBy(run, name);
-    return found !== undefined && (found.score === undefined || found.score < mark);
+    return found !== undefined && isLow(found, mark);
   });
+}
+
+/** Whether an evaluator failed or scored below its pass mark. */
+function isLow(found, mark) {
+  return found.score === undefined ? !found.notApplicable : found.score < mark;
 }
 
 /** The evaluations, in the order of the evaluators. */
@@ -61,9 +66,9 @@ function evaluations(run, evaluators) {
 }
 
 function evaluation(name, mark, found) {
-  const low = found.score === undefined || found.score < mark;
+  const low = isLow(found, mark);
   const score = found.score === undefined
-    ? badge("bad", "scoring error")
+    ? (found.notApplicable ? badge("odd", "n/a") : badge("bad", "scoring error"))
     : [element("progress", { max: "1", value: found.score, "aria-hidden": "true" }), badge(low ? "bad" : "good", figure(found.score))];
   const rest = { ...found.metadata, ...(found.judge ? { judge: found.judge } : {}) };
   return element("div", { class: low ? "evaluation low" : "evaluation" },

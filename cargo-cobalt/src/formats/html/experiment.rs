@@ -3,8 +3,9 @@
 use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict};
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
 use cobalt_core::reporters::{
-    Style, escape_control, explain_difference, format_agent_usage, format_diverged, format_duration,
-    format_judge_usage, format_pass_count, format_retried, format_traffic, replay_mark, traffic_notes,
+    GroupTable, Style, escape_control, explain_difference, format_agent_usage, format_diverged,
+    format_duration, format_judge_usage, format_not_applicable, format_pass_count, format_retried,
+    format_traffic, group_tables, replay_mark, traffic_notes,
 };
 use cobalt_core::wording::{count, percent};
 use maud::{Markup, html};
@@ -38,6 +39,7 @@ pub fn section(index: usize, finished: &FinishedExperiment, results: &Results) -
                 (thresholds(report))
                 (summary_errors(report))
                 (scores(report))
+                @for table in group_tables(report) { (groups(&table)) }
                 (metrics::section(&report.summary))
                 (times_and_usage(report))
                 @if let Some(comparison) = &report.baseline { (baseline_section(comparison)) }
@@ -206,16 +208,67 @@ fn scores(report: &Report) -> Markup {
     }
 }
 
+/// The table of the groups of a field. The lowest means are marked.
+fn groups(table: &GroupTable) -> Markup {
+    html! {
+        h3 { "By " (code(&table.field)) }
+        div.scroll tabindex="0" role="group" aria-label=(format!("Groups by {}", table.field)) {
+            table.scores {
+                thead {
+                    tr {
+                        th scope="col" { "Group" }
+                        th.number scope="col" { "Items" }
+                        @for (place, title) in table.titles.iter().enumerate().skip(2) {
+                            th.number scope="col" {
+                                @if place % 2 == 0 { (name(title)) small { "Mean (95% CI)" } } @else { "Pass rate" }
+                            }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (place, cell) in row.cells.iter().enumerate() {
+                                @if place == 0 {
+                                    th scope="row" { (name(&cell.text)) }
+                                } @else {
+                                    td.number {
+                                        @if cell.is_lowest { (badge(Tone::Warning, &format!("{} (lowest)", cell.text))) } @else { (cell.text) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        @if let Some(more) = table.more_line() { p { (more) } }
+    }
+}
+
 fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
     html! {
         tr {
-            th scope="row" { (name(evaluator)) small { "Pass mark " (mark) } }
+            th scope="row" {
+                (name(evaluator))
+                small {
+                    "Pass mark " (mark)
+                    @if let Some(without) = format_not_applicable(&report.summary, evaluator) { ", " (without) }
+                }
+            }
             @match report.summary.scores.get(evaluator) {
                 Some(stats) => {
                     (score_figures(stats, mark))
                     td { (scores_chart(&all_scores(report, evaluator), mark)) }
                 }
-                None => { td colspan="10" { (badge(Tone::Bad, "no score")) } }
+                None => {
+                    td colspan="10" {
+                        @match format_not_applicable(&report.summary, evaluator) {
+                            Some(without) => (badge(Tone::Warning, &without)),
+                            None => (badge(Tone::Bad, "no score")),
+                        }
+                    }
+                }
             }
         }
     }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus};
 use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
-    SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations, format_judge_usage,
-    format_pass_count, format_retried, format_score, format_traffic, score_cells, traffic_notes,
-    verdict_reasons,
+    GroupCell, SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations,
+    format_judge_usage, format_not_applicable, format_pass_count, format_retried, format_score,
+    format_traffic, group_tables, score_cells, traffic_notes, verdict_reasons,
 };
 use cobalt_core::wording::{count, truncate};
 
@@ -37,6 +37,7 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
         let _ = write!(text, "\nOrigin: {}\n", code(&rescored.to_string()));
     }
     text += &scores(report);
+    text += &groups(report);
     text += &thresholds(report);
     text += &summary_errors(&report.summary);
     text += &times_and_usage(report);
@@ -108,11 +109,41 @@ fn scores(report: &Report) -> String {
     let mut text =
         format!("\n| score | {} |\n|---|{}\n", SCORE_COLUMNS.join(" | "), "--:|".repeat(SCORE_COLUMNS.len()));
     for name in &report.config.evaluators {
-        let title = escape_cell(&code(name));
+        let without = format_not_applicable(&report.summary, name);
+        let title = match &without {
+            Some(without) => format!("{} ({without})", escape_cell(&code(name))),
+            None => escape_cell(&code(name)),
+        };
         let _ = match report.summary.scores.get(name) {
             Some(stats) => writeln!(text, "| {title} | {} |", score_cells(stats).join(" | ")),
-            None => writeln!(text, "| {title} | no score |{}", " |".repeat(SCORE_COLUMNS.len() - 1)),
+            None => {
+                let score = if without.is_some() { "n/a" } else { "no score" };
+                writeln!(text, "| {title} | {score} |{}", " |".repeat(SCORE_COLUMNS.len() - 1))
+            }
         };
+    }
+    text
+}
+
+/// A table for each field by which the statistics are grouped. The lowest means are bold.
+fn groups(report: &Report) -> String {
+    let mut text = String::new();
+    for table in group_tables(report) {
+        let titles: Vec<_> = table.titles.iter().map(|title| escape_cell(title)).collect();
+        let _ = writeln!(text, "\nby {}, mean (95% CI), lowest mean bold:\n", code(&table.field));
+        let _ = writeln!(text, "| {} |\n|---|{}", titles.join(" | "), "--:|".repeat(titles.len() - 1));
+        for row in &table.rows {
+            let cell = |(place, cell): (usize, &GroupCell)| {
+                let text = if place == 0 { code(&cell.text) } else { cell.text.clone() };
+                let text = escape_cell(&text);
+                if cell.is_lowest { format!("**{text}**") } else { text.to_string() }
+            };
+            let cells: Vec<_> = row.cells.iter().enumerate().map(cell).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        }
+        if let Some(more) = table.more_line() {
+            let _ = writeln!(text, "\n{more}");
+        }
     }
     text
 }

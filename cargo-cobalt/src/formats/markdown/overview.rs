@@ -141,7 +141,11 @@ fn mean_score(report: &Report, evaluator: &str) -> String {
     format!(
         "{} {}",
         code(evaluator),
-        stats.map_or("no score".to_owned(), |stats| format!("{:.3}", stats.avg))
+        match stats {
+            Some(stats) => format!("{:.3}", stats.avg),
+            None if report.summary.not_applicable.contains_key(evaluator) => "n/a".to_owned(),
+            None => "no score".to_owned(),
+        }
     )
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use cobalt_core::report::{
-    CiStatus, DatasetSummary, Report, Rescored, RunConfig, RunVariant, ScoreStats, Summary,
+    CiStatus, DatasetSummary, FieldGroups, Report, Rescored, RunConfig, RunVariant, ScoreStats, Summary,
 };
 use serde::Serialize;
 
@@ -38,11 +38,17 @@ pub fn overview(report: &Report, evaluator: Option<&str>, room: usize) -> (Repor
     keep_fitting_by_name(metrics, part / 2, "summary.metrics", &mut left_out);
     keep_fitting_by_name(summary_errors, part / 2, "summary.summaryErrors", &mut left_out);
     keep_fitting_by_name(tables, part / 2, "summary.tables", &mut left_out);
+    let fields = head.summary.groups.len();
+    for FieldGroups { field, groups, .. } in &mut head.summary.groups {
+        keep_fitting(groups, part / 2 / fields, &format!("summary.groups of {field}"), &mut left_out);
+    }
+    keep_fitting_by_name(&mut head.summary.not_applicable, part / 4, "summary.notApplicable", &mut left_out);
     config(&mut head.config, part, &mut left_out);
     let mut rescored_notes =
         head.rescored.as_mut().map(|rescored| std::mem::take(&mut rescored.notes)).unwrap_or_default();
     for (list, what) in [
         (&mut head.tags, "tags"),
+        (&mut head.config.group_by, "config.groupBy"),
         (&mut head.shards, "shards"),
         (&mut head.pooled, "pooled"),
         (&mut rescored_notes, "rescored.notes"),
@@ -73,6 +79,14 @@ fn shorten_all(head: &mut Report) {
     let names = config.evaluators.iter_mut().chain(&mut config.thresholds);
     let names = names.chain(&mut summary.judge_models).chain(&mut summary.unpriced_models);
     names.for_each(|name| shorten(name, LONGEST_NAME));
+    for FieldGroups { field, groups, .. } in &mut summary.groups {
+        shorten(field, LONGEST_NAME);
+        for group in groups {
+            shorten(&mut group.value, LONGEST_NAME);
+            // The run's file has them.
+            group.scores.values_mut().for_each(|score| score.pass_rate_ci95 = None);
+        }
+    }
     let shortened = |(mut name, mut stats): (String, ScoreStats)| {
         shorten(&mut name, LONGEST_NAME);
         // One number per trial.

@@ -157,6 +157,7 @@ impl<'a> PendingChange<'a> {
     fn of(key: &'a str, base: &'a ItemResult, other: &'a ItemResult, evaluators: &[String]) -> Self {
         let scores = evaluators
             .iter()
+            .filter(|name| !is_not_applicable(base, name) && !is_not_applicable(other, name))
             .map(|name| ScoreChange::new(name, mean(base.scores(name)), mean(other.scores(name))));
         let (size, scores) = ScoreChange::ranked_changes(scores, [base.is_in_error(), other.is_in_error()]);
         Self { key, base, other, size, scores }
@@ -188,7 +189,14 @@ impl ItemSide {
         let quality = |run: &Execution| match evaluator.and_then(|name| run.evaluations.get(name)?.score) {
             _ if run.is_in_error() => -1.0,
             Some(score) => score,
-            None => 0.0,
+            // A trial with a score shows the change better.
+            None => {
+                if worst {
+                    2.0
+                } else {
+                    -0.5
+                }
+            }
         };
         let sign = if worst { 1.0 } else { -1.0 };
         let by_quality = |one: &(usize, &Execution), two: &(usize, &Execution)| {
@@ -204,6 +212,12 @@ impl ItemSide {
             evaluations: shown.evaluations.clone(),
         }
     }
+}
+
+/// Whether an evaluator gave an item no score because it does not apply.
+fn is_not_applicable(item: &ItemResult, evaluator: &str) -> bool {
+    let mut evaluations = item.runs.iter().filter_map(|run| run.evaluations.get(evaluator));
+    item.scores(evaluator).next().is_none() && evaluations.any(|evaluation| evaluation.not_applicable)
 }
 
 fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {

@@ -8,10 +8,12 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value};
 
-use crate::evaluators::{EvalContext, EvalError, Score};
+use crate::evaluators::{EvalContext, EvalError, IntoScore, Score};
 
 /// The fields of a response object.
-const FIELDS: [&str; 5] = ["score", "reason", "chainOfThought", "metadata", "error"];
+const FIELDS: [&str; 6] = ["score", "reason", "chainOfThought", "metadata", "error", "notApplicable"];
+/// The fields of which a response object has one.
+const OUTCOMES: [&str; 3] = ["score", "error", "notApplicable"];
 /// The maximum length of quoted output in messages, in characters.
 const MAX_QUOTED_CHARS: usize = 200;
 
@@ -37,7 +39,7 @@ pub fn parse_response(bytes: &[u8], request: u64) -> Result<Result<Score, EvalEr
         Ok(Value::Object(fields)) if is_for_another(&fields, request) => {
             refuse(&format!("for the request with `id` {request}"))
         }
-        Ok(Value::Object(fields)) if fields.contains_key("score") || fields.contains_key("error") => {
+        Ok(Value::Object(fields)) if OUTCOMES.iter().any(|name| fields.contains_key(*name)) => {
             Ok(parse_fields(fields))
         }
         Ok(Value::Object(fields)) => Err(InvalidResponse(without_score(text, &fields))),
@@ -77,7 +79,7 @@ fn has_non_finite_number(text: &str) -> bool {
 }
 
 fn without_score(text: &str, fields: &Map<String, Value>) -> String {
-    let meant = fields.keys().find_map(|name| wording::closest(name, ["score", "error"]));
+    let meant = fields.keys().find_map(|name| wording::closest(name, OUTCOMES));
     let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     format!("the program's answer {} has neither `score` nor `error`{meant}", quoted(text))
 }
@@ -94,6 +96,11 @@ fn parse_fields(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
     if let Some(error) = take_text(&mut fields, "error")? {
         return Err(EvalError::new(format!("the program reported an error: {error}")));
     }
+    match fields.remove("notApplicable") {
+        None | Some(Value::Null | Value::Bool(false)) => {}
+        Some(Value::Bool(true)) => return not_applicable(fields),
+        Some(other) => return Err(wrong_type("notApplicable", &other, "true or false")),
+    }
     let value = match fields.get("score") {
         Some(Value::Bool(holds)) => f64::from(u8::from(*holds)),
         Some(Value::Number(number)) => check_range(number.as_f64().unwrap_or(f64::NAN))?,
@@ -106,7 +113,25 @@ fn parse_fields(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
             )));
         }
     };
-    let mut score = Score::new(value);
+    add_details(Score::new(value), fields)
+}
+
+/// The response of a program that does not apply to the item.
+fn not_applicable(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
+    if let Some(score) = fields.get("score").filter(|score| !score.is_null()) {
+        return Err(EvalError::new(format!(
+            "the program's answer has `notApplicable` and the `score` {}; leave out one of them",
+            quoted(&score.to_string())
+        )));
+    }
+    match take_text(&mut fields, "reason")? {
+        Some(reason) => add_details(Score::not_applicable(reason), fields),
+        None => add_details(None::<Score>.into_score()?, fields),
+    }
+}
+
+/// Adds the reason, the reasoning and the metadata of a response.
+fn add_details(mut score: Score, mut fields: Map<String, Value>) -> Result<Score, EvalError> {
     if let Some(reason) = take_text(&mut fields, "reason")? {
         score = score.reason(reason);
     }
