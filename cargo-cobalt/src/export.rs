@@ -6,6 +6,9 @@ use std::process::ExitCode;
 
 use clap::ValueEnum as _;
 use cobalt::command::config::{Config, Flags};
+use cobalt_core::prices::PriceTable;
+use cobalt_core::report::ranking::{RankInput, Ranking, rank};
+use cobalt_core::report::{Measurements, Report};
 
 use crate::atomic_file::write;
 use crate::cli::{Export, Format};
@@ -60,7 +63,8 @@ fn format(arguments: &Export) -> Result<Format, Error> {
 fn render(found: Vec<ResolvedRun>, format: Format, settings: &Config) -> Result<String, Error> {
     // In any format, files that are not result files are refused.
     let finished = found.into_iter().map(|run| load_finished(run, settings)).collect::<Result<_, Error>>()?;
-    let results = Results::of(finished);
+    let mut results = Results::of(finished);
+    results.rankings = rank_groups(&results.experiments, settings.prices());
     Ok(match format {
         Format::Csv => csv(&results, settings.prices()),
         Format::Html => html(&results),
@@ -73,6 +77,27 @@ fn render(found: Vec<ResolvedRun>, format: Format, settings: &Config) -> Result<
 fn load_finished(run: ResolvedRun, settings: &Config) -> Result<FinishedExperiment, Error> {
     let report = report_of(&run, settings.prices())?;
     Ok(FinishedExperiment { report, path: Some(run.path), without_items: None })
+}
+
+/// The rankings of groups of variants with several runs among these.
+fn rank_groups(finished: &[FinishedExperiment], prices: &PriceTable) -> Vec<Ranking> {
+    let mut groups: Vec<(&str, Vec<&Report>)> = Vec::new();
+    for report in finished.iter().map(|finished| &finished.report) {
+        let Some(variant) = &report.variant else { continue };
+        match groups.iter_mut().find(|(group, _)| *group == variant.group) {
+            Some((_, runs)) => runs.push(report),
+            None => groups.push((&variant.group, vec![report])),
+        }
+    }
+    groups.retain(|(_, runs)| runs.len() > 1);
+    let rank_group = |(_, mut runs): (&str, Vec<&Report>)| {
+        runs.sort_by_key(|report| report.variant.as_ref().map(|variant| variant.position));
+        let measured: Vec<_> = runs.iter().map(|report| Measurements::from_report(report, prices)).collect();
+        let runs = runs.iter().zip(&measured);
+        let runs: Vec<_> = runs.map(|(report, measurements)| RankInput { report, measurements }).collect();
+        rank(&runs)
+    };
+    groups.into_iter().map(rank_group).collect()
 }
 
 /// The contents of the result files.

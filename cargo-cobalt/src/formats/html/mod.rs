@@ -5,6 +5,7 @@ mod components;
 mod experiment;
 mod metrics;
 mod page;
+mod ranking;
 #[cfg(test)]
 mod tests;
 mod trace;

@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
 use super::components::{Tone, badge, code, name, verdict_badge};
-use super::experiment;
+use super::{experiment, ranking};
 use crate::results::{FinishedExperiment, Results};
 
 /// The page's style sheet.
@@ -46,6 +46,7 @@ pub fn html(results: &Results) -> String {
                 main {
                     (problems(results))
                     @if results.experiments.len() > 1 { (overview(&results.experiments)) }
+                    @for ranking in &results.rankings { (ranking::section(ranking)) }
                     @for (index, finished) in results.experiments.iter().enumerate() {
                         (experiment::section(index, finished, results))
                     }

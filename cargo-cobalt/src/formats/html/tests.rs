@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::html;
 use super::page::{SCRIPT, STYLE, content_security_policy};
-use crate::formats::fixtures::{replayed, retried};
+use crate::formats::fixtures::{ranking, replayed, retried};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// Strings that try to escape their element or change the text direction around them.
@@ -391,4 +391,15 @@ fn a_browser_shows_a_trace_with_a_failed_span_as_nested_lists() {
         "{agent}"
     );
     assert!(opened.contains("<dt>retrieved</dt><dd>7 documents</dd>"), "{opened}");
+}
+
+#[test]
+fn variants_are_compared_before_their_runs_and_no_label_leaves_its_element() {
+    let mut results = results([report(&["a"])]);
+    results.rankings = vec![ranking(&["mini", HOSTILE[1]])];
+    let page = html(&results);
+    let (before, after) = page.split_once("2 variants compared").unwrap();
+    assert!(!before.contains("Differences beyond noise") && after.contains("Differences beyond noise"));
+    assert!(after.contains("aria-label=\"Compared variants\"") && after.contains("Pareto front"), "{after}");
+    assert!(page.contains("&lt;img src=x onerror=") && !page.contains("<img src=x"), "{page}");
 }

@@ -17,6 +17,7 @@ use super::{ToolContext, ToolResult, define_tool};
 use crate::compare::view::{ComparisonOutcome, ComparisonView, Headline, ItemView, Row, verdict_rank};
 use crate::compare::{compare_reports, markdown};
 use crate::error::Error;
+use crate::formats::markdown::ranking_section;
 use crate::markdown::{code, sentence};
 use crate::mcp::past_runs::{LoadedRun, PastRuns, find_project};
 use crate::mcp::projects::Project;
@@ -24,6 +25,8 @@ use crate::mcp::view::{self, MAX_STRUCTURED, MAX_TEXT, keep_fitting, size, trunc
 
 pub const NAME: &str = "cobalt_compare";
 
+/// The maximum size of the ranking in the text, in bytes.
+const RANKING_TEXT: usize = 4_000;
 /// The maximum number of runs besides run A and run B.
 const MAX_OTHER_RUNS: usize = 6;
 /// The maximum number of regressed items, and of improved items.
@@ -138,9 +141,13 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
     let text = text(&view, &conclusion, &traffic, &comparison, &changed);
     let found: Vec<_> = [&base, &other].into_iter().chain(&others).collect();
     let choice_notes: Vec<_> = found.iter().filter_map(|found| found.note.clone()).collect();
-    let ranking = (!others.is_empty()).then(|| rank_reports(&found, past.prices()));
+    let mut left_out = Vec::new();
+    let ranking = (!others.is_empty())
+        .then(|| view::compact_ranking(rank_reports(&found, past.prices()), &mut left_out));
     let text = match &ranking {
-        Some(ranking) => view::ranking_text(ranking, MAX_TEXT / 2) + "\n" + &text,
+        Some(ranking) => {
+            view::first_lines(ranking_section(ranking).trim_start(), RANKING_TEXT) + "\n" + &text
+        }
         None => text,
     };
     let base_project = (base_project != project).then(|| (*base_project).clone());
@@ -148,7 +155,14 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
         base_project,
         base_traffic: base.report.summary.traffic.clone(),
         other_traffic: other.report.summary.traffic.clone(),
-        ..build_result((*project).clone(), (finding, conclusion), comparison, changed, choice_notes, ranking)
+        ..build_result(
+            (*project).clone(),
+            (finding, conclusion),
+            comparison,
+            changed,
+            choice_notes,
+            (ranking, left_out),
+        )
     };
     Ok(ToolResult { structured, text, is_error: false })
 }
@@ -175,11 +189,9 @@ fn build_result(
     mut comparison: Comparison,
     changed: ChangedItems,
     choice_notes: Vec<String>,
-    ranking: Option<Ranking>,
+    (ranking, mut left_out): (Option<Ranking>, Vec<String>),
 ) -> CompareResult {
-    let mut left_out = Vec::new();
     cut_lists(&mut comparison, &mut left_out);
-    let ranking = ranking.map(|ranking| view::compact_ranking(ranking, &mut left_out));
     let taken = size(&comparison) + size(&conclusion) + size(&ranking);
     let room = MAX_STRUCTURED.saturating_sub(taken + 2_000);
     let regressed_items = items(&changed.regressed, room / 3 * 2);

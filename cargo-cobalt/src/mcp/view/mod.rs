@@ -6,7 +6,7 @@
 //! | [`overview`] | a run without its items, cut to a byte budget |
 //! | [`mod@item`] | the query for items, and an item, cut to a byte budget |
 //! | [`traces`] | traces of items, in full or as outlines |
-//! | [`ranking`] | a ranking of runs, cut to a byte budget, and as Markdown |
+//! | [`ranking`] | a ranking of runs, cut to a byte budget |
 //! | [`truncate`] | truncation and size of texts and JSON |
 //! | [`mod@text`] | the run as Markdown |
 
@@ -21,7 +21,7 @@ mod traces;
 pub mod truncate;
 
 pub use item::{ItemQuery, ItemStatus, change};
-pub use ranking::{compact_ranking, ranking_text};
+pub use ranking::compact_ranking;
 pub use run::{ItemPage, MAX_STRUCTURED, OtherVariant, RunPage, item, item_keys, malformed_cursor, run};
 pub use text::{MAX_TEXT, first_lines, fit_lines, text, traffic};
 pub use truncate::{keep_fitting, size};
