@@ -659,6 +659,10 @@ export interface components {
             scores: {
                 [key: string]: components["schemas"]["ScoreStats"];
             };
+            /** @description Executions to which an evaluator does not apply, by its name. They are neither scores nor errors. */
+            notApplicable?: {
+                [key: string]: number;
+            };
             /**
              * Format: uint
              * @description Items with an output in every trial.
@@ -679,7 +683,7 @@ export interface components {
             timeouts: number;
             /**
              * Format: uint
-             * @description Evaluations without a score, over all executions.
+             * @description Evaluations that failed, over all executions.
              * @default 0
              */
             evalErrors: number;
@@ -771,6 +775,8 @@ export interface components {
             summaryErrors?: {
                 [key: string]: string;
             };
+            /** @description Statistics by fields of the items, in the order in which the experiment names the fields. */
+            groups?: components["schemas"]["FieldGroups"][];
         };
         /**
          * @description An evaluator's scores over all executions.
@@ -1065,6 +1071,97 @@ export interface components {
                 string,
                 number[]
             ][];
+        };
+        /** @description The groups of a field. */
+        FieldGroups: {
+            /**
+             * @description The field of the items, or a path such as `meta.category`.
+             * @default
+             */
+            field: string;
+            /**
+             * @description The groups, one for each value, at most 100, in the order of the first item of each.
+             * @default []
+             */
+            groups: components["schemas"]["GroupStats"][];
+            /**
+             * Format: uint
+             * @description The number of groups that are left out.
+             */
+            moreGroups?: number;
+        };
+        /** @description The statistics of the items with one value of a field. */
+        GroupStats: {
+            /**
+             * @description The value: a string as it is, any other as JSON, `(none)` if it is missing or null.
+             * @default
+             */
+            value: string;
+            /**
+             * Format: uint
+             * @description The number of items.
+             * @default 0
+             */
+            items: number;
+            /**
+             * Format: uint
+             * @description Items at or above every pass mark in every trial, without an error.
+             * @default 0
+             */
+            passedItems: number;
+            /**
+             * Format: uint
+             * @description Items in error: the agent or an evaluator failed.
+             * @default 0
+             */
+            failedItems: number;
+            /**
+             * @description Statistics of each evaluator that gave a score, by its name.
+             * @default {}
+             */
+            scores: {
+                [key: string]: components["schemas"]["GroupScore"];
+            };
+            /**
+             * Format: double
+             * @description The mean of the items' agent latencies, in milliseconds.
+             * @default 0
+             */
+            avgLatencyMs: number;
+            /**
+             * Format: double
+             * @description The mean of the agent's tokens over the items that report them; absent if an output reports none.
+             */
+            tokensPerItem?: number | null;
+            /**
+             * Format: double
+             * @description The mean of the agent cost in USD over the items that report it; absent if that of an output is unknown.
+             */
+            costPerItem?: number | null;
+        };
+        /** @description An evaluator's scores in a group. */
+        GroupScore: {
+            /**
+             * Format: double
+             * @description The mean.
+             * @default 0
+             */
+            avg: number;
+            /**
+             * Format: uint
+             * @description The number of scores.
+             * @default 0
+             */
+            count: number;
+            /** @description The 95% CI of the mean, as that of [`ScoreStats`]. Absent for a single item, and for items of a single cluster. */
+            ci95?: components["schemas"]["Interval"] | null;
+            /**
+             * Format: double
+             * @description The share of scores at or above the evaluator's pass mark.
+             */
+            passRate?: number | null;
+            /** @description The 95% CI of the pass rate, as that of [`ScoreStats`]. Absent for a single item, and for items of a single cluster. */
+            passRateCi95?: components["schemas"]["Interval"] | null;
         };
         /** @description The results of a run's thresholds. */
         CiStatus: {
@@ -1449,10 +1546,10 @@ export interface components {
         ScoredEvaluation: {
             /**
              * Format: double
-             * @description From 0 to 1; absent if the evaluator failed.
+             * @description From 0 to 1; absent if the evaluator failed or does not apply.
              */
             score?: number | null;
-            /** @description The reason for the score. */
+            /** @description The reason for the score, or why the evaluator does not apply. */
             reason?: string | null;
             /** @description The reasoning that led to the score. */
             chainOfThought?: string | null;
@@ -1462,7 +1559,7 @@ export interface components {
             };
             /** @description The models' usage and cost for it; absent if no model was called. */
             judge?: components["schemas"]["JudgeUsage"] | null;
-            /** @description Why there is no score. */
+            /** @description Why the evaluator failed. */
             error?: string | null;
             /** @description Whether the evaluator does not apply to the item; there is neither a score nor an error then. */
             notApplicable?: boolean;

@@ -73,7 +73,7 @@ export const ranking = (given: Partial<Ranking> = {}): Ranking => ({
     }),
     pair(1, 2, { base: 0.9, other: 0.89, difference: -0.01, verdict: 'within-noise' }),
   ],
-  recommendation: { best: 1, cheapest: 1, text: 'mini is the cheapest that is not worse than another.' },
+  recommendation: { best: 1, cheapest: 1, text: '`mini` is the cheapest that is not worse than another' },
   ...given,
 });
 

@@ -157,13 +157,27 @@ function Answer({ ranking, filter, name }: AnswerProps) {
   );
 }
 
+/** A sentence with names in backticks, which are emphasized. */
+function Sentence({ children }: { children: string }) {
+  return children.split('`').map((part, place) =>
+    place % 2 === 1 ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts are identified by their index
+      <strong key={place}>
+        <Text>{part}</Text>
+      </strong>
+    ) : (
+      part
+    ),
+  );
+}
+
 function Recommendation({ ranking: { recommendation, notes = [] } }: { ranking: Ranking }) {
   if (recommendation == null && notes.length === 0) return null;
   return (
     <Panel title="Result">
       {recommendation != null && (
         <p className="text-base [overflow-wrap:anywhere]">
-          <Text>{recommendation.text}</Text>
+          <Sentence>{recommendation.text}</Sentence>.
         </p>
       )}
       {notes.length > 0 && (

@@ -24,7 +24,9 @@ function draw(response: object, others: Record<string, object> = {}) {
 test('the sentence is on top, and each variant has its scores with CI, rank, cost and settings', async () => {
   draw(group());
   expect(await screen.findByRole('heading', { level: 1, name: 'Variants of qa' })).toBeVisible();
-  expect(screen.getByText('mini is the cheapest that is not worse than another.')).toBeVisible();
+  expect(screen.getByRole('region', { name: 'Result' })).toHaveTextContent(
+    'mini is the cheapest that is not worse than another.',
+  );
   const table = screen.getByRole('table', { name: /^Variants with scores/ });
   const row = within(table).getByRole('row', { name: /^mini/ });
   expect(within(row).getByRole('link', { name: 'mini' })).toHaveAttribute('href', '/runs/run-mini');

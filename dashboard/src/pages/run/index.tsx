@@ -15,6 +15,7 @@ import { useUrlParameters } from '../../lib/use-url-parameters';
 import { BaselineChange } from './baseline';
 import { ChartPanel } from './chart-panel';
 import { CustomMetrics } from './custom-metrics';
+import { Groups } from './groups';
 import type { ScoreRange } from './histogram';
 import { Items } from './items';
 import { parseFilter, rangeFilter, stateFilter } from './items/filter';
@@ -74,6 +75,7 @@ function Run({ overview }: { overview: Overview }) {
         <Scores overview={overview} onRange={showRange} />
         <Thresholds run={run} />
       </div>
+      <Groups run={run} />
       <CustomMetrics run={run} />
       <div className="grid gap-4 md:grid-cols-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
         <ChartPanel run={run} />

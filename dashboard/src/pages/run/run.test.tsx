@@ -219,6 +219,25 @@ describe('a run', () => {
     expect(screen.queryByText(/retried/)).toBeNull();
   });
 
+  test('groups of a field have their scores, and the worst is marked', async () => {
+    const given = (value: string, avg: number) => ({
+      value,
+      items: 6,
+      passedItems: 5,
+      failedItems: 0,
+      avgLatencyMs: 300,
+      scores: { correctness: { avg, count: 6, ci95: { low: avg - 0.1, high: avg + 0.1 }, passRate: 0.5 } },
+    });
+    const groups = [{ field: 'category', groups: [given('billing', 0.8), given('refunds', 0.4)] }];
+    const { summary } = report();
+    open({ run: report({ summary: { ...summary, groups, notApplicable: { correctness: 3 } } }) });
+    const table = await screen.findByRole('table', { name: 'Scores by category' });
+    const row = within(table).getByRole('row', { name: /^refunds/ });
+    expect(row).toHaveTextContent('5 of 60.400Worst0.300 to 0.500, pass rate 50%');
+    expect(within(table).getByRole('row', { name: /^billing/ })).not.toHaveTextContent('Worst');
+    expect(screen.getByText('3 n/a')).toBeVisible();
+  });
+
   test('one of a variant has its settings, and links to the other variants and to the group', async () => {
     const variant = {
       experiment: 'answers',

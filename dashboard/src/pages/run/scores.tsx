@@ -68,14 +68,23 @@ interface RowProps {
 function Row({ name, run, bins, onRange }: RowProps) {
   const stats = getOwn(run.summary.scores, name);
   const passMark = passMarkOf(run, name);
+  const notApplicable = getOwn(run.summary.notApplicable, name) ?? 0;
   return (
     <tr className="[&>*]:py-2.5">
       <th scope="row" className="max-w-48 text-left font-medium [overflow-wrap:anywhere]">
         <Text>{name}</Text>
+        {notApplicable > 0 && (
+          <span
+            className="block font-normal text-muted text-xs"
+            title="Evaluations of items to which the evaluator does not apply; they count neither as scores nor as errors"
+          >
+            {formatCount(notApplicable)} n/a
+          </span>
+        )}
       </th>
       {stats === undefined ? (
         <td colSpan={3} className="px-3 text-muted">
-          No scores yet, or all evaluations failed
+          {notApplicable > 0 ? 'No scores' : 'No scores yet, or all evaluations failed'}
         </td>
       ) : (
         <>
