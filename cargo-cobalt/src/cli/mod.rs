@@ -103,7 +103,9 @@ pub enum Command {
     /// Select a run by its ID prefix, by `latest` (`latest~1` is the run before it), by `NAME@latest` for the latest run of an
     /// experiment, by a result file, or by the git revision it ran on. `history` lists runs.
     ///
-    /// Exit codes: 0; 1 a run is worse (with --fail-on-regression); 2 invalid arguments; 3 a file could not be read; 4 no such
+    /// Three or more runs are ranked: which differences are beyond noise, and which run is the cheapest that is not worse.
+    ///
+    /// Exit codes: 0; 1 a run is worse than the first (with --fail-on-regression); 2 invalid arguments; 3 a file could not be read; 4 no such
     /// run, or no items in common.
     Compare(Compare),
     /// Export runs in another format

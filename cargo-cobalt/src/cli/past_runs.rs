@@ -62,8 +62,8 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run to compare against, then one or more runs to compare with it
-    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    /// The run to compare against, then the runs to compare with it, at most eight in all; or one variant, to compare all of its group
+    #[arg(value_name = "RUN", required = true, num_args = 1..=8)]
     pub runs: Vec<RunName>,
 
     /// Maximum number of items to show, largest changes first

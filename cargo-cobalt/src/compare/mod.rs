@@ -1,5 +1,6 @@
-//! `cargo cobalt compare`: which of two runs is better or worse, and in which items.
+//! `cargo cobalt compare`: which of two runs is better or worse, and in which items; or which of several runs is best.
 
+mod group;
 pub mod markdown;
 mod text;
 pub mod view;
@@ -16,26 +17,35 @@ use std::thread;
 use cobalt::command::config::Flags;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{self, Comparison, most_changed};
+use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{Measurements, Report};
+use cobalt_core::reporters::render_ranking;
 use cobalt_core::store::{read_measurements, read_report};
 use serde::Serialize;
 
 use crate::cli::Compare;
 use crate::config::settings;
 use crate::error::Error;
+use crate::formats::markdown::ranking_section;
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width, wrap_for_stdout};
 
 pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    let known = KnownRuns::open(settings.layout())?;
+    let mut found = known.resolve(&arguments.runs)?;
+    if let [run] = &*found {
+        found = group::runs_of_group(&known, run)?;
+    }
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprint_wrapped(&format!("note: {}", one_line(note)));
     }
     let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
     let runs = read_all(&paths, settings.prices())?;
     let compared = compare_runs(&runs, arguments.items)?;
-    let shown = show(&compared, arguments).map_err(Error::Print);
+    let is_ranked = runs.len() > 2 || arguments.runs.len() == 1;
+    let ranking = if is_ranked { rank_runs(&runs) } else { None };
+    let shown = show(&compared, ranking.as_ref(), arguments).map_err(Error::Print);
     // The exit code must be right even if the output is closed.
     if !arguments.fail_on_regression || !shown.as_ref().is_err_and(Error::is_broken_pipe) {
         shown?;
@@ -43,15 +53,23 @@ pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(if arguments.fail_on_regression { regression_exit_code(&compared) } else { ExitCode::SUCCESS })
 }
 
-/// Prints the comparisons in the requested format.
-fn show(compared: &[ComparedRuns], arguments: &Compare) -> io::Result<()> {
+/// Prints the comparisons in the requested format; of several runs, the ranking.
+fn show(compared: &[ComparedRuns], ranking: Option<&Ranking>, arguments: &Compare) -> io::Result<()> {
     #[derive(Serialize)]
     struct Comparisons<'a> {
         comparisons: &'a [ComparedRuns],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ranking: Option<&'a Ranking>,
     }
 
     if arguments.json {
-        print_json(&Comparisons { comparisons: compared })
+        print_json(&Comparisons { comparisons: compared, ranking })
+    } else if let Some(ranking) = ranking {
+        if arguments.markdown {
+            print(ranking_section(ranking).trim_start())
+        } else {
+            print(&wrap_for_stdout(&render_ranking(ranking, paint(&io::stdout()))))
+        }
     } else if arguments.markdown {
         print(&compared.iter().map(markdown::markdown).collect::<Vec<_>>().join("\n"))
     } else {
@@ -102,6 +120,14 @@ fn compare_runs(runs: &[LoadedRun], items: usize) -> Result<Vec<ComparedRuns>, E
         Ok(ComparedRuns { comparison, most_changed, is_without_outputs: reports.is_none() })
     };
     comparisons.into_iter().zip(others).map(with_items).collect()
+}
+
+/// Ranks the runs; `None` if one is a baseline file, which has no summary.
+fn rank_runs(runs: &[LoadedRun]) -> Option<Ranking> {
+    let inputs = runs.iter().map(|LoadedRun { measurements, report }| {
+        report.as_ref().map(|report| RankInput { report, measurements })
+    });
+    Some(rank(&inputs.collect::<Option<Vec<_>>>()?))
 }
 
 /// Fails if the runs have no items in common.

@@ -207,7 +207,8 @@ impl KnownRuns {
         ResolvedRun { note, ..self.resolved(run) }
     }
 
-    fn resolved(&self, run: &IndexedRun) -> ResolvedRun {
+    /// A run of the store.
+    pub fn resolved(&self, run: &IndexedRun) -> ResolvedRun {
         let path = self.results.join(&run.file);
         ResolvedRun { id: run.id.clone(), experiment: run.name.clone(), path, note: None }
     }

@@ -87,6 +87,51 @@ fn json_has_all_figures_and_the_outputs() {
     assert_eq!(changed[0]["base"]["evaluations"]["right"]["reason"], "it is worth 1");
 }
 
+/// Three variants of `desk`: one is as good as another at a fraction of the cost, one is worse.
+fn three_variants() -> Store {
+    let store = Store::new();
+    for (position, (variant, id, right, cost)) in [
+        ("large", "aaaaaaaaaaaa", ITEMS, 0.01),
+        ("mini", "bbbbbbbbbbbb", ITEMS - 1, 0.001),
+        ("nano", "cccccccccccc", 10, 0.0001),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        store.keep_variant(&Kept { id, right, ..Kept::default() }, variant, position, cost);
+    }
+    store
+}
+
+#[test]
+fn several_runs_are_ranked() {
+    let store = three_variants();
+    let runs = ["aaaa", "bbbb", "cccc"];
+    assert_printed!(store.compare(&runs, 0));
+    assert_printed!(store.compare(&[&runs[..], &["--markdown"]].concat(), 0));
+    let said = store.compare(&[&runs[..], &["--json"]].concat(), 0);
+    let json: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(json["comparisons"].as_array().unwrap().len(), 2);
+    let ranking = &json["ranking"];
+    assert_eq!((&ranking["experiment"], &ranking["group"]), (&json!("desk"), &json!("0123456789ab")));
+    let labels: Vec<_> = ranking["runs"].as_array().unwrap().iter().map(|run| &run["label"]).collect();
+    assert_eq!(labels, ["large", "mini", "nano"]);
+    assert_eq!(ranking["runs"][2]["scores"][0]["rank"], json!({ "best": 3, "worst": 3 }));
+    assert_printed!(store.compare(&[&runs[..], &["--fail-on-regression"]].concat(), 1));
+}
+
+#[test]
+fn one_variant_is_compared_with_all_of_its_group() {
+    let store = three_variants();
+    store.keep(&Kept { id: "dddddddddddd", day: 4, name: "desk::mini", ..Kept::default() });
+    let all = store.compare(&["aaaa", "bbbb", "cccc"], 0).stdout;
+    for variant in ["aaaa", "bbbb", "cccc", "desk@latest"] {
+        assert_eq!(store.compare(&[variant], 0).stdout, all, "{variant}");
+    }
+    assert_printed!(store.compare(&["dddd"], 4));
+    assert_printed!(store.compare(&["aaaa"; 9], 2));
+}
+
 #[test]
 fn markdown_keeps_foreign_texts_in_code() {
     let store = Store::with_a_drop();

@@ -113,9 +113,12 @@ impl Store {
             "experiment": "desk", "name": variant, "group": "ffff00001111", "position": position, "isDefault": position == 0,
             "settings": { "model": format!("model-{variant}") },
         });
-        let average = run.right as f64 / ITEMS as f64;
-        report["summary"]["scores"] =
-            json!({ "right": { "avg": average, "min": 0, "max": 1, "count": ITEMS, "passRate": average } });
+        let mean = run.right as f64 / ITEMS as f64;
+        report["summary"]["scores"]["right"] = json!({
+            "avg": mean, "min": 0.0, "max": 1.0, "p50": 1.0, "p95": 1.0, "p99": 1.0, "count": ITEMS, "passRate": mean,
+            "ci95": { "low": mean - 0.1, "high": mean + 0.05 },
+        });
+        report["summary"]["passedItems"] = run.right.into();
         for item in report["items"].as_array_mut().unwrap() {
             item["output"]["metadata"] = json!({ "cost": cost });
         }
