@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::command::program;
+use crate::mcp::assistant::Assistant;
 use crate::project::{ProgramOutput, Project};
 
 const SOURCE: &str = include_str!("fixture/scored.rs");
@@ -185,5 +186,16 @@ fn cargo_test_scores_the_run_that_a_variable_names() {
     );
     ProgramOutput::by(&mut test("nosuchrun"), 3)
         .stderr_has("run `nosuchrun` cannot be scored: there is no such run here");
+    assert_eq!(project.read("calls"), calls, "the agent was called");
+}
+
+#[test]
+fn an_assistant_scores_a_run_again() {
+    let (project, original) = with_run();
+    change_evaluator(&project);
+    let calls = project.read("calls");
+    let mut assistant = Assistant::of(&project);
+    let ran = assistant.call("cobalt_run", json!({ "score": "latest", "evaluators": ["short"] }));
+    assert_eq!(ran["runs"][0]["rescored"]["run"], original["id"], "{ran}");
     assert_eq!(project.read("calls"), calls, "the agent was called");
 }

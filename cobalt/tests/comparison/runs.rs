@@ -24,6 +24,7 @@ pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
         failed: false,
         replayed: false,
         replayed_in_part: false,
+        outputs_of: None,
         evaluators: vec![evaluator("correct")],
         metrics: BTreeMap::new(),
         items,

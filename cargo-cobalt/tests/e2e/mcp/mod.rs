@@ -1,6 +1,6 @@
 //! `cargo cobalt mcp`: the MCP server over stdin and stdout.
 
-mod assistant;
+pub(crate) mod assistant;
 mod cancel;
 mod changes;
 mod compare;

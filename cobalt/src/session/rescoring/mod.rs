@@ -84,7 +84,7 @@ impl Rescoring {
         }
         let rescoring = Self {
             origin: Rescored { run, timestamp, scores_of, evaluators, notes },
-            variant: report.variant.map(in_new_group),
+            variant: report.variant.map(|variant| Box::new(in_new_group(*variant))),
             git: report.git,
             sources: report.sources,
             dataset: summary,
@@ -213,10 +213,10 @@ fn without_spending(trial: Execution) -> Execution {
 }
 
 /// The variant of a run that is scored again: those of one process belong together.
-fn in_new_group(variant: Box<RunVariant>) -> Box<RunVariant> {
+fn in_new_group(variant: RunVariant) -> RunVariant {
     static PROCESS: LazyLock<String> = LazyLock::new(new_run_id);
     let group = derive_id(&[variant.group.clone(), PROCESS.clone()]);
-    Box::new(RunVariant { group, ..*variant })
+    RunVariant { group, ..variant }
 }
 
 /// The evaluators that a plan needs, each with its place.

@@ -43,6 +43,11 @@ pub struct Arguments {
     runs: Option<u32>,
     /// Resume an interrupted run: its ID, or `latest` for the newest one. Finished items are not run again.
     resume: Option<String>,
+    /// Score the stored outputs of a finished run with the current evaluators, without calling the agent: its ID, or `latest`. Only
+    /// judges cost money. Use it after changing an evaluator.
+    score: Option<String>,
+    /// With `score`: the evaluators to run; the other scores are copied. Empty means all.
+    evaluators: Option<Vec<String>>,
     /// Re-fetch remote datasets instead of using cached copies.
     #[serde(default)]
     refresh: bool,
@@ -55,6 +60,23 @@ impl Arguments {
     /// Rejects contradictory arguments.
     fn check(&self) -> Result<(), Error> {
         fetch_flags(self.refresh, self.offline)?;
+        if self.score.is_none() && self.evaluators.is_some() {
+            return Err(Error::Arguments("`evaluators` needs `score`, the run to score".to_owned()));
+        }
+        let others = [
+            ("file", self.file.is_some()),
+            ("filter", self.filter.is_some()),
+            ("experiments", self.experiments.is_some()),
+            ("runs", self.runs.is_some()),
+            ("resume", self.resume.is_some()),
+        ];
+        if self.score.is_some()
+            && let Some((other, _)) = others.into_iter().find(|(_, is_set)| *is_set)
+        {
+            return Err(Error::Arguments(format!(
+                "`score` cannot be combined with `{other}`: all stored outputs of a run are scored; omit one of them"
+            )));
+        }
         if self.refresh && self.resume.is_some() {
             return Err(Error::Arguments(
                 "`refresh` cannot be combined with `resume`: a resumed run uses its original data; omit one of them"
@@ -72,7 +94,9 @@ impl Arguments {
 
     /// The arguments for `cargo cobalt`. Values follow `=`, as they may start with a dash.
     fn command(&self, project: &Project) -> Result<Vec<String>, Error> {
-        let mut command = ["run", "--reporter=json", "--message-format=json"].map(str::to_owned).to_vec();
+        let name = if self.score.is_some() { "score" } else { "run" };
+        let mut command = [name, "--reporter=json", "--message-format=json"].map(str::to_owned).to_vec();
+        command.extend(self.evaluators.iter().flatten().map(|name| format!("--evaluator={name}")));
         if let Some(file) = &self.file {
             let file = paths::resolve_existing(project, "file", file)?;
             command.push(format!("--file={}", file.display()));
@@ -83,6 +107,7 @@ impl Arguments {
         command.extend(self.runs.map(|runs| format!("--runs={runs}")));
         command.extend(fetch_flags(self.refresh, self.offline)?);
         command.extend(self.resume.iter().map(|id| format!("--resume={id}")));
+        command.extend(self.score.iter().flat_map(|run| ["--".to_owned(), run.clone()]));
         Ok(command)
     }
 }
@@ -106,7 +131,7 @@ pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolRes
     let waits = format!("waiting for another run of {}, then building it", project.name);
     let _turn =
         call.commands.lock_project(&project, &call.context.ct, progress.report(0, None, &waits)).await?;
-    let arguments = resolve_resume(&project, arguments)?;
+    let arguments = resolve_score(&project, resolve_resume(&project, arguments)?)?;
     progress.report(0, None, &format!("building {}", project.name)).await;
     let outcome = run(call, &project, &arguments.command(&project)?, &mut progress).await?;
     let outcome = match &arguments.file {
@@ -126,6 +151,19 @@ fn resolve_resume(project: &Project, mut arguments: Arguments) -> Result<Argumen
         let ids: Result<Vec<_>, _> =
             resume.split(',').map(|name| resolve_interrupted(&past, name.trim())).collect();
         *resume = ids?.join(",");
+    }
+    Ok(arguments)
+}
+
+/// Replaces the name of the run to score with its ID. Only a finished run has all outputs.
+fn resolve_score(project: &Project, mut arguments: Arguments) -> Result<Arguments, Error> {
+    if let Some(score) = &mut arguments.score {
+        let found = PastRuns::open(project)?.find(score)?;
+        let id = found.report.id.clone();
+        if found.state != State::Finished {
+            return Err(Error::Arguments(format!("`score`: run `{id}` has not finished; `resume` it first")));
+        }
+        *score = id;
     }
     Ok(arguments)
 }
