@@ -63,7 +63,9 @@ pub enum Command {
     /// For changed and new evaluators. The result is a new run that names its origin; only judges cost money. Select a run as for
     /// `compare`. Items are matched with the dataset by key: corrected expectations count.
     ///
-    /// Exit codes: as for `run`; 4 also if there is no such run.
+    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the project could not be
+    /// built or configured, outputs could not be scored, or results could not be saved; 4 no such run or experiment; 5 the budget
+    /// (--max-cost) is used up; 130 interrupted by Ctrl-C.
     Score(Score),
     /// Re-run affected experiments whenever sources or data change
     ///
