@@ -33,6 +33,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "targets [\"*\"] default",
         "evaluators [] default",
         "thresholds [\"score.avg >= 0.5\"] cobalt.toml:2",
+        "group-by [] default",
         "storage.dir \"/kept\" COBALT_DIR",
         "storage.results \"/kept/results\" COBALT_DIR",
         "storage.history \"/kept/history.db\" COBALT_DIR",

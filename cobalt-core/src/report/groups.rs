@@ -232,3 +232,168 @@ fn group_value(path: &FieldPath, item: &Item) -> String {
 fn mean(values: &[f64]) -> Option<f64> {
     describe(values).map(|stats| stats.mean)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::item::Output;
+    use crate::prices::PriceTable;
+    use crate::report::threshold::Category;
+    use crate::report::{Execution, RunMetrics, ScoredEvaluation, Summary, WorstOf, group_metric};
+
+    /// A score; `None` where the evaluator does not apply.
+    fn item(index: usize, fields: Value, score: Option<f64>) -> ItemResult {
+        let Value::Object(input) = fields else { unreachable!() };
+        let evaluation = ScoredEvaluation { score, not_applicable: score.is_none(), ..Default::default() };
+        let run = Execution {
+            output: Some(Output::new("").tokens(10, index as u64)),
+            latency_ms: index as f64,
+            evaluations: [("e".into(), evaluation)].into_iter().collect(),
+            ..Execution::default()
+        };
+        let passed = score.is_none_or(|score| score >= 0.5);
+        ItemResult { index, key: index.to_string(), input: Arc::new(input), passed, runs: vec![run] }
+    }
+
+    fn metrics<'a>(items: &'a [ItemResult], field: &str) -> RunMetrics<'a> {
+        RunMetrics::gather_by(items, &[("e", 0.5)], &[field.to_owned()], &PriceTable::default())
+    }
+
+    fn summary(items: &[ItemResult], field: &str) -> Summary {
+        metrics(items, field).summary(std::time::Duration::ZERO)
+    }
+
+    fn groups(items: &[ItemResult], field: &str) -> Vec<GroupStats> {
+        summary(items, field).groups.remove(0).groups
+    }
+
+    #[test]
+    fn groups_come_in_the_order_of_their_first_items_with_their_values_as_text() {
+        let values = [json!("b"), json!(null), json!(3), json!("a"), json!({ "x": [1] }), json!("b")];
+        let items: Vec<_> = { values.into_iter().enumerate() }
+            .map(|(index, value)| item(index, json!({ "meta": { "kind": value } }), Some(1.0)))
+            .collect();
+        let found = groups(&items, "meta.kind");
+        let found: Vec<_> = found.iter().map(|group| (&*group.value, group.items)).collect();
+        assert_eq!(found, [("b", 2), (NO_VALUE, 1), ("3", 1), ("a", 1), (r#"{"x":[1]}"#, 1)]);
+    }
+
+    #[test]
+    fn a_group_has_its_own_counts_scores_latency_and_usage() {
+        let items = [
+            item(0, json!({ "c": "x" }), Some(1.0)),
+            item(1, json!({ "c": "y" }), Some(1.0)),
+            item(2, json!({ "c": "x" }), Some(0.0)),
+            item(4, json!({ "c": "x" }), None),
+        ];
+        let group = &groups(&items, "c")[0];
+        assert_eq!((group.items, group.passed_items, group.failed_items), (3, 2, 0));
+        assert_eq!(
+            (group.avg_latency_ms, group.tokens_per_item, group.cost_per_item),
+            (2.0, Some(12.0), None)
+        );
+        let score = &group.scores["e"];
+        assert_eq!((score.avg, score.count, score.pass_rate), (0.5, 2, Some(0.5)));
+    }
+
+    #[test]
+    fn a_group_has_the_interval_of_a_run_of_its_items_alone() {
+        let of = |count: usize| -> Vec<_> {
+            (0..count).map(|index| item(index, json!({ "c": "x" }), Some((index % 4) as f64 / 4.0))).collect()
+        };
+        for count in [2, 5, 40] {
+            let (small, alone) = (
+                of(count),
+                RunMetrics::gather(&of(count), &[("e", 0.5)], &PriceTable::default())
+                    .summary(std::time::Duration::ZERO),
+            );
+            let (group, alone) = (&groups(&small, "c")[0].scores["e"], &alone.scores["e"]);
+            assert_eq!((group.ci95, group.pass_rate_ci95), (alone.ci95, alone.pass_rate_ci95), "{count}");
+            assert!(group.ci95.is_some());
+        }
+        let width = |count| groups(&of(count), "c")[0].scores["e"].ci95.map(|ci| ci.high - ci.low).unwrap();
+        assert!(width(4) > 2.0 * width(40), "a small group has a wide interval");
+    }
+
+    #[test]
+    fn a_group_of_one_item_or_one_cluster_has_no_interval() {
+        let one = groups(&[item(0, json!({ "c": "x" }), Some(1.0))], "c").remove(0);
+        assert_eq!((one.scores["e"].ci95, one.scores["e"].pass_rate_ci95), (None, None));
+        let cluster = |index: usize, name: &str| {
+            item(index, json!({ "c": "x", "cluster": name }), Some((index % 2) as f64))
+        };
+        let same: Vec<_> = (0..6).map(|index| cluster(index, "page")).collect();
+        let same = groups(&same, "c").remove(0);
+        assert_eq!((same.scores["e"].count, same.scores["e"].ci95), (6, None));
+        let correlated: Vec<_> = (0..12)
+            .map(|index| {
+                item(index, json!({ "c": "x", "cluster": index / 4 }), Some(f64::from(u8::from(index < 4))))
+            })
+            .collect();
+        let independent: Vec<_> = (0..12)
+            .map(|index| item(index, json!({ "c": "x" }), Some(f64::from(u8::from(index < 4)))))
+            .collect();
+        let width = |items: &[ItemResult]| groups(items, "c")[0].scores["e"].ci95.map(|ci| ci.high - ci.low);
+        assert!(width(&correlated).unwrap() > width(&independent).unwrap());
+    }
+
+    #[test]
+    fn at_most_100_groups_are_listed_and_the_others_counted() {
+        let items: Vec<_> = (0..103).map(|index| item(index, json!({ "c": index }), Some(1.0))).collect();
+        let field = summary(&items, "c").groups.remove(0);
+        assert_eq!((field.groups.len(), field.more_groups, &*field.groups[99].value), (100, 3, "99"));
+    }
+
+    #[test]
+    fn what_does_not_apply_is_counted_and_is_neither_a_score_nor_an_error() {
+        let items = [Some(0.5), None, None].map(|score| item(0, json!({}), score));
+        let found = summary(&items, "c");
+        assert_eq!((found.eval_errors, found.not_applicable["e"], found.scores["e"].count), (0, 2, 1));
+        let none = [None, None].map(|score| item(0, json!({}), score));
+        let found = summary(&none, "c");
+        assert_eq!((found.scores.len(), found.not_applicable["e"]), (0, 2));
+        assert!(found.groups[0].groups[0].scores.is_empty());
+    }
+
+    #[test]
+    fn the_worst_group_is_measured_and_named_with_its_size() {
+        let scores = [("a", 1.0), ("a", 0.5), ("b", 0.25), ("b", 0.75), ("b", 0.5), ("c", 0.75)];
+        let mut items: Vec<_> = { scores.into_iter().enumerate() }
+            .map(|(index, (group, score))| item(index, json!({ "c": group }), Some(score)))
+            .collect();
+        items.push(item(6, json!({ "c": "unscored" }), None));
+        let metrics = metrics(&items, "c");
+        let of = |metric| group_metric(&Category::Evaluator("e".to_owned()), "c", metric, &metrics);
+        let worst = of(WorstOf::Avg).unwrap();
+        assert_eq!(worst, (0.5, "the lowest of 3 groups is `b` (3 items, 95% CI 0.000 to 1.000)".to_owned()));
+        assert_eq!(of(WorstOf::PassRate(Some(0.75))).unwrap().0, 1.0 / 3.0);
+        assert_eq!(of(WorstOf::PassRate(None)).unwrap().0, 2.0 / 3.0);
+        let highest = of(WorstOf::MaxAvg).unwrap();
+        assert_eq!(highest.0, 0.75);
+        let latency = group_metric(&Category::Latency, "c", WorstOf::MaxAvg, &metrics).unwrap();
+        assert_eq!(
+            latency,
+            (6.0, "the highest of 4 groups is `unscored` (1 item, too few for a CI)".to_owned())
+        );
+        assert_eq!(group_metric(&Category::Score, "c", WorstOf::Avg, &metrics).unwrap(), worst);
+    }
+
+    #[test]
+    fn what_cannot_be_measured_by_group_says_why() {
+        let items = [None, None].map(|score| item(0, json!({ "c": "x" }), score));
+        let (metrics, missing) = (metrics(&items, "c"), metrics(&items, "kind"));
+        let why = |category: Category, by: &str, of: &RunMetrics<'_>| {
+            group_metric(&category, by, WorstOf::Avg, of).unwrap_err()
+        };
+        let e = || Category::Evaluator("e".to_owned());
+        assert_eq!(why(e(), "c", &metrics), "`e` applied to none of the 2 items");
+        assert_eq!(why(e(), "kind", &missing), "no item has the field `kind`");
+        assert_eq!(why(e(), "other", &metrics), "the run has no groups by `other`");
+        let cost = why(Category::Cost, "c", &metrics);
+        assert!(cost.starts_with("not every output reports its cost in 1 group by `c` (`x`)"), "{cost}");
+    }
+}

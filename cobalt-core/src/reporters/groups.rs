@@ -162,3 +162,35 @@ pub fn render_groups(report: &Report, paint: Style) -> String {
     let _ = group_tables(report).iter().try_for_each(|table| table.write(&mut text, paint));
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_table_has_each_mean_with_its_interval_and_marks_the_lowest() {
+        let group = |value: &str, items: usize, score: serde_json::Value| json!({ "value": value, "items": items, "passedItems": 0, "failedItems": 0, "avgLatencyMs": 1, "scores": score });
+        let report: Report = serde_json::from_value(json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z",
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right", "cites", "never"] },
+            "summary": { "groups": [{ "field": "category", "moreGroups": 2, "groups": [
+                group("billing", 1200, json!({
+                    "right": { "avg": 0.9, "count": 1200, "ci95": { "low": 0.88, "high": 0.92 }, "passRate": 0.95 },
+                    "cites": { "avg": 1.0, "count": 3, "passRate": 1.0 },
+                })),
+                group("(none)", 1, json!({ "right": { "avg": 0.25, "count": 1, "passRate": 0.0 } })),
+            ] }] },
+        }))
+        .unwrap();
+        let expected = [
+            "  by category: mean (95% CI); ↓ lowest mean",
+            "    group    items                right  pass rate  cites  pass rate",
+            "    billing  1,200  0.900 (0.880–0.920)        95%  1.000       100%",
+            "    (none)       1               0.250↓         0%    n/a",
+            "    and 2 more groups",
+        ];
+        assert_eq!(render_groups(&report, Style::Plain).lines().collect::<Vec<_>>(), expected);
+    }
+}

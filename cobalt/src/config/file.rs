@@ -27,8 +27,8 @@ use super::webhooks::WebhookConfig;
 use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::non_empty_list;
 use crate::settings::{
-    AgeOrOff, DurationValue, PositiveInt, TargetPattern, ThresholdExpr, VariableName, VariableValue,
-    threshold_list,
+    AgeOrOff, DurationValue, FieldNames, PositiveInt, TargetPattern, ThresholdExpr, VariableName,
+    VariableValue, threshold_list,
 };
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
@@ -55,6 +55,8 @@ pub struct ConfigFile {
     /// Thresholds of experiments that declare none. Such an experiment is then no longer strict by default.
     #[serde(default, deserialize_with = "threshold_list")]
     pub(super) thresholds: Option<Vec<ThresholdExpr>>,
+    /// The field of the items, or the list of fields, by which the statistics of experiments that name none are grouped.
+    pub(super) group_by: Option<FieldNames>,
     /// Where runs are stored. Relative paths start at the workspace root.
     pub(super) storage: Option<Storage>,
     /// Default model of judges, and how to call it.

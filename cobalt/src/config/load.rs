@@ -26,8 +26,8 @@ use super::variants::VariantSelection;
 use crate::budget::shared_ledger;
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::settings::{
-    Age, AgeOrOff, DEFAULT_TIMEOUT, DurationValue, PositiveInt, TargetPattern, ThresholdExpr, VariableName,
-    VariableValue,
+    Age, AgeOrOff, DEFAULT_TIMEOUT, DurationValue, FieldNames, PositiveInt, TargetPattern, ThresholdExpr,
+    VariableName, VariableValue,
 };
 
 /// The default maximum of items in parallel.
@@ -148,6 +148,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             targets,
             evaluators,
             thresholds,
+            group_by,
             storage,
             judge,
             embedding,
@@ -171,6 +172,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let targets = self.or_default("targets", targets, || vec![TargetPattern::any()]);
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
+        let group_by = self.or_default("group-by", group_by, || FieldNames(Vec::new()));
         let layout = self.layout(storage.unwrap_or_default());
         let reporters = self.reporters(reporters, &layout);
         let models = self.models(
@@ -217,6 +219,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             targets,
             evaluators: evaluators.into_iter().zip(places).collect(),
             thresholds: self.located_thresholds("thresholds", thresholds),
+            group_by: group_by.0,
             additional_thresholds: self
                 .located_thresholds("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,

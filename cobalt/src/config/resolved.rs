@@ -52,6 +52,7 @@ pub struct Config {
     pub(super) targets: Vec<TargetPattern>,
     pub(super) evaluators: Vec<(EvaluatorEntry, Location)>,
     pub(super) thresholds: Vec<Threshold>,
+    pub(super) group_by: Vec<String>,
     /// Those of `[ci]`, if active.
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
@@ -315,6 +316,11 @@ impl Config {
     /// The thresholds of an experiment that declares none.
     pub(crate) fn thresholds(&self) -> &[Threshold] {
         &self.thresholds
+    }
+
+    /// The fields by which the statistics of an experiment that names none are grouped.
+    pub(crate) fn group_by(&self) -> &[String] {
+        &self.group_by
     }
 
     /// Additional thresholds for every experiment.

@@ -206,7 +206,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         default_variant: _,
         variant_check: _,
         variant,
-        group_by,
+        mut group_by,
         strict,
         recordings,
         ignore_without: _,
@@ -216,6 +216,9 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     let refused = |problem| Error::Definition { experiment: name.clone(), problem };
     if evaluators.is_empty() {
         evaluators = config.evaluators().map_err(|error| refused(error.to_string()))?;
+    }
+    if group_by.is_empty() {
+        group_by = config.group_by().to_vec();
     }
     let of_all = |thresholds: &[Threshold]| of_variant(thresholds, variant.as_ref());
     let mut thresholds = if thresholds.is_empty() { of_all(config.thresholds()) } else { thresholds };

@@ -1,11 +1,13 @@
 //! Building blocks of configuration tables: validated single values, and tables whose keys depend on a `type`.
 
+mod field_names;
 mod named_choices;
 #[cfg(feature = "schema")]
 mod schema;
 mod table;
 mod values;
 
+pub(crate) use field_names::FieldNames;
 #[cfg(test)]
 pub(crate) use named_choices::assert_round_trip;
 pub(crate) use named_choices::{NamedChoice, named_choices};

@@ -131,7 +131,7 @@ impl GroupValue<'_> {
     fn describe(&self, category: &Category, extreme: &str, groups: usize) -> String {
         let Self { group, items, ci95, .. } = self;
         let shown = |value: f64| match category {
-            category if category.is_score() => format_decimal(value, 3),
+            category if category.is_score() => format!("{value:.3}"),
             Category::Cost => {
                 format!("${}", group_decimal(&format_decimal(value, significant_decimals(value))))
             }

@@ -34,6 +34,7 @@ fn every_key_says_what_it_expects() {
             "targets = []",
             "evaluators = 3",
             "thresholds = [3]",
+            "group-by = 3",
             "storage.dir = 3",
             "storage.results = []",
             "storage.history = true",

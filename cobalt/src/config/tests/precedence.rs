@@ -96,6 +96,7 @@ fn each_setting_tells_where_it_comes_from() {
             "cobalt.toml:7",
         ),
         ("thresholds", json!(["latency.p95 <= 5s"]), "cobalt.toml:2"),
+        ("group-by", json!([]), "default"),
         ("storage.dir", root("out"), "cobalt.toml:5"),
         ("storage.results", root("out/results"), "cobalt.toml:5"),
         ("storage.history", root("out/history.db"), "cobalt.toml:5"),
@@ -261,5 +262,18 @@ fn a_run_to_score_is_scored_as_a_whole() {
         let project = Project::new().variable("COBALT_SCORE", "3f2a").variable(name, value);
         let error = project.try_load().unwrap_err().to_string();
         assert!(error.contains(&format!("cannot combine COBALT_SCORE with {name}")), "{error}");
+    }
+}
+
+#[test]
+fn statistics_are_grouped_by_a_field_or_a_list_of_fields() {
+    for (written, expected) in [
+        ("\" category \"", json!(["category"])),
+        ("[\"meta.kind\", \"language\", \"meta.kind\"]", json!(["meta.kind", "language"])),
+        ("[]", json!([])),
+    ] {
+        let config = Project::with(&format!("group-by = {written}\n")).load();
+        assert_eq!(setting(&config, "group-by"), (expected.clone(), "cobalt.toml:1".to_owned()));
+        assert_eq!(json!(config.group_by()), expected);
     }
 }
