@@ -13,6 +13,7 @@ mod failures;
 mod fetched;
 mod files;
 mod gates;
+mod groups;
 mod judges;
 mod keys;
 mod kill_and_resume;

@@ -272,6 +272,32 @@ mod tests {
     }
 
     #[test]
+    fn a_program_may_say_that_it_does_not_apply() {
+        let answer =
+            r#"{"notApplicable": true, "reason": "no list asked", "metadata": {"n": 2}, "score": null}"#;
+        assert_eq!(score(answer).unwrap(), Score::not_applicable("no list asked").metadata("n", 2));
+        let without_reason = score(r#"{"notApplicable": true}"#).unwrap();
+        assert!(!without_reason.is_applicable() && without_reason.why().is_none());
+        assert_eq!(score(r#"{"notApplicable": false, "score": 1}"#).unwrap(), Score::new(1.0));
+        for (answer, part) in [
+            (
+                r#"{"notApplicable": true, "score": 1}"#,
+                "has `notApplicable` and the `score` `1`; leave out one",
+            ),
+            (
+                r#"{"notApplicable": "no list"}"#,
+                "`notApplicable` of the program's answer is `\"no list\"`, not true or false",
+            ),
+            (r#"{"notApplicable": false}"#, "the `score` of the program's answer is `null`"),
+            (r#"{"notApplicable": true, "error": "down"}"#, "reported an error: down"),
+        ] {
+            let error = score(answer).unwrap_err();
+            assert!(error.replace("\\\"", "\"").contains(part), "{error}");
+        }
+        assert!(refused(r#"{"notAplicable": true}"#).ends_with("did you mean `notApplicable`?"));
+    }
+
+    #[test]
     fn an_error_is_no_score() {
         let error = "the program reported an error: the model is down";
         for answer in [r#"{"error": "the model is down"}"#, r#"{"score": 1, "error": "the model is down"}"#] {
