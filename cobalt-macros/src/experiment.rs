@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
-use crate::variants::{self, Variants};
+use crate::variants::Variants;
 
 const KEYS: [&str; 17] = [
     "dataset",
@@ -49,7 +49,6 @@ struct Experiment {
     evaluators: Evaluators,
     thresholds: Vec<Threshold>,
     summaries: Summaries,
-    variants: Variants,
     /// Builder calls, each with its span: `.runs(3)`.
     calls: Vec<TokenStream>,
     form: AgentSignature,
@@ -60,12 +59,18 @@ struct Experiment {
 /// The agent's signature.
 struct AgentSignature {
     item: Option<Type>,
-    /// The parameter for the variant's settings, and whether it is a reference.
-    variant: Option<(Type, bool)>,
-    /// The span of the context parameter.
-    context: Option<Span>,
+    variant: Option<VariantParameter>,
+    /// The type of the context parameter, and whether it is written as `Context`.
+    context: Option<(Type, bool)>,
     /// The span of the return type.
     output: Span,
+}
+
+/// The parameter for the settings of the variant.
+struct VariantParameter {
+    /// The type without `&`.
+    ty: Type,
+    by_reference: bool,
 }
 
 /// Expands to the function and its registration, or to the errors.
@@ -93,10 +98,11 @@ impl Experiment {
         }
         let library = Library::parse(&settings, errors);
         let evaluators = parse_evaluators(&settings, &library, errors);
+        let variants = Variants::parse(&settings, &library, errors);
         let thresholds = match settings.get("thresholds") {
             Some((key, value)) => {
                 let list = evaluators::elements(key, value, errors).unwrap_or_default();
-                thresholds::parse(&list, &evaluators, errors)
+                thresholds::parse(&list, &evaluators, &variants.known, errors)
             }
             None => Vec::new(),
         };
@@ -106,15 +112,11 @@ impl Experiment {
             }
             None => Summaries::default(),
         };
-        let variants = Variants::parse(&settings, errors);
-        for (name, tokens) in thresholds.iter().flat_map(Threshold::variants) {
-            variants.check(name, tokens, errors);
-        }
         let mut calls = builder_calls(&settings, errors);
-        calls.extend(variants::default_variant(&settings, &variants, errors));
+        calls.extend(variants.calls.iter().cloned());
         let name = settings.name("an experiment", errors);
         let function = function?;
-        let form = AgentSignature::parse(&function, &library, variants.exist(), errors);
+        let form = AgentSignature::parse(&function, variants.are_declared(), &library, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
         let records = settings.get("record").map(|(_, value)| match value {
@@ -129,7 +131,6 @@ impl Experiment {
             evaluators,
             thresholds,
             summaries,
-            variants,
             calls,
             form,
             records,
@@ -209,13 +210,13 @@ impl Experiment {
     /// The body of the function that configures the builder.
     fn define(&self, experiment: &Ident) -> TokenStream {
         let evaluators = self.evaluators.expand(experiment);
-        let calls = self.calls.iter().cloned().chain(self.variants.calls(&self.library));
+        let calls = &self.calls;
         let thresholds = self.thresholds.iter().map(|threshold| threshold.expand(&self.evaluators));
         let summaries = self.summaries.expand(experiment, &self.library);
-        let variant_type = self.form.variant.as_ref().map(|(ty, _)| {
-            let span = generated_span(ty.span());
+        let variant_type = self.form.variant.as_ref().map(|VariantParameter { ty, .. }| {
+            let place = generated_span(ty.span());
             let library = self.library.at(ty.span());
-            quote_spanned!(span=> let #experiment = #library::private::with_variant_type::<#ty>(#experiment);)
+            quote_spanned!(place=> let #experiment = #library::private::with_variant_type::<#ty>(#experiment);)
         });
         let bind = self.bind(experiment);
         quote! {
@@ -237,29 +238,37 @@ impl Experiment {
             let library = self.library.at(ty.span());
             quote_spanned!(generated_span(ty.span())=> #library::private::item::<#ty>(&#context)?)
         });
-        let (variant, variant_argument) = match &self.form.variant {
-            Some((ty, is_reference)) => {
-                let span = generated_span(ty.span());
-                let (library, name) = (self.library.at(ty.span()), Ident::new("__cobalt_variant", span));
-                let argument =
-                    if *is_reference { quote_spanned!(span=> &#name) } else { name.to_token_stream() };
-                (
-                    quote_spanned!(span=> let #name = #library::private::variant::<#ty>(&#context)?;),
-                    Some(argument),
-                )
+        let (variant_binding, variant) = match &self.form.variant {
+            Some(VariantParameter { ty, by_reference }) => {
+                let place = generated_span(ty.span());
+                let library = self.library.at(ty.span());
+                let value = quote_spanned!(place=> #library::private::variant::<#ty>(&#context)?);
+                let name = Ident::new("__cobalt_variant", place);
+                match by_reference {
+                    true => (
+                        Some(quote_spanned!(place=> let #name = #value;)),
+                        Some(quote_spanned!(place=> &#name)),
+                    ),
+                    false => (None, Some(value)),
+                }
             }
-            None => (TokenStream::new(), None),
+            None => (None, None),
         };
-        let taken = self
-            .form
-            .context
-            .map(|place| Ident::new("__cobalt_context", generated_span(place)).to_token_stream());
-        let arguments = item.into_iter().chain(variant_argument).chain(taken);
+        let taken = self.form.context.as_ref().map(|(ty, is_named)| {
+            let place = generated_span(ty.span());
+            let context = Ident::new("__cobalt_context", place);
+            let library = self.library.at(place);
+            match is_named {
+                true => context.to_token_stream(),
+                false => quote_spanned!(place=> #library::private::context::<#ty>(#context)),
+            }
+        });
+        let arguments = item.into_iter().chain(variant).chain(taken);
         let output = generated_span(self.form.output);
         let awaited = function::is_async(&self.function).then(|| quote_spanned!(span=> .await));
         let result = Ident::new("__cobalt_result", output);
         let body = quote_spanned! {span=>
-            #variant
+            #variant_binding
             let #result = #name(#(#arguments),*)#awaited;
         };
         let result = function::with_causes(&result, &self.library);
@@ -285,43 +294,48 @@ impl Experiment {
 }
 
 impl AgentSignature {
-    fn parse(function: &ItemFn, library: &Library, has_variants: bool, errors: &mut Errors) -> Self {
+    fn parse(function: &ItemFn, has_variants: bool, library: &Library, errors: &mut Errors) -> Self {
         let output =
             function::return_span(function, "return the agent's output, for example `-> String`", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
         let is_context = |parameter: &PatType| function::is_named(&parameter.ty, "Context", library);
-        let is_variant = |place: usize| has_variants && place == 1 && !is_context(parameters[place]);
-        for (place, parameter) in parameters.iter().enumerate() {
-            if !is_variant(place) {
-                check_owned(&parameter.ty, errors);
+        let (item, variant, context) = match parameters[..] {
+            [only] if is_context(only) => (None, None, Some(only)),
+            [item] => {
+                if has_variants {
+                    let message = "the experiment has variants: take `(item, variant)`, or `(item, Context)` and call \
+                                   `context.variant()`";
+                    errors.at(&function.sig.ident, message);
+                }
+                (Some(item), None, None)
             }
-        }
-        let variant = (parameters.len() > 1 && is_variant(1)).then(|| match &*parameters[1].ty {
-            Type::Reference(reference) => ((*reference.elem).clone(), true),
-            ty => (ty.clone(), false),
-        });
-        let others: Vec<_> = match &variant {
-            Some(_) => {
-                parameters.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, it)| *it).collect()
-            }
-            None => parameters.clone(),
-        };
-        if let ([item], None, true) = (&parameters[..], &variant, has_variants)
-            && !is_context(item)
-        {
-            errors.at(item, "with `variants`, the function also takes the variant: write `(item, variant)`");
-        }
-        let (item, context) = match others[..] {
-            [only] if is_context(only) => (None, Some(only)),
-            [item] => (Some(item), None),
             [context, item] if is_context(context) && !is_context(item) => {
                 errors.at(&context.ty, "the item comes first: write `(item, Context)`");
-                (Some(item), Some(context))
+                (Some(item), None, Some(context))
             }
-            [item, context] => (Some(item), Some(context)),
+            [item, variant] if has_variants && !is_context(variant) => (Some(item), Some(variant), None),
+            [item, context] => (Some(item), None, Some(context)),
+            [item, context, variant] if has_variants && is_context(context) => {
+                errors.at(&context.ty, "the context comes last: write `(item, variant, Context)`");
+                (Some(item), Some(variant), Some(context))
+            }
+            [item, variant, context] if has_variants => (Some(item), Some(variant), Some(context)),
             [_, _, third, ..] => {
-                errors.at(third, "an experiment takes `(item)`, `(item, Context)` or `(Context)`");
-                (None, None)
+                let forms = match has_variants {
+                    true => {
+                        "an experiment with variants takes `(item, variant)`, `(item, variant, Context)`, `(item, Context)` or \
+                         `(Context)`"
+                    }
+                    false if parameters.len() == 3 && is_context(third) => {
+                        "an experiment takes `(item)`, `(item, Context)` or `(Context)`; for `(item, variant, Context)`, declare \
+                         `variants = […]`"
+                    }
+                    false => "an experiment takes `(item)`, `(item, Context)` or `(Context)`",
+                };
+                // With variants, the fourth is too much.
+                let place = parameters.get(2 + usize::from(has_variants)).unwrap_or(&third);
+                errors.at(place, forms);
+                (None, None, None)
             }
             [] => {
                 if function.sig.inputs.is_empty() {
@@ -331,11 +345,38 @@ impl AgentSignature {
                     );
                     errors.at(name, message);
                 }
-                (None, None)
+                (None, None, None)
             }
         };
-        let item = item.map(|item| (*item.ty).clone());
-        Self { item, variant, context: context.map(|context| context.ty.span()), output }
+        for parameter in &parameters {
+            let is_variant = variant.is_some_and(|variant| std::ptr::eq(*parameter, variant));
+            if !is_variant {
+                check_owned(&parameter.ty, errors);
+            }
+        }
+        Self {
+            item: item.map(|item| (*item.ty).clone()),
+            variant: variant.map(|variant| VariantParameter::of(&variant.ty)),
+            context: context.map(|context| ((*context.ty).clone(), is_context(context))),
+            output,
+        }
+    }
+}
+
+impl VariantParameter {
+    fn of(ty: &Type) -> Self {
+        let Type::Reference(reference) = ty else { return Self { ty: ty.clone(), by_reference: false } };
+        let ty = match &*reference.elem {
+            Type::Path(path) if path.path.is_ident("str") => {
+                syn::parse_quote_spanned!(path.span()=> ::std::string::String)
+            }
+            Type::Slice(slice) => {
+                let elem = &slice.elem;
+                syn::parse_quote_spanned!(slice.span()=> ::std::vec::Vec<#elem>)
+            }
+            elem => elem.clone(),
+        };
+        Self { ty, by_reference: true }
     }
 }
 
@@ -390,18 +431,6 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
         let tags = evaluators::elements(key, value, errors).unwrap_or_default();
         calls.extend(tags.iter().map(|tag| builder_call(&method, tag, tag.to_token_stream())));
     }
-    if let Some((key, value)) = settings.get("group_by") {
-        let fields = match value {
-            Expr::Array(_) => evaluators::elements(key, value, errors).unwrap_or_default(),
-            one => vec![one],
-        };
-        for field in &fields {
-            if matches!(field, Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_))) {
-                errors.at(field, "`group_by` is a field of the items: write `group_by = \"category\"`");
-            }
-        }
-        calls.extend(fields.iter().map(|field| builder_call(key, field, field.to_token_stream())));
-    }
     if let Some((key, value)) = settings.get("strict") {
         calls.push(builder_call(key, value, value.to_token_stream()));
     }
@@ -420,7 +449,29 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
         calls
             .extend(variables.iter().map(|variable| builder_call(key, variable, variable.to_token_stream())));
     }
+    if let Some((key, value)) = settings.get("group_by") {
+        let fields = match value {
+            Expr::Array(_) => evaluators::elements(key, value, errors).unwrap_or_default(),
+            one => vec![one],
+        };
+        fields.iter().for_each(|field| check_field(field, errors));
+        calls.extend(fields.iter().map(|field| builder_call(key, field, field.to_token_stream())));
+    }
     calls
+}
+
+/// Rejects a literal that is not the name of a field.
+fn check_field(value: &Expr, errors: &mut Errors) {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
+            errors.at(value, "the field's name cannot be empty");
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
+        Expr::Lit(_) => {
+            errors.at(value, "`group_by` is a field of the items: write `group_by = \"category\"`");
+        }
+        _ => {}
+    }
 }
 
 /// Rejects a literal that is not a valid variable name.

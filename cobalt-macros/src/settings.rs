@@ -10,11 +10,17 @@ use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::errors::Errors;
 use crate::evaluators::ungroup;
-use crate::variants::is_list_of_names;
+use crate::variants::NamedList;
+
+/// The settings whose value may be a list with names.
+const NAMED_LISTS: [&str; 1] = ["variants"];
 
 /// The settings of one attribute.
+#[derive(Default)]
 pub struct Settings {
     settings: Vec<(Ident, Expr)>,
+    /// Values that are lists with names, not Rust expressions.
+    named_lists: Vec<(Ident, NamedList)>,
     /// Keys that were written, or probably meant, even if their values are invalid.
     mentioned: Vec<String>,
     /// Whether something could not be parsed as a setting.
@@ -25,18 +31,14 @@ impl Settings {
     /// Parses an attribute with these known keys. On a syntax error, it continues at the next setting.
     pub fn parse(tokens: TokenStream, known: &[&str], errors: &mut Errors) -> Self {
         let parser = |input: ParseStream<'_>| {
-            let mut settings = Self { settings: Vec::new(), mentioned: Vec::new(), has_syntax_errors: false };
+            let mut settings = Self::default();
             while !input.is_empty() {
                 settings.parse_one(input, known, errors);
             }
             Ok(settings)
         };
         // The parser above always reads to the end and returns no errors.
-        parser.parse2(tokens).unwrap_or(Self {
-            settings: Vec::new(),
-            mentioned: Vec::new(),
-            has_syntax_errors: true,
-        })
+        parser.parse2(tokens).unwrap_or(Self { has_syntax_errors: true, ..Self::default() })
     }
 
     fn parse_one(&mut self, input: ParseStream<'_>, known: &[&str], errors: &mut Errors) {
@@ -51,6 +53,17 @@ impl Settings {
             }
             return self.skip_to_next(input);
         }
+        if NAMED_LISTS.iter().any(|name| key == name) && NamedList::peek(input) {
+            match NamedList::parse(input) {
+                Ok(list) if is_known => self.named_lists.push((key, list)),
+                Ok(_) => {}
+                Err(error) => {
+                    errors.push(error);
+                    self.has_syntax_errors = true;
+                }
+            }
+            return self.parse_comma(input, errors);
+        }
         let ahead = input.fork();
         match ahead.parse::<Expr>() {
             Ok(value) => {
@@ -59,16 +72,15 @@ impl Settings {
                     self.settings.push((key, value));
                 }
             }
-            Err(_) if is_known && key == "variants" && is_list_of_names(input) => {
-                // Just seen to be a group.
-                let group = input.parse::<TokenTree>().map(TokenTree::into_token_stream).unwrap_or_default();
-                self.settings.push((key, Expr::Verbatim(group)));
-            }
             Err(error) => {
                 errors.push(error);
                 return self.skip_to_next(input);
             }
         }
+        self.parse_comma(input, errors);
+    }
+
+    fn parse_comma(&mut self, input: ParseStream<'_>, errors: &mut Errors) {
         if !input.is_empty() && input.parse::<Token![,]>().is_err() {
             errors.push(input.error("expected `,` between two settings"));
             if !at_setting(input) {
@@ -115,6 +127,11 @@ impl Settings {
     /// A key's value, with the key for error spans.
     pub fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
         self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, ungroup(value)))
+    }
+
+    /// A key's value that is a list with names.
+    pub fn named_list(&self, name: &str) -> Option<&NamedList> {
+        self.named_lists.iter().find(|(key, _)| key == name).map(|(_, list)| list)
     }
 
     /// The `name`, if set: a string or an expression. `what` names its owner, such as "an experiment".

@@ -1,12 +1,15 @@
-//! `variants = [mini: Config { … }, large: Config { … }]`, axes that are multiplied, or an expression that makes them.
+//! `variants = [mini: Config { … }, large: Config { … }]`, `variants = { model: ["a", "b"] }`, and `default_variant`.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote_spanned};
+#[cfg(test)]
+mod tests;
+
+use cobalt_thresholds as rules;
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::punctuated::Punctuated;
+use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Expr, LitStr, Token};
+use syn::{Expr, ExprLit, Lit, LitStr, Token};
 
 use crate::errors::Errors;
 use crate::evaluators::ungroup;
@@ -14,166 +17,236 @@ use crate::function::generated_span;
 use crate::library::Library;
 use crate::settings::Settings;
 
-/// The variants of an experiment.
-pub enum Variants {
-    /// There are none.
-    None,
-    /// `[mini: Config { … }]`
-    Listed(Vec<Named>),
-    /// `{ model: ["a", "b"] }`
-    Axes(Vec<Named>),
-    /// A value of type `cobalt::Variants`, or a list of names and settings.
-    Value(Expr),
+const EXAMPLE: &str = "write `variants = [mini: Config { … }, large: Config { … }]`";
+
+/// A list with names, which is not a Rust expression: `[mini: …, "gpt-4o": …]` or `{ model: […] }`.
+pub struct NamedList {
+    entries: Vec<Entry>,
+    is_axes: bool,
+    tokens: TokenStream,
 }
 
-/// `name: value`
-pub struct Named {
-    name: LitStr,
+struct Entry {
+    name: String,
+    /// The name as written.
+    place: TokenStream,
     value: Expr,
 }
 
-impl Parse for Named {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = if input.peek(LitStr) {
-            input.parse()?
-        } else {
-            let name = Ident::parse_any(input).map_err(|error| {
-                syn::Error::new(error.span(), "expected `name: value`, such as `mini: Config { … }`")
-            })?;
-            LitStr::new(&name.unraw().to_string(), name.span())
+impl NamedList {
+    /// Whether the value that follows is such a list.
+    pub fn peek(input: ParseStream<'_>) -> bool {
+        let mut tokens = input.fork().parse::<TokenStream>().unwrap_or_default().into_iter();
+        let Some(TokenTree::Group(group)) = tokens.next() else { return false };
+        if !matches!(group.delimiter(), Delimiter::Bracket | Delimiter::Brace) {
+            return false;
+        }
+        let mut inner = group.stream().into_iter();
+        match (inner.next(), inner.next()) {
+            (Some(TokenTree::Ident(_) | TokenTree::Literal(_)), Some(TokenTree::Punct(colon))) => {
+                colon.as_char() == ':' && colon.spacing() == Spacing::Alone
+            }
+            (None, _) => match tokens.next() {
+                Some(TokenTree::Punct(punct)) => punct.as_char() == ',',
+                other => other.is_none(),
+            },
+            _ => false,
+        }
+    }
+
+    pub fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let TokenTree::Group(group) = input.parse::<TokenTree>()? else { return Err(input.error(EXAMPLE)) };
+        let is_axes = group.delimiter() == Delimiter::Brace;
+        let parser = |input: ParseStream<'_>| {
+            let mut entries = Vec::new();
+            while !input.is_empty() {
+                entries.push(Entry::parse(input, is_axes)?);
+                if !input.is_empty() {
+                    let what = if is_axes { "axes" } else { "variants" };
+                    let message = format!("expected `,` between two {what}");
+                    input.parse::<Token![,]>().map_err(|_| input.error(message))?;
+                }
+            }
+            Ok(entries)
         };
-        input.parse::<Token![:]>()?;
-        Ok(Self { name, value: input.parse()? })
+        let entries = parser.parse2(group.stream())?;
+        Ok(Self { entries, is_axes, tokens: TokenTree::Group(group).into() })
+    }
+
+    fn check(&self, errors: &mut Errors) {
+        let mut seen: Vec<&str> = Vec::new();
+        let what = if self.is_axes { "axis" } else { "variant" };
+        for Entry { name, place, value } in &self.entries {
+            if name.trim().is_empty() {
+                errors.at(place, format!("the name of {} cannot be empty", with_article(what)));
+            } else if seen.contains(&&**name) {
+                errors.at(place, format!("{what} `{name}` is listed twice"));
+            }
+            seen.push(name);
+            match ungroup(value) {
+                Expr::Array(values) if self.is_axes && values.elems.is_empty() => {
+                    errors.at(value, format!("axis `{name}` has no values: add some, or remove it"));
+                }
+                Expr::Lit(_) if self.is_axes => {
+                    let value_text = value.to_token_stream();
+                    errors.at(value, format!("an axis is a list of values: write `{name}: [{value_text}]`"));
+                }
+                _ => {}
+            }
+        }
     }
 }
 
-/// The tokens of a group that is no expression, such as `[mini: 1]`.
-pub fn is_list_of_names(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    let Ok(TokenTree::Group(group)) = ahead.parse() else { return false };
-    let mut tokens = group.stream().into_iter();
-    let is_name = matches!(tokens.next(), Some(TokenTree::Ident(_) | TokenTree::Literal(_)));
-    let is_colon = |token: Option<TokenTree>| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == ':' && punct.spacing() == proc_macro2::Spacing::Alone);
-    is_name && is_colon(tokens.next())
+fn with_article(what: &str) -> String {
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {what}")
+}
+
+impl Entry {
+    fn parse(input: ParseStream<'_>, is_axis: bool) -> syn::Result<Self> {
+        let (name, place) = if input.peek(LitStr) {
+            let name: LitStr = input.parse()?;
+            (name.value(), name.to_token_stream())
+        } else if input.peek(Ident::peek_any) {
+            let name = input.call(Ident::parse_any)?;
+            (name.unraw().to_string(), name.to_token_stream())
+        } else {
+            let what = if is_axis { "an axis" } else { "a variant" };
+            return Err(input.error(format!("the name of {what} is an identifier or a string in quotes")));
+        };
+        if input.parse::<Token![:]>().is_err() {
+            let message = match is_axis {
+                true => format!("axis `{name}` needs values: write `{name}: [\"a\", \"b\"]`"),
+                false => format!("variant `{name}` needs settings: write `{name}: Config {{ … }}`"),
+            };
+            return Err(syn::Error::new_spanned(place, message));
+        }
+        Ok(Self { name, place, value: input.parse()? })
+    }
+}
+
+/// What the attribute says about the names of variants, to check them where they are used.
+pub enum KnownVariants {
+    /// The experiment has no variants.
+    None,
+    /// Their names are known only at run time.
+    Computed,
+    Listed(Vec<String>),
+}
+
+impl KnownVariants {
+    /// An error at `place` if no variant has this name.
+    pub fn check(&self, name: &str, place: &TokenStream) -> syn::Result<()> {
+        let message = match self {
+            Self::Computed => return Ok(()),
+            Self::Listed(names) if names.iter().any(|known| known == name) => return Ok(()),
+            Self::None => format!("the experiment has no variant `{name}`: {EXAMPLE}"),
+            Self::Listed(names) => {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                let listed = rules::join_quoted(&names);
+                match rules::closest(name, &names) {
+                    Some(meant) => format!("no variant `{name}`: did you mean `{meant}`? ({listed})"),
+                    None => format!("no variant `{name}`: the variants are {listed}"),
+                }
+            }
+        };
+        Err(syn::Error::new_spanned(place, message))
+    }
+}
+
+/// The variants of an experiment, as builder calls.
+pub struct Variants {
+    pub known: KnownVariants,
+    /// Builder calls, each with its span.
+    pub calls: Vec<TokenStream>,
 }
 
 impl Variants {
-    /// Reads `variants` and `default_variant`.
-    pub fn parse(settings: &Settings, errors: &mut Errors) -> Self {
-        let Some((_, value)) = settings.get("variants") else { return Self::None };
-        let variants = match value {
-            Expr::Verbatim(tokens) => Self::parse_named(tokens.clone(), errors),
-            Expr::Array(array) if array.elems.is_empty() => Self::Listed(Vec::new()),
-            value => Self::Value(value.clone()),
+    pub fn parse(settings: &Settings, library: &Library, errors: &mut Errors) -> Self {
+        let mut variants = match settings.named_list("variants") {
+            Some(list) => Self::of_list(list, library, errors),
+            None => match settings.get("variants") {
+                Some((_, value)) => Self::of_expression(value, errors),
+                None if settings.missing(&["variants"]).is_empty() => {
+                    Self { known: KnownVariants::Computed, calls: Vec::new() }
+                }
+                None => Self { known: KnownVariants::None, calls: Vec::new() },
+            },
         };
-        match &variants {
-            Self::Listed(listed) if listed.is_empty() => {
-                errors.at(value, "an experiment with `variants` needs at least one: write `variants = [mini: Config { … }]`");
-            }
-            Self::Listed(listed) | Self::Axes(listed) => check_names(listed, errors),
-            _ => {}
+        if let Some((key, value)) = settings.get("default_variant") {
+            variants.parse_default(key, value, errors);
         }
         variants
     }
 
-    fn parse_named(tokens: TokenStream, errors: &mut Errors) -> Self {
-        let Some(TokenTree::Group(group)) = tokens.into_iter().next() else { return Self::None };
-        let named = Punctuated::<Named, Token![,]>::parse_terminated.parse2(group.stream());
-        let named = named.map(|named| named.into_iter().collect()).unwrap_or_else(|error| {
-            errors.push(error);
-            Vec::new()
-        });
-        match group.delimiter() {
-            // Without names after an error, which is reported already.
-            _ if named.is_empty() => Self::None,
-            proc_macro2::Delimiter::Brace => Self::Axes(named),
-            _ => Self::Listed(named),
+    /// Whether the experiment has variants.
+    pub fn are_declared(&self) -> bool {
+        !matches!(self.known, KnownVariants::None)
+    }
+
+    fn of_list(list: &NamedList, library: &Library, errors: &mut Errors) -> Self {
+        list.check(errors);
+        if list.entries.is_empty() {
+            errors.at(&list.tokens, format!("`variants` is empty: {EXAMPLE}, or remove it"));
+            return Self { known: KnownVariants::Computed, calls: Vec::new() };
         }
+        if list.is_axes {
+            let span = generated_span(list.tokens.span());
+            let library = library.at(span);
+            let axes = list.entries.iter().map(|Entry { name, value, .. }| {
+                let span = generated_span(value.span());
+                quote_spanned!(span=> .axis(#name, #value))
+            });
+            let calls = vec![quote_spanned!(span=> .variants(#library::Variants::axes()#(#axes)*))];
+            return Self { known: KnownVariants::Computed, calls };
+        }
+        let call = |Entry { name, value, .. }: &Entry| {
+            let span = generated_span(value.span());
+            quote_spanned!(span=> .variant(#name, #value))
+        };
+        let names = list.entries.iter().map(|entry| entry.name.clone()).collect();
+        Self { known: KnownVariants::Listed(names), calls: list.entries.iter().map(call).collect() }
     }
 
-    /// Whether there are any.
-    pub fn exist(&self) -> bool {
-        !matches!(self, Self::None)
-    }
-
-    /// Rejects a name that no variant has, if the names are known.
-    pub fn check(&self, name: &str, tokens: &TokenStream, errors: &mut Errors) {
-        match self {
-            Self::None => errors.at(
-                tokens,
-                format!(
-                    "`{name}` names a variant, but the experiment has none: add `variants = [{name}: …]`"
-                ),
-            ),
-            Self::Listed(listed) if !listed.iter().any(|variant| variant.name.value() == name) => {
-                let names: Vec<_> = listed.iter().map(|variant| variant.name.value()).collect();
-                let names: Vec<_> = names.iter().map(String::as_str).collect();
-                let instead = match cobalt_thresholds::closest(name, &names) {
-                    Some(meant) => format!("did you mean `{meant}`?"),
-                    None => format!("they are {}", cobalt_thresholds::join_quoted(&names)),
-                };
-                errors.at(tokens, format!("no variant is named `{name}`: {instead}"));
+    fn of_expression(value: &Expr, errors: &mut Errors) -> Self {
+        let is_bare = |element: &Expr| matches!(ungroup(element), Expr::Path(_) | Expr::Lit(_));
+        match value {
+            Expr::Array(list) if list.elems.iter().any(is_bare) => {
+                let place = list.elems.iter().find(|element| is_bare(element));
+                errors.at(place, format!("a variant has a name and settings: {EXAMPLE}"));
             }
+            Expr::Lit(_) => errors.at(value, format!("`variants` is a list: {EXAMPLE}")),
             _ => {}
         }
+        let span = generated_span(value.span());
+        Self { known: KnownVariants::Computed, calls: vec![quote_spanned!(span=> .variants(#value))] }
     }
 
-    /// Calls of the builder.
-    pub fn calls(&self, library: &Library) -> Vec<TokenStream> {
-        match self {
-            Self::None => Vec::new(),
-            Self::Listed(listed) => listed
-                .iter()
-                .map(|Named { name, value }| {
-                    let span = generated_span(value.span());
-                    quote_spanned!(span=> .variant(#name, #value))
-                })
-                .collect(),
-            Self::Axes(axes) => {
-                let span = generated_span(
-                    axes.first().map_or_else(proc_macro2::Span::call_site, |axis| axis.name.span()),
-                );
-                let library = library.at(span);
-                let axes = axes.iter().map(|Named { name, value }| {
-                    let span = generated_span(value.span());
-                    quote_spanned!(span=> .axis(#name, #value))
-                });
-                vec![quote_spanned!(span=> .variants(#library::Variants::axes() #(#axes)*))]
+    fn parse_default(&mut self, key: &Ident, value: &Expr, errors: &mut Errors) {
+        if !self.are_declared() {
+            errors.at(key, format!("`default_variant` needs variants: {EXAMPLE}"));
+            return;
+        }
+        let name = match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => Some(name.value()),
+            Expr::Path(path) => path.path.get_ident().map(|name| name.unraw().to_string()),
+            Expr::Lit(_) => {
+                errors
+                    .at(value, "`default_variant` is the name of a variant: write `default_variant = mini`");
+                return;
             }
-            Self::Value(value) => {
-                let span = generated_span(value.span());
-                vec![quote_spanned!(span=> .variants(#value))]
+            _ => None,
+        };
+        let span = generated_span(value.span());
+        let argument = match &name {
+            Some(name) => {
+                if let Err(error) = self.known.check(name, &value.to_token_stream()) {
+                    errors.push(error);
+                }
+                quote!(#name)
             }
-        }
+            None => value.to_token_stream(),
+        };
+        self.calls.push(quote_spanned!(span=> .default_variant(#argument)));
     }
-}
-
-fn check_names(listed: &[Named], errors: &mut Errors) {
-    for (index, Named { name, .. }) in listed.iter().enumerate() {
-        if name.value().trim().is_empty() {
-            errors.at(name, "the name of a variant cannot be empty");
-        }
-        if listed[..index].iter().any(|earlier| earlier.name.value() == name.value()) {
-            errors.at(name, format!("`{}` is listed twice", name.value()));
-        }
-    }
-}
-
-/// The name in `default_variant = mini` or `default_variant = "gpt-4o"`, as an expression, and as text if it is known.
-pub fn default_variant(settings: &Settings, variants: &Variants, errors: &mut Errors) -> Option<TokenStream> {
-    let (_, value) = settings.get("default_variant")?;
-    let name = match ungroup(value) {
-        Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. }) => name.clone(),
-        Expr::Path(path) if path.path.get_ident().is_some() => {
-            let name = path.path.get_ident()?;
-            LitStr::new(&name.unraw().to_string(), name.span())
-        }
-        other => {
-            errors.at(other, "`default_variant` is the name of a variant: write `default_variant = mini`");
-            return None;
-        }
-    };
-    variants.check(&name.value(), &name.to_token_stream(), errors);
-    let span = generated_span(name.span());
-    Some(quote_spanned!(span=> .default_variant(#name)))
 }

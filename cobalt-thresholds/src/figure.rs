@@ -57,9 +57,20 @@ impl Subject {
         Figure { variant, category, by: None, metric, against }.checked()
     }
 
+    /// An example of a metric of the worst group.
+    pub fn group_example(&self, field: &str) -> String {
+        self.category.group_example(field)
+    }
+
     /// The message for a `by` without a field.
     pub fn missing_field_message(&self) -> String {
         format!("`by` needs a field of the items: write `{}`", self.category.group_example("category"))
+    }
+
+    /// The message for a field without a metric.
+    pub fn missing_group_metric_message(&self) -> String {
+        let field = self.by.as_deref().unwrap_or("category");
+        format!("missing metric: write, for example, `{}`", self.category.group_example(field))
     }
 
     /// The message for a metric such as `drop_from` without a variant.

@@ -242,8 +242,9 @@ mod tests {
     use super::*;
     use crate::item::Output;
     use crate::prices::PriceTable;
+    use crate::report::evaluate_thresholds::{WorstOf, group_metric};
     use crate::report::threshold::Category;
-    use crate::report::{Execution, RunMetrics, ScoredEvaluation, Summary, WorstOf, group_metric};
+    use crate::report::{Execution, RunMetrics, ScoredEvaluation, Summary};
 
     /// A score; `None` where the evaluator does not apply.
     fn item(index: usize, fields: Value, score: Option<f64>) -> ItemResult {

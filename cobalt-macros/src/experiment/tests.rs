@@ -188,6 +188,8 @@ fn values_that_cannot_work_are_refused() {
         quote!(ignore_without = "OPENAI-API-KEY"),
         quote!(ignore_without = "$OPENAI_API_KEY"),
         quote!(ignore_without = ["KEY", "OPENAI_API_KEY=1"]),
+        quote!(group_by = 5),
+        quote!(group_by = ["category", ""]),
     ];
     assert_messages!(settings.map(|settings| (settings.clone(), of_settings(settings))));
 }
@@ -329,4 +331,109 @@ fn only_an_experiment_of_a_test_target_fails_where_libtest_would_leave_it_out() 
         assert_eq!(text.matches("__cobalt_try_needs_harness_false").count(), tests, "{text}");
         assert!(text.contains(&format!("in_test_target : {in_test_target}")), "{text}");
     }
+}
+
+/// The expansion with variants, without the dataset.
+fn with_variants(function: TokenStream) -> TokenStream {
+    let settings = quote!(
+        dataset = "x.jsonl",
+        evaluators = [concise],
+        variants = [mini: Config { model: "a" }, "gpt-4o": Config::default()],
+        default_variant = mini,
+        group_by = ["category", "language"],
+        thresholds = [
+            variants.mini.concise.drop_from("gpt-4o") <= 0.02,
+            score.by("category").min_pass_rate(0.6) >= 0.8,
+        ],
+    );
+    expand(settings, function, false)
+}
+
+#[test]
+fn an_experiment_with_variants_passes_the_settings_after_the_item() {
+    assert_expansion!(with_variants(quote!(
+        async fn f(item: Question, config: &Config, ctx: Context) -> String {
+            g()
+        }
+    )));
+    let body = |function| {
+        let text = with_variants(function).to_string();
+        let (_, from) = text.split_once("let __cobalt_result = f").unwrap();
+        from.split_once(';').unwrap().0.to_owned()
+    };
+    let owned = body(quote!(
+        fn f(item: Item, config: Config) -> String {
+            g()
+        }
+    ));
+    assert!(owned.contains("variant :: < Config > (& __cobalt_context) ?"), "{owned}");
+    let text = with_variants(quote!(
+        fn f(item: Item, model: &str) -> String {
+            g()
+        }
+    ));
+    assert!(text.to_string().contains("variant :: < :: std :: string :: String >"), "{text}");
+    for function in [
+        quote!(
+            fn f(item: Item, context: Context) -> String {
+                g()
+            }
+        ),
+        quote!(
+            fn f(context: Context) -> String {
+                g()
+            }
+        ),
+    ] {
+        assert!(!body(function).contains("variant"));
+    }
+}
+
+#[test]
+fn a_function_that_does_not_fit_the_variants_is_refused_once() {
+    let with = quote!(dataset = "x", evaluators = [concise], variants = [mini: A]);
+    let without = quote!(dataset = "x", evaluators = [concise]);
+    let mistakes = [
+        (
+            with.clone(),
+            quote!(
+                fn f(item: Item) -> String {
+                    g()
+                }
+            ),
+        ),
+        (
+            with.clone(),
+            quote!(
+                fn f(item: Item, context: Context, config: Config) -> String {
+                    g()
+                }
+            ),
+        ),
+        (
+            with.clone(),
+            quote!(
+                fn f(item: Item, config: Config, context: Context, more: u8) -> String {
+                    g()
+                }
+            ),
+        ),
+        (
+            with,
+            quote!(
+                fn f(item: &Item, config: &Config) -> String {
+                    g()
+                }
+            ),
+        ),
+        (
+            without,
+            quote!(
+                fn f(item: Item, config: Config, context: Context) -> String {
+                    g()
+                }
+            ),
+        ),
+    ];
+    assert_messages!(mistakes.map(|(attribute, function)| (function.clone(), errors(attribute, function))));
 }

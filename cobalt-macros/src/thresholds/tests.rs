@@ -14,7 +14,8 @@ fn objections_with(evaluators: &Expr, thresholds: &Expr) -> Vec<String> {
     };
     let evaluators =
         Evaluators::parse(&evaluators.elems.iter().collect::<Vec<_>>(), &Library::default(), &mut errors);
-    parse(&thresholds.elems.iter().collect::<Vec<_>>(), &evaluators, &mut errors);
+    let variants = KnownVariants::Listed(vec!["mini".to_owned(), "large".to_owned(), "gpt-4o".to_owned()]);
+    parse(&thresholds.elems.iter().collect::<Vec<_>>(), &evaluators, &variants, &mut errors);
     errors.messages()
 }
 
@@ -67,6 +68,16 @@ fn sensible_thresholds_are_taken() {
         quote!(vs_baseline.latency.ratio <= 1.2),
         quote!(vs_baseline.tokens.ratio <= FACTOR),
         quote!(vs_baseline.cost.rise <= 0.001),
+        quote!(variants.mini.concise.pass_rate(0.6) >= 0.9),
+        quote!(variants["gpt-4o"].latency.p95 <= 2s),
+        quote!(variants.mini.evaluators["any name"].min >= LIMIT),
+        quote!(variants.mini.vs_baseline.concise.drop <= 0.02),
+        quote!(variants.mini.concise.drop_from(large) <= 0.02),
+        quote!(variants.mini.cost.ratio_to("gpt-4o") <= 0.5),
+        quote!(latency.rise_from(large) <= 100ms),
+        quote!(concise.by("category").min_avg >= 0.7),
+        quote!(score.by(category).min_pass_rate(MARK) >= 0.8),
+        quote!(variants.mini.latency.by("category").max_avg <= Duration::from_secs(5)),
     ] {
         assert_eq!(objections(threshold.clone()), [""; 0], "{threshold}");
     }
@@ -227,4 +238,57 @@ fn a_figure_against_the_baseline_stands_behind_its_word() {
         quote!(0.02 >= vs_baseline.score.drop),
     ];
     assert_messages!(thresholds.map(|threshold| (threshold.clone(), objections(threshold))));
+}
+
+#[test]
+fn a_figure_of_a_variant_names_one_that_is_declared() {
+    let thresholds = [
+        quote!(variants >= 0.9),
+        quote!(variants.mini >= 0.9),
+        quote!(variants["mini"] >= 0.9),
+        quote!(variants.mini.score >= 0.9),
+        quote!(variants[0].score.avg >= 0.9),
+        quote!(variants.minni.score.avg >= 0.9),
+        quote!(variants["gpt-5"].score.avg >= 0.9),
+        quote!(variant.mini.score.avg >= 0.9),
+        quote!(variants.mini.latancy.p95 <= 1s),
+        quote!(score.drop_from(larg) <= 0.02),
+        quote!(score.drop_from(0) <= 0.02),
+        quote!(score.drop_from(mini, large) <= 0.02),
+        quote!(score.drop_from <= 0.02),
+        quote!(score.drop_from(large) >= 0.02),
+        quote!(variants.mini.score.drop_from(mini) <= 0.02),
+        quote!(vs_baseline.score.drop_from(mini) <= 0.02),
+        quote!(tool_calls.rise_from(mini) <= 1),
+    ];
+    assert_messages!(thresholds.map(|threshold| (threshold.clone(), objections(threshold))));
+}
+
+#[test]
+fn the_worst_group_has_a_field_and_a_metric() {
+    let thresholds = [
+        quote!(score.min_avg >= 0.7),
+        quote!(score.by("category") >= 0.7),
+        quote!(score.by().min_avg >= 0.7),
+        quote!(score.by("a", "b").min_avg >= 0.7),
+        quote!(score.by("category").avg >= 0.7),
+        quote!(score.by("category").min_avg <= 0.7),
+        quote!(score.by("category").min_avg(0.5) >= 0.7),
+        quote!(score.group("category").min_avg >= 0.7),
+        quote!(score.by("category").drop_from(mini) <= 0.7),
+        quote!(latency.by("category").min_avg >= 1s),
+        quote!(judge_cost.by("category").max_avg <= 1),
+    ];
+    assert_messages!(thresholds.map(|threshold| (threshold.clone(), objections(threshold))));
+}
+
+#[test]
+fn an_experiment_without_variants_has_no_threshold_for_one() {
+    let evaluators = Evaluators::parse(&[], &Library::default(), &mut Errors::default());
+    let mut errors = Errors::default();
+    let threshold: Expr = parse_quote!(variants.mini.score.avg >= 0.9);
+    parse(&[&threshold], &evaluators, &KnownVariants::None, &mut errors);
+    let expected =
+        "the experiment has no variant `mini`: write `variants = [mini: Config { … }, large: Config { … }]`";
+    assert_eq!(errors.messages(), [expected]);
 }

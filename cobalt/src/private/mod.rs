@@ -118,6 +118,29 @@ where
     FnEvaluator::new_async(name, function).source(source_hash)
 }
 
+/// The types of the agent's parameter after the item: only [`Context`].
+#[diagnostic::on_unimplemented(
+    message = "an agent takes `(item, Context)`, not `(item, {Self})`",
+    label = "not `cobalt::Context`",
+    note = "to take the settings of a variant, declare `variants = [name: settings]` in the attribute"
+)]
+pub trait FromContext {
+    /// Converts the context.
+    fn from_context(context: Context) -> Self;
+}
+
+impl FromContext for Context {
+    fn from_context(context: Context) -> Self {
+        context
+    }
+}
+
+/// The context, as the type of the agent's parameter.
+#[must_use]
+pub fn context<T: FromContext>(context: Context) -> T {
+    T::from_context(context)
+}
+
 /// Sets the type of the agent's parameter for the variant, against which the settings of all variants are checked before anything runs.
 pub fn with_variant_type<T: DeserializeOwned>(mut experiment: Experiment) -> Experiment {
     experiment.declaration.variant_check = Some(|settings| decode_value::<T>(settings).map(drop));

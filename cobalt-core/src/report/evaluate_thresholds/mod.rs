@@ -17,7 +17,7 @@ use super::outcome::{CiStatus, ThresholdOutcome, ThresholdStatus, Violation};
 use super::threshold::{Category, Metric, Threshold};
 use super::trace_metrics::FirstTokenTimes;
 use crate::wording::count;
-use groups::{WorstOf, group_metric};
+pub use groups::{WorstOf, group_metric};
 use measure::measure;
 
 impl ThresholdOutcome {
@@ -161,7 +161,7 @@ fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {
 }
 
 fn metric_name(threshold: &Threshold) -> String {
-    format!("{}.{}", threshold.category(), threshold.metric())
+    format!("{}.{}", threshold.category(), threshold.metric_text())
 }
 
 /// The input for evaluating thresholds against a baseline.

@@ -42,15 +42,14 @@ use crate::wording;
 /// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration per item; tokens or US dollars per trial |
 /// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for 10% more |
 /// | `vs_baseline.` before `metrics["any name"]` | `drop`, `rise` | `<=` or `<` a number |
-///
-/// | `score`, an evaluator, with `.by("category")` | `min_avg`, `min_pass_rate`, `min_pass_rate(0.6)` | `>=` or `>` a number from 0 to 1 |
-/// | `latency`, `tokens` or `cost` with `.by("category")` | `max_avg` | `<=` or `<` as above |
-/// | what `vs_baseline.` may precede | `drop_from(large)`, `rise_from(large)`, `ratio_to(large)` | as after `vs_baseline.` |
+/// | without `vs_baseline.`, against another variant | `drop_from(name)`, `rise_from("any name")`, `ratio_to(name)` | the same |
+/// | `.by("field")` after `score` or an evaluator | `min_avg`, `min_pass_rate`, `min_pass_rate(0.6)` | `>=` or `>` a number from 0 to 1 |
+/// | `.by("field")` after `latency`, `tokens` or `cost` | `max_avg` | `<=` or `<` the bound of `avg` |
 ///
 /// Thresholds that start with `vs_baseline.` compare the mean over the items of a run with that of an
-/// [earlier run](crate::report::comparison); those with the name of a variant, with the run of that variant. `.by("category")` takes the
-/// worst of the groups that a field of the items forms. A threshold that starts with `variants.mini.` is only for that variant. See the
-/// attribute `experiment` for details.
+/// [earlier run](crate::report::comparison); see the attribute `experiment` for details. With `variants.mini.` or
+/// `variants["any name"].` before it, each of these is for one variant only. With `.by("field")`, it is for the worst of the groups of
+/// items with the same value of that field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     figure: Figure,
@@ -62,36 +61,33 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// A threshold for a metric of the report. A metric that compares runs compares with the baseline.
+    /// A threshold for a metric of the report.
     ///
     /// The bound is in the category's own unit: a score from 0 to 1, milliseconds, tokens, US dollars, calls, or the metric's own.
-    /// [`validate`](Self::validate) checks whether the parts are consistent.
+    /// [`validate`](Self::validate) checks whether the four are consistent.
     #[must_use]
     pub fn new(category: Category, metric: Metric, comparison: Comparison, bound: f64) -> Self {
-        Self::of_figure(Figure::new(category, metric), comparison, bound)
+        Self { figure: Figure::new(category, metric), comparison, bound, label: None, place: None }
     }
 
-    fn of_figure(figure: Figure, comparison: Comparison, bound: f64) -> Self {
-        Self { figure, comparison, bound, label: None, place: None }
-    }
-
-    /// Limits it to one variant of the experiment.
+    /// Restricts it to the variant with this name.
     #[must_use]
-    pub fn with_variant(mut self, variant: impl Into<String>) -> Self {
-        self.figure.variant = Some(variant.into());
+    pub fn with_variant(mut self, name: impl Into<String>) -> Self {
+        self.figure.variant = Some(name.into());
         self
     }
 
-    /// Compares with the run of another variant instead of the baseline.
+    /// Compares with the variant of this name instead of the baseline; for the metrics [`Metric::Drop`], [`Metric::Rise`] and
+    /// [`Metric::Ratio`].
     #[must_use]
-    pub fn with_against(mut self, variant: impl Into<String>) -> Self {
+    pub fn compared_with(mut self, variant: impl Into<String>) -> Self {
         self.figure.against = Some(variant.into());
         self
     }
 
-    /// Measures the worst of the groups that a field of the items forms.
+    /// Groups the items by the value of a field; for the metrics [`Metric::MinAvg`], [`Metric::MinPassRate`] and [`Metric::MaxAvg`].
     #[must_use]
-    pub fn with_by(mut self, field: impl Into<String>) -> Self {
+    pub fn grouped_by(mut self, field: impl Into<String>) -> Self {
         self.figure.by = Some(field.into());
         self
     }
@@ -130,19 +126,19 @@ impl Threshold {
         self.figure.metric
     }
 
-    /// The only variant that it is for.
+    /// The only variant that it is for; `None` if it is for each.
     #[must_use]
     pub fn variant(&self) -> Option<&str> {
         self.figure.variant.as_deref()
     }
 
-    /// The variant that the run is compared with.
+    /// The variant that it compares a run with.
     #[must_use]
     pub fn against(&self) -> Option<&str> {
         self.figure.against.as_deref()
     }
 
-    /// The field of the items that forms the groups of which the worst is measured.
+    /// The field whose values form groups of items, if it is for the worst group.
     #[must_use]
     pub fn by(&self) -> Option<&str> {
         self.figure.by.as_deref()
@@ -160,14 +156,27 @@ impl Threshold {
         self.figure.metric.compares_runs()
     }
 
-    /// The threshold in the run of this variant; `None` if it is for another one.
-    #[doc(hidden)]
+    /// Whether it compares a run with that of another variant.
+    #[must_use]
+    pub fn is_against_variant(&self) -> bool {
+        self.figure.against.is_some()
+    }
+
+    /// The threshold for the run of the variant with this name, without `variants.<name>.`. `None` if it is for another variant, or
+    /// compares with this one.
     #[must_use]
     pub fn for_variant(&self, name: &str) -> Option<Self> {
+        if self.variant().is_some_and(|variant| variant != name) || self.against() == Some(name) {
+            return None;
+        }
         let mut threshold = self.clone();
-        let is_for_it = threshold.figure.variant.take().is_none_or(|variant| variant == name);
-        // A variant is not compared with itself.
-        (is_for_it && self.against() != Some(name)).then_some(threshold)
+        threshold.figure.variant = None;
+        Some(threshold)
+    }
+
+    /// The metric in messages, without its category: `avg`, `drop_from(large)`, `by("category").min_avg`.
+    pub(crate) fn metric_text(&self) -> String {
+        self.figure.metric_text()
     }
 
     /// How the metric is compared with the bound.
@@ -196,7 +205,7 @@ impl Threshold {
 
     /// The name of the threshold's test case: `correctness.pass_rate>=0.95`.
     ///
-    /// Whitespace in an evaluator's name becomes `-`.
+    /// Whitespace in names becomes `-`.
     #[must_use]
     pub fn case_name(&self) -> String {
         format!("{}{}{}", self.figure.case_text(), self.comparison, self.bound_text())

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use cobalt_thresholds::{
-    Category, Comparison, Figure, METRICS, Metric, Subject, VARIANTS, VARIANTS_EXAMPLE, VS_BASELINE,
+    BY, Category, Comparison, Figure, METRICS, Metric, Subject, VARIANTS, VARIANTS_EXAMPLE, VS_BASELINE,
     VS_BASELINE_EXAMPLE, closest, duration_nanos,
 };
 
@@ -33,99 +33,103 @@ impl FromStr for Threshold {
     }
 }
 
+const OPERATORS: [char; 4] = ['<', '>', '=', '!'];
+
 fn parse(text: &str) -> Result<Threshold, String> {
     const SHAPE: &str = "expected a threshold such as `score.avg >= 0.8`";
     let (variant, text) = parse_variant(text)?;
     let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
-    let (kind, text) = match compared {
-        Some(rest) => (ThresholdKind::VsBaseline, rest.trim_start()),
-        None => (ThresholdKind::Absolute, text),
+    let (category, rest) = match compared {
+        Some(rest) => parse_category(rest.trim_start(), ThresholdKind::VsBaseline)?,
+        None => parse_category(text, ThresholdKind::Absolute)?,
     };
-    let operator_at = find_outside_quotes(text, &['<', '>', '=', '!']);
-    let (category, rest) = parse_category(&text[..operator_at.unwrap_or(text.len())], kind)?;
-    let (by, metric) = parse_field(rest, &category)?;
-    let subject = Subject { variant, vs_baseline: compared.is_some(), category, by };
-    let operator_at = operator_at.ok_or(SHAPE)?;
-    let rest = &text[operator_at..];
-    let bound_at = rest.find(|letter| !matches!(letter, '<' | '>' | '=' | '!')).ok_or(SHAPE)?;
-    let (operator, bound) = rest.split_at(bound_at);
+    let mut subject = Subject { variant, vs_baseline: compared.is_some(), category, by: None };
+    let mut metric = Call::parse(rest)?;
+    if metric.name == BY {
+        let field = metric.argument.map(Argument::into_text).filter(|field| !field.is_empty());
+        subject.by = Some(field.ok_or_else(|| subject.missing_field_message())?);
+        let rest = metric.rest.strip_prefix('.').ok_or_else(|| subject.missing_group_metric_message())?;
+        metric = Call::parse(rest)?;
+    }
+    let bound_at = metric.rest.find(|letter| !OPERATORS.contains(&letter)).ok_or(SHAPE)?;
+    let (operator, bound) = metric.rest.split_at(bound_at);
+    if operator.is_empty() {
+        return Err(SHAPE.to_owned());
+    }
     let bound = bound.trim();
 
-    let figure = parse_figure(subject, metric)?;
+    let figure = parse_metric(subject, metric.name, metric.argument)?;
     let comparison =
         Comparison::from_symbol(operator).ok_or_else(|| figure.invalid_operator_message(operator, bound))?;
     let value = self::parse_bound(&figure, bound)?;
     figure.check_comparison(comparison, bound)?;
     figure.check_bound(value)?;
-    Ok(Threshold::of_figure(figure, comparison, value).with_bound_text(bound))
+    let threshold = Threshold { figure, comparison, bound: value, label: None, place: None };
+    Ok(threshold.with_bound_text(bound))
 }
 
-/// The first of these letters that is not in quotes.
-fn find_outside_quotes(text: &str, letters: &[char]) -> Option<usize> {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    text.char_indices().find_map(|(at, letter)| {
-        let found = !is_quoted && letters.contains(&letter);
-        is_quoted ^= letter == '"' && !is_escaped;
-        is_escaped = is_quoted && letter == '\\' && !is_escaped;
-        found.then_some(at)
-    })
-}
-
-/// Splits off `variants.mini.` or `variants["gpt-4o"].`.
+/// Splits `variants.mini.score.avg …` or `variants["gpt-4o"].score.avg …` after the variant.
 fn parse_variant(text: &str) -> Result<(Option<String>, &str), String> {
-    let Some(rest) = text.strip_prefix(VARIANTS) else { return Ok((None, text)) };
-    let missing = || format!("missing name of a variant: write, for example, `{VARIANTS_EXAMPLE}`");
+    let Some(rest) = text.strip_prefix(VARIANTS).map(str::trim_start) else { return Ok((None, text)) };
     if let Some(quoted) = rest.strip_prefix("[\"") {
-        let (name, rest) = unquote(quoted).ok_or_else(missing)?;
-        return Ok((Some(name), rest.strip_prefix("].").ok_or_else(missing)?));
+        return unquote(quoted)
+            .and_then(|(name, rest)| Some((Some(name), rest.strip_prefix("].")?)))
+            .ok_or_else(|| {
+                format!("unclosed name in brackets: write `{VARIANTS}[\"name\"].score.avg >= 0.8`")
+            });
     }
-    // The name of an evaluator may begin with the same letters.
+    if rest.starts_with(OPERATORS) || rest.is_empty() {
+        return Err(format!("missing variant: write, for example, `{VARIANTS_EXAMPLE}`"));
+    }
     let Some(rest) = rest.strip_prefix('.') else { return Ok((None, text)) };
-    let (name, rest) = rest.split_once('.').ok_or_else(missing)?;
-    if name.is_empty() || name.contains(['<', '>', '=', '!']) {
-        return Err(missing());
+    let end = rest.find(|letter| matches!(letter, '.' | '(') || OPERATORS.contains(&letter));
+    let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
+    let name = name.trim();
+    match after.strip_prefix('.') {
+        Some(rest) => Ok((Some(name.to_owned()), rest.trim_start())),
+        // Earlier versions wrote an evaluator with the name `variants` without quotes.
+        None if Category::Score.metrics().contains(&name) => Ok((None, text)),
+        None => Err(format!("missing category: write, for example, `{VARIANTS}.{name}.score.avg >= 0.8`")),
     }
-    Ok((Some(name.trim().to_owned()), rest.trim_start()))
 }
 
-/// Splits off `by("category").` before the metric.
-fn parse_field<'a>(text: &'a str, category: &Category) -> Result<(Option<String>, &'a str), String> {
-    let Some(rest) = text.trim_start().strip_prefix("by(") else { return Ok((None, text)) };
-    let field = rest.trim_start().strip_prefix('"').and_then(unquote);
-    let parts = field.and_then(|(field, rest)| {
-        Some((field, rest.trim_start().strip_prefix(')')?.trim_start().strip_prefix('.')?))
-    });
-    let missing = || {
-        let (variant, category) = (None, category.clone());
-        Subject { variant, vs_baseline: false, category, by: None }.missing_field_message()
-    };
-    parts.map(|(field, metric)| (Some(field), metric)).ok_or_else(missing)
+/// A metric with its argument, as in `pass_rate(0.6)`, and what follows.
+struct Call<'a> {
+    name: &'a str,
+    argument: Option<Argument<'a>>,
+    rest: &'a str,
 }
 
-/// The metric, with a variant or a pass mark in parentheses.
-fn parse_figure(subject: Subject, text: &str) -> Result<Figure, String> {
-    let (name, argument) = match text.split_once('(') {
-        Some((name, argument)) => (name.trim(), Some(argument.trim_end().strip_suffix(')').map(str::trim))),
-        None => (text.trim(), None),
-    };
-    if Metric::from_variant_name(name).is_some() {
-        let other = argument.flatten().filter(|other| !other.is_empty());
-        let unquoted = |other: &str| Some(unquote(other.strip_prefix('"')?)?.0);
-        return match other {
-            Some(other) => subject.figure_against(name, &unquoted(other).unwrap_or_else(|| other.to_owned())),
-            None => Err(subject.missing_variant_message(name)),
-        };
-    }
-    let mut figure = subject.figure(name)?;
-    match argument.map(|mark| mark.and_then(parse_number)) {
-        None => {}
-        Some(Some(mark)) => figure.metric = figure.metric.with_pass_mark(mark)?,
-        Some(None) => {
-            let example = Figure { metric: Metric::PassRate(Some(0.6)), ..figure };
-            return Err(format!("a pass mark is a number from 0 to 1, as in `{example}`"));
+enum Argument<'a> {
+    Quoted(String),
+    Plain(&'a str),
+}
+
+impl Argument<'_> {
+    fn into_text(self) -> String {
+        match self {
+            Self::Quoted(text) => text,
+            Self::Plain(text) => text.to_owned(),
         }
     }
-    Ok(figure)
+}
+
+impl<'a> Call<'a> {
+    fn parse(text: &'a str) -> Result<Self, String> {
+        let end = text.find(|letter| letter == '(' || OPERATORS.contains(&letter)).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        let name = name.trim();
+        let Some(argument) = rest.strip_prefix('(') else { return Ok(Self { name, argument: None, rest }) };
+        let argument = argument.trim_start();
+        let parsed = match argument.strip_prefix('"') {
+            Some(quoted) => unquote(quoted).and_then(|(text, rest)| {
+                Some((Argument::Quoted(text), rest.trim_start().strip_prefix(')')?))
+            }),
+            None => argument.split_once(')').map(|(text, rest)| (Argument::Plain(text.trim()), rest)),
+        };
+        let (argument, rest) = parsed.ok_or_else(|| format!("unclosed parenthesis after `{name}`"))?;
+        Ok(Self { name, argument: Some(argument), rest: rest.trim_start() })
+    }
 }
 
 /// The kind of a threshold, for examples in messages.
@@ -169,20 +173,14 @@ fn parse_category(text: &str, kind: ThresholdKind) -> Result<(Category, &str), S
                 format!("unclosed name in brackets: write `{example}`")
             });
     }
-    if let Some((name, _)) = text.split_once(".by(") {
-        return Ok((bare_category(name, example)?, &text[name.len() + 1..]));
-    }
+    let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
     // The pass mark of `pass_rate(0.6)` also has a dot.
-    let subject = text.split('(').next().unwrap_or_default();
+    let subject = subject.split('(').next().unwrap_or_default();
     let (name, _) = subject.rsplit_once('.').ok_or_else(|| {
         let figure = kind.suggested_metric(subject.trim());
         format!("missing metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
     })?;
-    Ok((bare_category(name, example)?, &text[name.len() + 1..]))
-}
-
-/// A category or an evaluator without brackets.
-fn bare_category(name: &str, example: &str) -> Result<Category, String> {
+    let rest = &text[name.len() + 1..];
     let name = name.trim();
     if name.is_empty() {
         return Err(format!("missing category: write, for example, `{example}`"));
@@ -190,7 +188,8 @@ fn bare_category(name: &str, example: &str) -> Result<Category, String> {
     if name == METRICS {
         return Err(format!("missing metric name: write `{METRICS}[\"any name\"]`"));
     }
-    Ok(Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned())))
+    let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
+    Ok((category, rest))
 }
 
 /// The text up to the closing quote, unescaped, and the rest after the quote.
@@ -205,6 +204,23 @@ fn unquote(text: &str) -> Option<(String, &str)> {
         }
     }
     None
+}
+
+fn parse_metric(subject: Subject, name: &str, argument: Option<Argument<'_>>) -> Result<Figure, String> {
+    if Metric::from_variant_name(name).is_some() {
+        let other = argument.map(Argument::into_text).filter(|other| !other.is_empty());
+        let other = other.ok_or_else(|| subject.missing_variant_message(name))?;
+        return subject.figure_against(name, &other);
+    }
+    let mut figure = subject.figure(name)?;
+    let mark = match argument {
+        None => return Ok(figure),
+        Some(Argument::Plain(mark)) => parse_number(mark),
+        Some(Argument::Quoted(_)) => None,
+    };
+    let mark = mark.ok_or_else(|| format!("a pass mark is a number from 0 to 1, as in `{figure}(0.6)`"));
+    figure.metric = figure.metric.with_pass_mark(mark?)?;
+    Ok(figure)
 }
 
 fn parse_bound(figure: &Figure, text: &str) -> Result<f64, String> {

@@ -232,6 +232,125 @@ fn bounds_are_kept_as_they_are_compared() {
     }
 }
 
+#[test]
+fn a_threshold_may_be_for_a_variant_against_a_variant_or_for_groups() {
+    for (text, case_name, variant, against, by) in [
+        ("variants.mini.x.pass_rate >= 0.9", "variants.mini.x.pass_rate>=0.9", Some("mini"), None, None),
+        (
+            r#"variants["gpt-4o"].latency.p95 <= 2s"#,
+            "variants.gpt-4o.latency.p95<=2s",
+            Some("gpt-4o"),
+            None,
+            None,
+        ),
+        ("x.drop_from(large) <= 0.02", "x.drop_from(large)<=0.02", None, Some("large"), None),
+        (
+            r#"variants.mini.cost.ratio_to("gpt-4o (new)") <= 0.5"#,
+            "variants.mini.cost.ratio_to(gpt-4o-(new))<=0.5",
+            Some("mini"),
+            Some("gpt-4o (new)"),
+            None,
+        ),
+        (
+            "variants.mini.latency.rise_from(large) <= 100ms",
+            "variants.mini.latency.rise_from(large)<=100ms",
+            Some("mini"),
+            Some("large"),
+            None,
+        ),
+        (r#"x.by("category").min_avg >= 0.7"#, "x.by(category).min_avg>=0.7", None, None, Some("category")),
+        (
+            r#"variants.mini.evaluators["a b"].by("a (b)").min_pass_rate(0.6) >= 0.7"#,
+            "variants.mini.a-b.by(a-(b)).min_pass_rate(0.6)>=0.7",
+            Some("mini"),
+            None,
+            Some("a (b)"),
+        ),
+        (
+            r#"latency.by("category").max_avg <= 5s"#,
+            "latency.by(category).max_avg<=5s",
+            None,
+            None,
+            Some("category"),
+        ),
+        (
+            "variants.mini.vs_baseline.x.drop <= 0.02",
+            "variants.mini.vs_baseline.x.drop<=0.02",
+            Some("mini"),
+            None,
+            None,
+        ),
+    ] {
+        let threshold = parsed(text);
+        assert_eq!(threshold.to_string(), text);
+        assert_eq!(threshold.case_name(), case_name);
+        assert_eq!((threshold.variant(), threshold.against(), threshold.by()), (variant, against, by));
+        assert_eq!(threshold.is_against_variant(), against.is_some(), "{text}");
+        assert_eq!(threshold.is_against_baseline(), text.contains("vs_baseline"), "{text}");
+        assert!(threshold.validate().is_ok(), "{text}");
+    }
+    assert_eq!(parsed("score.by( category ).min_avg>=0.7"), parsed(r#"score.by("category").min_avg>=0.7"#));
+    assert_eq!(parsed("variants.gpt-4o.score.avg >= 1").variant(), Some("gpt-4o"));
+}
+
+#[test]
+fn an_evaluator_named_variants_is_still_read() {
+    for text in ["variants.avg >= 0.5", "variants.pass_rate(0.6)>=0.5", "vs_baseline.variants.drop <= 0.1"] {
+        assert_eq!(parsed(text).category(), &evaluator("variants"), "{text}");
+    }
+    let written = parsed("variants.avg >= 0.5").to_string();
+    assert_eq!(written, r#"evaluators["variants"].avg >= 0.5"#);
+    assert_eq!(parsed(&written).category(), &evaluator("variants"));
+}
+
+#[test]
+fn a_variant_has_its_own_thresholds_and_those_of_all() {
+    let of = |text: &str, variant: &str| parsed(text).for_variant(variant).map(|it| it.case_name());
+    assert_eq!(of("variants.mini.x.pass_rate >= 0.9", "mini").as_deref(), Some("x.pass_rate>=0.9"));
+    assert_eq!(of("variants.mini.x.pass_rate >= 0.9", "large"), None);
+    assert_eq!(of("x.avg >= 0.90", "large").as_deref(), Some("x.avg>=0.90"));
+    let drop = "variants.mini.x.drop_from(large) <= 0.02";
+    assert_eq!(of(drop, "mini").as_deref(), Some("x.drop_from(large)<=0.02"));
+    assert_eq!(of("x.drop_from(large) <= 0.02", "large"), None, "it is not compared with itself");
+}
+
+#[test]
+fn a_refusal_of_a_variant_or_a_group_says_what_to_write() {
+    for (text, expected) in [
+        ("variants >= 0.9", "missing variant: write, for example, `variants.mini.score.avg >= 0.8`"),
+        ("variants.mini >= 0.9", "missing category: write, for example, `variants.mini.score.avg >= 0.8`"),
+        (r#"variants["gpt.avg >= 0.9"#, r#"write `variants["name"].score.avg >= 0.8`"#),
+        ("variants.mini.score.avrg >= 0.9", "did you mean `avg`?"),
+        (
+            "variants.mini.score.avg <= 0.9",
+            "`variants.mini.score.avg` needs a lower bound: write `variants.mini.score.avg >= 0.9`",
+        ),
+        ("score.drop <= 0.02", "with a variant, `score.drop_from(name)`"),
+        ("score.drop_from <= 0.02", "needs the variant to compare with: write `score.drop_from(name)`"),
+        ("score.drop_form(x) <= 0.02", "did you mean `drop_from(name)`?"),
+        ("latency.drop_from(x) <= 2s", "against a variant: its metrics are `rise_from` and `ratio_to`"),
+        ("judge_cost.rise_from(x) <= 2", "`judge_cost` cannot be compared with a variant"),
+        ("score.drop_from(x) >= 0.02", "write `score.drop_from(x) <= 0.02`"),
+        ("latency.ratio_to(x) <= 2s", "a number such as `1.1`, for 10% more than variant `x`"),
+        ("vs_baseline.score.drop_from(x) <= 0.1", "write `score.drop_from(x)`"),
+        ("variants.x.score.drop_from(x) <= 0.1", "variant `x` is compared with itself"),
+        (r#"score.drop_from("x" <= 0.1"#, "unclosed parenthesis after `drop_from`"),
+        ("score.min_avg >= 0.7", r#"write `score.by("category").min_avg`"#),
+        ("score.by >= 0.7", r#"`by` needs a field of the items: write `score.by("category").min_avg`"#),
+        (r#"score.by("c") >= 0.7"#, r#"missing metric: write, for example, `score.by("c").min_avg`"#),
+        (r#"score.by("c").avg >= 0.7"#, "did you mean `min_avg`?"),
+        (r#"latency.by("c").avg <= 7s"#, "did you mean `max_avg`? (its only metric is `max_avg`)"),
+        (r#"score.by("c").min_avg <= 0.7"#, r#"write `score.by("c").min_avg >= 0.7`"#),
+        (r#"score.by("").min_avg >= 0.7"#, "`by` needs a field of the items"),
+        (r#"score.by("c").drop_from(x) <= 0.7"#, "groups cannot be compared with a variant"),
+        (r#"vs_baseline.score.by("c").min_avg >= 0.7"#, "groups cannot be compared with a baseline"),
+        (r#"tool_calls.by("c").max_avg <= 7"#, "`tool_calls` cannot be measured by groups"),
+    ] {
+        let refusal = refused(text);
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
+
 mod written {
     use proptest::prelude::*;
 
@@ -261,7 +380,11 @@ mod written {
             Just(Metric::Total),
             Just(Metric::Drop),
             Just(Metric::Ratio),
+            Just(Metric::MinAvg),
+            (0.0..=1.0).prop_map(|mark| Metric::MinPassRate(Some(mark))),
         ];
+        let name = || prop_oneof![Just(None), r#"[a-z ."<>=()\[\]\\-]{1,8}"#.prop_map(Some)];
+        let qualifiers = (name(), name(), name());
         let comparison = prop_oneof![
             Just(Comparison::AtLeast),
             Just(Comparison::Above),
@@ -271,9 +394,16 @@ mod written {
         let bound = prop_oneof![0.0..=1.0, 0.0..1e12, Just(0.1 + 0.2), Just(1e-9)];
         let label = prop_oneof![Just(None), Just(Some("5s".to_owned())), any::<Option<String>>()];
         let fits = |threshold: &Threshold| threshold.validate().is_ok();
-        (category, metric, comparison, bound, label)
-            .prop_map(|(category, metric, comparison, bound, label)| {
-                let threshold = Threshold::new(category, metric, comparison, bound);
+        (category, metric, comparison, bound, label, qualifiers)
+            .prop_map(|(category, metric, comparison, bound, label, (variant, against, by))| {
+                let mut threshold = Threshold::new(category, metric, comparison, bound);
+                threshold.figure.variant = variant;
+                if metric.compares_runs() {
+                    threshold.figure.against = against;
+                }
+                if matches!(metric, Metric::MinAvg | Metric::MinPassRate(_)) {
+                    threshold.figure.by = by;
+                }
                 label.map_or(threshold.clone(), |label| threshold.with_bound_text(label))
             })
             .prop_filter("only thresholds that can be declared", fits)
@@ -288,10 +418,8 @@ mod written {
             config.set_thresholds(std::slice::from_ref(&threshold));
             let read = config.parse_thresholds().unwrap().remove(0);
             prop_assert_eq!(read.case_name(), threshold.case_name());
-            prop_assert_eq!(
-                (read.category(), read.metric(), read.comparison(), read.bound()),
-                (threshold.category(), threshold.metric(), threshold.comparison(), threshold.bound())
-            );
+            prop_assert_eq!(&read.figure, &threshold.figure);
+            prop_assert_eq!((read.comparison(), read.bound()), (threshold.comparison(), threshold.bound()));
         }
     }
 
