@@ -107,6 +107,11 @@ pub mod report {
         #[doc(inline)]
         pub use cobalt_core::report::comparison::*;
     }
+
+    /// Ranks several runs over the same items.
+    pub mod ranking {
+        pub use cobalt_core::report::ranking::*;
+    }
 }
 #[doc = include_str!("../docs/rescoring.md")]
 pub mod rescoring {}
