@@ -8,7 +8,7 @@ use super::config::{DatasetSummary, GitState, SourceLocation};
 use super::custom_metric::Direction;
 use super::custom_metric_stats::metric_stats;
 use super::identity::{cluster_name, item_keys};
-use super::item::{Execution, ItemResult};
+use super::item::{Execution, ItemResult, ScoredEvaluation};
 use super::metrics::ItemUsage;
 use super::model::Report;
 use super::outcome::RunVerdict;
@@ -131,6 +131,10 @@ pub struct MeasuredItem {
     pub retried: usize,
     /// Each evaluator's scores from 0 to 1, one for each trial that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
+    /// What judges said that compare the output with another answer, by evaluator: for each trial whether the output won, 1 if it did,
+    /// 0 if the other answer did, and 0.5 for a tie. The first value is of the order with the output first, the second of the other order.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub compared: BTreeMap<String, Vec<[f64; 2]>>,
     /// The values of each metric that the agent recorded, one for each trial that recorded it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, Vec<f64>>,
@@ -252,10 +256,40 @@ impl MeasuredItem {
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),
+            compared: comparisons(&item.runs, evaluators),
             metrics: metric_values(&item.runs),
             trials: trial_measurements(&item.runs, prices),
         }
     }
+}
+
+/// The verdicts of judges that compare two answers in both orders, by evaluator. A judge is recognised by the metadata `orders`; a score
+/// without it, of two identical answers, is a tie.
+fn comparisons(runs: &[Execution], evaluators: &[String]) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let of_evaluator = |name: &String| {
+        let evaluations = runs.iter().filter_map(|run| run.evaluations.get(name));
+        let scored: Vec<_> = evaluations.filter(|evaluation| evaluation.score.is_some()).collect();
+        let orders: Vec<_> = scored.iter().map(|evaluation| orders(evaluation)).collect();
+        let compares = orders.iter().any(Option::is_some);
+        compares.then(|| (name.clone(), orders.into_iter().map(|it| it.unwrap_or([0.5, 0.5])).collect()))
+    };
+    evaluators.iter().filter_map(of_evaluator).collect()
+}
+
+/// Whether the output won in each order.
+fn orders(evaluation: &ScoredEvaluation) -> Option<[f64; 2]> {
+    const OUTPUT: &str = "output";
+    let orders = evaluation.metadata.get("orders")?.as_array()?;
+    let outcome = |output_first: bool| {
+        let place = if output_first { "first" } else { "second" };
+        let order = orders.iter().find(|order| order[place] == OUTPUT)?;
+        Some(match order["winner"].as_str()? {
+            OUTPUT => 1.0,
+            "tie" => 0.5,
+            _ => 0.0,
+        })
+    };
+    Some([outcome(true)?, outcome(false)?])
 }
 
 fn metric_settings(report: &Report) -> BTreeMap<String, MetricSettings> {

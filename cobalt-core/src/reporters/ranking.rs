@@ -163,12 +163,22 @@ pub fn format_preference(
     preference: &Preference,
     quote: impl Fn(&str) -> String,
 ) -> String {
-    let Preference { evaluator, strengths, ci95, first_position, comparisons } = preference;
-    let mut order: Vec<_> = ranking.runs.iter().zip(strengths).zip(ci95).collect();
+    let Preference {
+        evaluator,
+        strengths,
+        ci95,
+        other_answers,
+        other_answers_ci95,
+        first_position,
+        comparisons,
+    } = preference;
+    let runs = ranking.runs.iter().map(|run| quote(&run.label));
+    let mut order: Vec<_> = runs.zip(strengths).zip(ci95).collect();
+    order.push((("the other answers".to_owned(), other_answers), other_answers_ci95));
     order.sort_by(|((_, one), _), ((_, two), _)| two.total_cmp(one));
-    let strengths = order.into_iter().map(|((run, strength), ci)| {
-        format!("{} {strength:+.2} ({:.2} to {:.2})", quote(&run.label), ci.low, ci.high)
-    });
+    let strengths = order
+        .into_iter()
+        .map(|((label, strength), ci)| format!("{label} {strength:+.2} ({:.2} to {:.2})", ci.low, ci.high));
     let strengths = strengths.collect::<Vec<_>>().join(", ");
     let position = first_position.map(|term| format!("; first position {term:+.2}")).unwrap_or_default();
     let comparisons = count(*comparisons, "comparison");
@@ -407,11 +417,13 @@ mod tests {
             evaluator: "preferred".to_owned(),
             strengths: vec![-0.5, 1.0, -0.25, -0.25],
             ci95: [-0.5, 1.0, -0.25, -0.25].map(|at| Interval { low: at - 0.25, high: at + 0.25 }).to_vec(),
+            other_answers: 0.0,
+            other_answers_ci95: Interval { low: -0.25, high: 0.25 },
             first_position: Some(0.125),
             comparisons: 1200,
         }];
         let text = render_ranking(&ranking, Style::Plain);
-        let line = "  preferred (log strengths, 95% CI): large +1.00 (0.75 to 1.25), large-terse -0.25 (-0.50 to 0.00), nano -0.25 (-0.50 to 0.00), \
+        let line = "  preferred (log strengths, 95% CI): large +1.00 (0.75 to 1.25), the other answers +0.00 (-0.25 to 0.25), large-terse -0.25 (-0.50 to 0.00), nano -0.25 (-0.50 to 0.00), \
              mini -0.50 (-0.75 to -0.25); first position +0.12; 1,200 comparisons";
         assert!(text.lines().any(|it| it == line), "{text}");
     }

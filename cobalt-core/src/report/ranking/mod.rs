@@ -2,6 +2,7 @@
 //! worse.
 
 mod model;
+mod preferences;
 mod rank;
 mod recommend;
 

@@ -141,11 +141,15 @@ pub struct Recommendation {
 pub struct Preference {
     /// The evaluator's name.
     pub evaluator: String,
-    /// The logarithm of each run's strength, in the order of [`Ranking::runs`]; they add up to 0. A difference of 1 means that the
-    /// stronger one wins 73% of the comparisons.
+    /// The logarithm of each run's strength, in the order of [`Ranking::runs`]; they and that of the other answers add up to 0. A
+    /// difference of 1 means that the stronger one wins 73% of the comparisons.
     pub strengths: Vec<f64>,
     /// The 95% CI of each, with errors clustered by item.
     pub ci95: Vec<Interval>,
+    /// The strength of the other answers, with which those of all runs were compared.
+    pub other_answers: f64,
+    /// Its 95% CI.
+    pub other_answers_ci95: Interval,
     /// How much the judge prefers the first position, on the same scale; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_position: Option<f64>,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::model::{PairDifference, RankInterval, RankedRun, RankedScore, Ranking};
+use super::preferences::preferences;
 use super::recommend::recommend;
 use crate::report::comparison::{Quantity, RunIdentity, Verdict, compare_all};
 use crate::report::stats::{describe, sum};
@@ -46,7 +47,7 @@ pub fn rank(runs: &[RankInput<'_>]) -> Ranking {
         runs: ranked,
         pairs,
         recommendation,
-        preferences: Vec::new(),
+        preferences: preferences(runs),
         notes,
     }
 }

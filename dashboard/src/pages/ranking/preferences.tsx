@@ -19,9 +19,14 @@ interface StrengthsProps {
 }
 
 function Strengths({ preference, ranking, name }: StrengthsProps) {
-  const { strengths, ci95, firstPosition, comparisons } = preference;
-  const places = strengths.map((_, place) => place);
-  places.sort((one, other) => (strengths[other] ?? 0) - (strengths[one] ?? 0));
+  const { strengths, ci95, otherAnswers, otherAnswersCi95, firstPosition, comparisons } = preference;
+  const rows = strengths.map((strength, place) => ({
+    label: ranking.runs[place]?.label ?? '',
+    strength,
+    interval: ci95[place],
+  }));
+  rows.push({ label: 'Other answers', strength: otherAnswers, interval: otherAnswersCi95 });
+  rows.sort((one, other) => other.strength - one.strength);
   return (
     <>
       <table className="w-full max-w-xl text-left">
@@ -38,20 +43,17 @@ function Strengths({ preference, ranking, name }: StrengthsProps) {
           </tr>
         </thead>
         <tbody className="divide-y divide-line border-line border-t">
-          {places.map((place) => {
-            const interval = ci95[place];
-            return (
-              <tr key={ranking.runs[place]?.run.id} className="[&>*]:py-2">
-                <th scope="row" className="font-medium [overflow-wrap:anywhere]">
-                  <Text>{ranking.runs[place]?.label ?? ''}</Text>
-                </th>
-                <td className="px-3 text-right tabular-nums">{formatSigned(strengths[place] ?? 0, 2)}</td>
-                <td className="text-right text-muted whitespace-nowrap tabular-nums">
-                  {interval && `${formatSigned(interval.low, 2)} to ${formatSigned(interval.high, 2)}`}
-                </td>
-              </tr>
-            );
-          })}
+          {rows.map(({ label, strength, interval }) => (
+            <tr key={label} className="[&>*]:py-2">
+              <th scope="row" className="font-medium [overflow-wrap:anywhere]">
+                <Text>{label}</Text>
+              </th>
+              <td className="px-3 text-right tabular-nums">{formatSigned(strength, 2)}</td>
+              <td className="text-right text-muted whitespace-nowrap tabular-nums">
+                {interval && `${formatSigned(interval.low, 2)} to ${formatSigned(interval.high, 2)}`}
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
       <p className="mt-3 text-muted text-xs">
