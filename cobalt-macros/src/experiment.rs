@@ -116,7 +116,7 @@ impl Experiment {
         calls.extend(variants.calls.iter().cloned());
         let name = settings.name("an experiment", errors);
         let function = function?;
-        let form = AgentSignature::parse(&function, variants.are_declared(), &library, errors);
+        let form = AgentSignature::parse(&function, variants.are_declared, &library, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
         let records = settings.get("record").map(|(_, value)| match value {

@@ -148,6 +148,11 @@ impl Settings {
         Some(value.to_token_stream())
     }
 
+    /// Whether a key was written, or probably meant.
+    pub fn is_mentioned(&self, name: &str) -> bool {
+        self.mentioned.iter().any(|key| key == name)
+    }
+
     /// The required keys that are certainly missing.
     pub fn missing<'a>(&self, required: &[&'a str]) -> Vec<&'a str> {
         if self.has_syntax_errors {

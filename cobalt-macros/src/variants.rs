@@ -157,6 +157,8 @@ impl KnownVariants {
 /// The variants of an experiment, as builder calls.
 pub struct Variants {
     pub known: KnownVariants,
+    /// Whether the experiment certainly has variants.
+    pub are_declared: bool,
     /// Builder calls, each with its span.
     pub calls: Vec<TokenStream>,
 }
@@ -167,10 +169,12 @@ impl Variants {
             Some(list) => Self::of_list(list, library, errors),
             None => match settings.get("variants") {
                 Some((_, value)) => Self::of_expression(value, errors),
+                // After a syntax error, they may be in what could not be read.
                 None if settings.missing(&["variants"]).is_empty() => {
-                    Self { known: KnownVariants::Computed, calls: Vec::new() }
+                    let are_declared = settings.is_mentioned("variants");
+                    Self { known: KnownVariants::Computed, are_declared, calls: Vec::new() }
                 }
-                None => Self { known: KnownVariants::None, calls: Vec::new() },
+                None => Self { known: KnownVariants::None, are_declared: false, calls: Vec::new() },
             },
         };
         if let Some((key, value)) = settings.get("default_variant") {
@@ -179,16 +183,11 @@ impl Variants {
         variants
     }
 
-    /// Whether the experiment has variants.
-    pub fn are_declared(&self) -> bool {
-        !matches!(self.known, KnownVariants::None)
-    }
-
     fn of_list(list: &NamedList, library: &Library, errors: &mut Errors) -> Self {
         list.check(errors);
         if list.entries.is_empty() {
             errors.at(&list.tokens, format!("`variants` is empty: {EXAMPLE}, or remove it"));
-            return Self { known: KnownVariants::Computed, calls: Vec::new() };
+            return Self { known: KnownVariants::Computed, are_declared: true, calls: Vec::new() };
         }
         if list.is_axes {
             let span = generated_span(list.tokens.span());
@@ -198,14 +197,21 @@ impl Variants {
                 quote_spanned!(span=> .axis(#name, #value))
             });
             let calls = vec![quote_spanned!(span=> .variants(#library::Variants::axes()#(#axes)*))];
-            return Self { known: KnownVariants::Computed, calls };
+            return Self { known: KnownVariants::Computed, are_declared: true, calls };
         }
         let call = |Entry { name, value, .. }: &Entry| {
             let span = generated_span(value.span());
             quote_spanned!(span=> .variant(#name, #value))
         };
-        let names = list.entries.iter().map(|entry| entry.name.clone()).collect();
-        Self { known: KnownVariants::Listed(names), calls: list.entries.iter().map(call).collect() }
+        let mut names: Vec<String> = Vec::new();
+        for Entry { name, .. } in &list.entries {
+            // A name that is listed twice is an error of its own.
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        let calls = list.entries.iter().map(call).collect();
+        Self { known: KnownVariants::Listed(names), are_declared: true, calls }
     }
 
     fn of_expression(value: &Expr, errors: &mut Errors) -> Self {
@@ -219,11 +225,12 @@ impl Variants {
             _ => {}
         }
         let span = generated_span(value.span());
-        Self { known: KnownVariants::Computed, calls: vec![quote_spanned!(span=> .variants(#value))] }
+        let calls = vec![quote_spanned!(span=> .variants(#value))];
+        Self { known: KnownVariants::Computed, are_declared: true, calls }
     }
 
     fn parse_default(&mut self, key: &Ident, value: &Expr, errors: &mut Errors) {
-        if !self.are_declared() {
+        if matches!(self.known, KnownVariants::None) {
             errors.at(key, format!("`default_variant` needs variants: {EXAMPLE}"));
             return;
         }

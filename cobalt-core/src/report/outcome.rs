@@ -72,7 +72,8 @@ pub struct Violation {
     /// `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
     /// That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
     pub category: String,
-    /// The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline.
+    /// The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline, `drop_from(large)` with a variant,
+    /// and `by("category").min_avg` is that of the worst group.
     pub metric: String,
     /// The bound.
     pub expected: f64,
@@ -89,13 +90,17 @@ pub struct Violation {
 pub struct ThresholdOutcome {
     /// The threshold's name, as in its test case.
     pub name: String,
-    /// The result; inconclusive only for a threshold against a baseline.
+    /// The result; inconclusive only for a threshold against a baseline or another variant.
     pub finding: ThresholdStatus,
     /// Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`.
     pub passed: bool,
     /// Whether it compares the run with its baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub against_baseline: bool,
+    /// Whether the message says more than the value and the bound: the confidence of a comparison, or the worst group. Absent in files of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_details: bool,
     /// The actual value; absent if there was nothing to measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<f64>,

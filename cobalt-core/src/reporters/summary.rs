@@ -320,8 +320,7 @@ fn write_threshold(text: &mut String, gate: &ThresholdOutcome, paint: Style) -> 
         (_, Some(figure)) if gate.passed => {
             writeln!(text, "  {}    {name}  ({figure})", paint.success("met "))
         }
-        // The message states the confidence.
-        (_, Some(figure)) if !gate.against_baseline => {
+        (_, Some(figure)) if !(gate.against_baseline || gate.has_details) => {
             writeln!(text, "  {}  {name}  ({figure})", paint.error("MISSED"))
         }
         _ => writeln!(text, "  {}  {}", paint.error("MISSED"), escape_control(&gate.message)),

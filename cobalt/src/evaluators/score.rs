@@ -134,8 +134,8 @@ impl From<f64> for Score {
 /// An error is stored with all its causes. The error types are the same as for [agents](crate::IntoOutput).
 #[diagnostic::on_unimplemented(
     message = "an evaluator cannot return `{Self}`",
-    label = "not a `bool`, a number, `cobalt::Score` or a `Result` of one",
-    note = "return `bool` for pass or fail, a number from 0 to 1, `cobalt::Score` to add a reason, or a `Result` of one of these"
+    label = "not a `bool`, a number, `cobalt::Score`, or a `Result` or `Option` of one",
+    note = "return `bool` for pass or fail, a number from 0 to 1, `cobalt::Score` to add a reason, or a `Result` or `Option` of one of these"
 )]
 pub trait IntoScore {
     /// Converts the returned value into a score.

@@ -1,6 +1,5 @@
 //! Evaluates a run: its statistics, its baseline, earlier runs of the same commit, and its thresholds.
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -55,19 +54,20 @@ pub fn evaluate_run(
         Some(pooled) => measure(report).with_pooled_scores(&measure(pooled)),
         None => measure(report),
     };
-    let measured_once = OnceCell::new();
-    let now = || measured_once.get_or_init(measured);
+    let is_compared =
+        matches!(baseline, Baseline::Found(_)) || thresholds.iter().any(Threshold::compares_runs);
+    let now = is_compared.then(measured);
     let against = BaselineContext {
-        runs: match baseline {
-            Baseline::Found(run) => Ok((&**run, now())),
+        baseline: match baseline {
+            Baseline::Found(run) => Ok(&**run),
             Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
         },
         variants,
-        now: thresholds.iter().any(|threshold| threshold.against().is_some()).then(now),
+        now: now.as_ref(),
         inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
     };
     let difference = |(baseline, now)| compare_with_baseline(baseline, now, config.baseline_max_age());
-    let mut comparison = against.runs.ok().and_then(difference);
+    let mut comparison = against.baseline.ok().zip(against.now).and_then(difference);
     let outcomes = evaluate_all(thresholds, &figures, &against);
     let mut status = ci_status(thresholds, &outcomes);
     if let Some(pooled) = pooled {

@@ -50,6 +50,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         tokens: None,
         cost: None,
         scores: scores.collect(),
+        compared: BTreeMap::new(),
         metrics: BTreeMap::new(),
         trials: Vec::new(),
     }

@@ -104,6 +104,8 @@ pub struct LoadedItem {
     trials: Box<[TrialMeasurements]>,
     /// The values of each metric that the agent recorded.
     metrics: BTreeMap<String, Vec<f64>>,
+    /// What judges said that compare the output with another answer.
+    compared: BTreeMap<String, Vec<[f64; 2]>>,
     /// The model traffic of all trials, if it passed through the gateway. Boxed: most runs have none.
     pub traffic: Option<Box<LoadedTraffic>>,
     /// The byte range of its JSON in the file.
@@ -134,6 +136,7 @@ impl LoadedItem {
             cluster: measured.cluster.map(Into::into),
             trials: measured.trials.into(),
             metrics: measured.metrics,
+            compared: measured.compared,
             traffic: LoadedTraffic::of(item, &measured.asked).map(Box::new),
             place,
         }
@@ -158,6 +161,7 @@ impl LoadedItem {
             replayed: self.traffic.as_ref().is_some_and(|traffic| traffic.replayed > 0),
             retried: self.retried,
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
+            compared: self.compared.clone(),
             metrics: self.metrics.clone(),
             trials: self.trials.to_vec(),
         }
@@ -173,13 +177,14 @@ impl LoadedItem {
             + self.scores.size()
             + size_of_val(&*self.failed)
             + size_of_val(&*self.trials)
-            + self.metrics.iter().map(size_of_metric).sum::<usize>()
+            + self.metrics.iter().map(size_of_entry).sum::<usize>()
+            + self.compared.iter().map(size_of_entry).sum::<usize>()
             + self.traffic.as_ref().map_or(0, |traffic| traffic.size() + 2 * OVERHEAD)
     }
 }
 
-/// The approximate memory use of a metric's values in bytes.
-fn size_of_metric((name, values): (&String, &Vec<f64>)) -> usize {
+/// The approximate memory use of values with their name in bytes.
+fn size_of_entry<T>((name, values): (&String, &Vec<T>)) -> usize {
     /// The overhead of an entry and its allocations.
     const OVERHEAD: usize = 80;
     name.len() + size_of_val(&**values) + OVERHEAD

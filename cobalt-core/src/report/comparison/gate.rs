@@ -48,26 +48,41 @@ pub struct GateResult {
 
 /// Evaluates all of an experiment's thresholds against its baseline together, as they share a correction for multiple tests.
 ///
-/// Items whose content has changed are excluded, and from the latency also those that were replayed. If this run lacks the metric, or the baseline has none of its items, there is
-/// nothing to measure and the threshold is missed. If only the baseline lacks the metric, the threshold is inconclusive.
+/// Items whose content has changed are excluded, and from the latency also those that were replayed. If this run lacks the metric, or
+/// the baseline has none of its items, there is nothing to measure and the threshold is missed. If only the baseline lacks the metric,
+/// the threshold is inconclusive.
 #[must_use]
 pub fn evaluate_against(
     baseline: &Measurements,
     now: &Measurements,
     thresholds: &[&Threshold],
 ) -> Vec<GateResult> {
-    let runs = ComparedRuns::of(baseline, now);
-    let gates: Vec<_> = thresholds.iter().map(|threshold| runs.measure(threshold)).collect();
-    let p_values: Vec<_> = gates.iter().flatten().filter_map(|gate| gate.excess.p_value).collect();
+    evaluate_against_all(now, &[(baseline, thresholds.to_vec())]).remove(0)
+}
+
+/// The same against several runs, such as a baseline and other variants, each with its thresholds; all of them share the correction.
+#[must_use]
+pub fn evaluate_against_all(
+    now: &Measurements,
+    references: &[(&Measurements, Vec<&Threshold>)],
+) -> Vec<Vec<GateResult>> {
+    let runs: Vec<_> = references.iter().map(|(reference, _)| ComparedRuns::of(reference, now)).collect();
+    let measured: Vec<Vec<_>> = runs
+        .iter()
+        .zip(references)
+        .map(|(runs, (_, thresholds))| thresholds.iter().map(|threshold| runs.measure(threshold)).collect())
+        .collect();
+    let gates = measured.iter().flatten().flatten();
+    let p_values: Vec<_> = gates.filter_map(|gate: &Gate<'_>| gate.excess.p_value).collect();
     let mut adjusted = holm(&p_values).into_iter();
-    let judge = |gate: Result<Gate<'_>, GateResult>| match gate {
+    let mut judge = |gate: Result<Gate<'_>, GateResult>| match gate {
         Ok(gate) => {
             let p_adjusted = gate.excess.p_value.and_then(|_| adjusted.next());
             gate.evaluate(p_adjusted, p_values.len())
         }
         Err(judged) => judged,
     };
-    gates.into_iter().map(judge).collect()
+    measured.into_iter().map(|gates| gates.into_iter().map(&mut judge).collect()).collect()
 }
 
 /// A baseline, a run, and the items that are the same in both.

@@ -7,10 +7,10 @@ mod tests;
 #[cfg(test)]
 mod trace_tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::comparison::{GateResult, evaluate_against};
+use super::comparison::{GateResult, evaluate_against_all};
 use super::measurements::Measurements;
 use super::metrics::{RunMetrics, format_value};
 use super::outcome::{CiStatus, ThresholdOutcome, ThresholdStatus, Violation};
@@ -33,6 +33,7 @@ impl ThresholdOutcome {
             finding,
             passed: finding == ThresholdStatus::Met,
             against_baseline: threshold.is_against_baseline(),
+            has_details: threshold.compares_runs() || threshold.by().is_some(),
             actual,
             figure: actual.map(|actual| format_value(threshold, actual)),
             message,
@@ -153,7 +154,7 @@ pub fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome]) -> Opt
 fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {
     Violation {
         category: threshold.category().name().into_owned(),
-        metric: threshold.metric().to_string(),
+        metric: threshold.metric_text(),
         expected: threshold.bound(),
         actual: outcome.actual,
         message: outcome.message.clone(),
@@ -167,11 +168,11 @@ fn metric_name(threshold: &Threshold) -> String {
 /// The input for evaluating thresholds against a baseline.
 #[derive(Debug)]
 pub struct BaselineContext<'a> {
-    /// The measurements of the baseline and of this run, or why there is no baseline.
-    pub runs: Result<(&'a Measurements, &'a Measurements), &'a str>,
+    /// The measurements of the baseline, or why there is none.
+    pub baseline: Result<&'a Measurements, &'a str>,
     /// The variants that thresholds may compare the run with, by name.
     pub variants: &'a BTreeMap<String, Arc<Measurements>>,
-    /// The measurements of this run; needed if there are variants.
+    /// The measurements of this run; needed if there is a baseline or a variant.
     pub now: Option<&'a Measurements>,
     /// Whether inconclusive thresholds pass.
     pub inconclusive_passes: bool,
@@ -194,32 +195,42 @@ pub fn evaluate_all(
     };
     let mut outcomes: Vec<_> = thresholds.iter().map(alone).collect();
     let open: Vec<_> = (0..thresholds.len()).filter(|place| outcomes[*place].is_none()).collect();
-    let references: BTreeSet<_> = open.iter().map(|place| thresholds[*place].against()).collect();
-    for reference in references {
-        // Thresholds against the same run share a correction for multiple tests.
-        let places = open.iter().copied().filter(|place| thresholds[*place].against() == reference);
-        let places: Vec<_> = places.collect();
-        let shared: Vec<_> = places.iter().map(|place| &thresholds[*place]).collect();
-        for (place, judged) in places.iter().zip(against.judge(reference, &shared)) {
-            outcomes[*place] = Some(against.outcome(&thresholds[*place], judged));
+    let mut references = BTreeMap::<Option<&str>, Vec<usize>>::new();
+    for place in open {
+        references.entry(thresholds[place].against()).or_default().push(place);
+    }
+    let (mut places, mut compared) = (Vec::new(), Vec::new());
+    for (reference, of_reference) in references {
+        match against.reference(reference) {
+            Ok(run) => {
+                compared.push((run, of_reference.iter().map(|place| &thresholds[*place]).collect()));
+                places.push(of_reference);
+            }
+            Err(reason) => {
+                for place in of_reference {
+                    let judged = without_reference(&thresholds[place], &reason);
+                    outcomes[place] = Some(against.outcome(&thresholds[place], judged));
+                }
+            }
+        }
+    }
+    if let Some(now) = against.now {
+        let judged = evaluate_against_all(now, &compared).into_iter().flatten();
+        for (place, judged) in places.into_iter().flatten().zip(judged) {
+            outcomes[place] = Some(against.outcome(&thresholds[place], judged));
         }
     }
     outcomes.into_iter().flatten().collect()
 }
 
 impl BaselineContext<'_> {
-    /// Evaluates thresholds against a variant or, without one, the baseline.
-    fn judge(&self, variant: Option<&str>, thresholds: &[&Threshold]) -> Vec<GateResult> {
-        let runs = match variant {
-            Some(name) => match (self.variants.get(name), self.now) {
-                (Some(reference), Some(now)) => Ok((&**reference, now)),
-                _ => Err(format!("variant `{name}` was not run in the same group; run it too")),
-            },
-            None => self.runs.map_err(str::to_owned),
-        };
-        match runs {
-            Ok((reference, now)) => evaluate_against(reference, now, thresholds),
-            Err(reason) => thresholds.iter().map(|threshold| without_reference(threshold, &reason)).collect(),
+    /// The run of a variant or, without one, the baseline; otherwise the reason why there is none.
+    fn reference(&self, variant: Option<&str>) -> Result<&Measurements, String> {
+        match variant {
+            Some(name) => self.variants.get(name).map(|run| &**run).ok_or_else(|| {
+                format!("variant `{name}` was not run in the same group, or not with all items; run it too")
+            }),
+            None => self.baseline.map_err(str::to_owned),
         }
     }
 
