@@ -29,8 +29,7 @@ fn run(items: Vec<Value>, settings: &str) -> (Sandbox, Finished) {
 #[test]
 fn what_does_not_apply_fails_no_item_and_is_left_out_of_the_statistics() {
     let (sandbox, finished) = run(items().into_iter().take(3).collect(), "");
-    let warning =
-        "warning: grouped: `polite` applied to none of the 3 items; check the condition under which it applies";
+    let warning = "warning: grouped: `polite` applied to none of the 3 items; check the condition under which it applies";
     finished.code(0).stderr_has(&[warning]).says(&["2 n/a", "polite  3 n/a"]);
     let report = serde_json::to_value(sandbox.report()).unwrap();
     let summary = &report["summary"];

@@ -1,13 +1,22 @@
 //! Paths to values in items and outputs.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 /// The name of a field, or a path such as `context[0].text` or `meta.category`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct FieldPath {
     name: String,
     /// The steps of the path; empty if the name is not a path.
     steps: Vec<String>,
+}
+
+/// Like the type that was once called `Variable`: the fingerprints of stored runs contain this form.
+impl fmt::Debug for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variable").field("name", &self.name).field("steps", &self.steps).finish()
+    }
 }
 
 impl FieldPath {

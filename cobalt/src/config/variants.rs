@@ -112,7 +112,10 @@ mod tests {
 
     #[test]
     fn what_no_variant_has_is_refused() {
-        assert_eq!(changed("modle=x").unwrap_err(), "it has no setting `modle`; did you mean `model`?");
+        assert_eq!(
+            changed("modle=x").unwrap_err(),
+            "it has no setting `modle`; did you mean `model`? available: `model`, `shots`, `stop`, `version`, `rag`"
+        );
         assert!(changed("model.name=x").unwrap_err().contains("not an object"));
         assert!(changed("model").unwrap_err().contains("such as `model=gpt-4o`"));
         assert!(changed("model=a;b").unwrap_err().contains("cannot contain `;`"));

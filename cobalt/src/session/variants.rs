@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(names(&divide(Some("large"), &["large"], &[]).unwrap()), ["qa"]);
         assert_eq!(
             divide(Some("lrge"), &[], &[]).unwrap_err(),
-            "its default variant is `lrge`, which it does not have; did you mean `large`?"
+            "its default variant is `lrge`, which it does not have; did you mean `large`? available: `mini`, `large`"
         );
     }
 
