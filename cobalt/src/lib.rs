@@ -119,6 +119,8 @@ pub mod rescoring {}
 pub mod sharding {}
 #[doc = include_str!("../docs/text.md")]
 pub mod text {}
+#[doc = include_str!("../docs/variants.md")]
+pub mod variants {}
 #[doc = include_str!("../docs/webhooks.md")]
 pub mod webhooks {}
 
@@ -157,6 +159,8 @@ mod pages {
     struct Library;
     #[doc = include_str!("../../docs/real-agents.md")]
     struct RealAgents;
+    #[doc = include_str!("../../docs/variants.md")]
+    struct Variants;
     #[doc = include_str!("../../docs/verdicts.md")]
     struct Verdicts;
 }

@@ -21,10 +21,12 @@ const PAGES = {
     opentelemetry: 'reference/opentelemetry.md',
     report: 'reference/report.md',
     'report::comparison': 'reference/comparison.md',
+    rescoring: 'reference/rescoring.md',
     sharding: 'reference/shards.md',
     summary: 'reference/summary.md',
     text: 'reference/text.md',
     trace: 'reference/traces.md',
+    variants: 'reference/variants.md',
     webhooks: 'reference/webhooks.md',
 };
 
