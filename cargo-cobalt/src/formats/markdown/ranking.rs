@@ -117,7 +117,7 @@ mod tests {
         let text = ranking_section(&ranking(&["b|c", "a`@you"]));
         let has = |line: &str| assert!(text.lines().any(|it| it == line), "{line}: {text}");
         has(
-            "**```a`@you` is best: every other is worse beyond noise; mean score 0.875, $12.50 per 1,000 items``.**",
+            "**`` `a`@you` is best: every other is worse beyond noise; mean score 0.875, $12.50 per 1,000 items ``.**",
         );
         has("| `b\\|c` ⭐ | 0.750 (0.70–0.80) | 2 | 75% | 812 ms | $0.42 | 1,210 |");
         has("| `right` | ``a`@you`` | `b\\|c` | +0.125 | +0.062 to +0.188 | 0.002 |");
