@@ -574,6 +574,8 @@ export interface components {
              * @description When that run started.
              */
             timestamp: string;
+            /** @description The run that the scores of the other evaluators are from, if it was scored again itself. */
+            scoresOf?: string | null;
             /** @description The evaluators that were run; the scores of the others are those of the original run. */
             evaluators: string[];
             /** @description What could not be scored as in a new run, each in a sentence. */
@@ -1183,7 +1185,10 @@ export interface components {
              *     That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
              */
             category: string;
-            /** @description The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline. */
+            /**
+             * @description The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline, `drop_from(large)` with a variant,
+             *     and `by("category").min_avg` is that of the worst group.
+             */
             metric: string;
             /**
              * Format: double
@@ -1202,12 +1207,17 @@ export interface components {
         ThresholdOutcome: {
             /** @description The threshold's name, as in its test case. */
             name: string;
-            /** @description The result; inconclusive only for a threshold against a baseline. */
+            /** @description The result; inconclusive only for a threshold against a baseline or another variant. */
             finding: components["schemas"]["ThresholdStatus"];
             /** @description Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`. */
             passed: boolean;
             /** @description Whether it compares the run with its baseline. */
             againstBaseline?: boolean;
+            /**
+             * @description Whether the message says more than the value and the bound: the confidence of a comparison, or the worst group. Absent in files of
+             *     earlier versions.
+             */
+            hasDetails?: boolean;
             /**
              * Format: double
              * @description The actual value; absent if there was nothing to measure.
@@ -2389,12 +2399,19 @@ export interface components {
             /** @description The evaluator's name. */
             evaluator: string;
             /**
-             * @description The logarithm of each run's strength, in the order of [`Ranking::runs`]; they add up to 0. A difference of 1 means that the
-             *     stronger one wins 73% of the comparisons.
+             * @description The logarithm of each run's strength, in the order of [`Ranking::runs`]; they and that of the other answers add up to 0. A
+             *     difference of 1 means that the stronger one wins 73% of the comparisons.
              */
             strengths: number[];
             /** @description The 95% CI of each, with errors clustered by item. */
             ci95: components["schemas"]["Interval"][];
+            /**
+             * Format: double
+             * @description The strength of the other answers, with which those of all runs were compared.
+             */
+            otherAnswers: number;
+            /** @description Its 95% CI. */
+            otherAnswersCi95: components["schemas"]["Interval"];
             /**
              * Format: double
              * @description How much the judge prefers the first position, on the same scale; absent if it is unknown.

@@ -122,11 +122,19 @@ test('the preferences of a judge are listed, strongest first', async () => {
     { low: 0.1, high: 0.5 },
     { low: -0.1, high: 0.3 },
   ];
-  const preference = { evaluator: 'judge', strengths: [-0.4, 0.3, 0.1], ci95, comparisons: 120 };
-  draw(group({ ranking: ranking({ preferences: [{ ...preference, firstPosition: 0.2 }] }) }));
+  const preference = {
+    evaluator: 'judge',
+    strengths: [-0.4, 0.3, 0.1],
+    ci95,
+    otherAnswers: 0,
+    otherAnswersCi95: { low: -0.2, high: 0.2 },
+    firstPosition: 0.2,
+    comparisons: 120,
+  };
+  draw(group({ ranking: ranking({ preferences: [preference] }) }));
   const panel = await screen.findByRole('region', { name: 'Preferred by judge' });
   const names = within(panel).getAllByRole('rowheader');
-  expect(names.map((name) => name.textContent)).toEqual(['mini', 'large', 'nano']);
+  expect(names.map((name) => name.textContent)).toEqual(['mini', 'large', 'Other answers', 'nano']);
   expect(panel).toHaveTextContent("The judge's preference for the first position: +0.20.");
 });
 
