@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::process::ExitStatus;
 
 use cobalt::command::RequestKind;
+use cobalt::command::config::VariantSelection;
 use cobalt_core::report::SourceLocation;
-use cobalt_core::reporters::{Event, Listed, MissingKey};
+use cobalt_core::reporters::{Event, Listed, ListedVariant, MissingKey};
 use cobalt_core::{experiment_name, wording};
 
 use super::process::{BinaryRequest, BinaryWithEnv, Message, run};
@@ -24,10 +25,11 @@ pub fn check_names(binaries: &[BinaryWithEnv<'_>], named: &[String]) -> Result<V
     }
     let (listed, is_complete) = query_experiments(binaries, &Selection::default(), !named.is_empty())?;
     let names = experiment_names(&listed);
-    match named.iter().find(|typed| experiment_name::find_declared(typed, names.iter().copied()).is_none()) {
+    let all = || names.iter().map(String::as_str);
+    match named.iter().find(|typed| experiment_name::find_declared(typed, all()).is_none()) {
         Some(typed) if is_complete => Err(Error::NothingMatched(format!(
             "no experiment named `{typed}`; {}",
-            wording::suggest_or_list(typed, names)
+            wording::suggest_or_list(typed, all())
         ))),
         _ => Ok(name_clashes(&listed)),
     }
@@ -38,10 +40,27 @@ pub fn nothing_matched(binaries: &[BinaryWithEnv<'_>], arguments: &RunOptions) -
     let listed = query_experiments(binaries, &Selection::default(), false)
         .map(|(listed, _)| listed)
         .unwrap_or_default();
+    let VariantSelection { names, changes } = arguments.selection.variants();
+    if listed.is_empty() && !(names.is_empty() && changes.is_empty()) {
+        return Error::NothingMatched(no_variant_message(&names));
+    }
     let targets: Vec<_> = binaries.iter().map(|(binary, _)| binary.name()).collect();
     let patterns = arguments.selection.filter.iter().map(ToString::to_string);
     let typed: Vec<_> = patterns.chain(arguments.harness.iter().cloned()).collect();
-    Error::NothingMatched(no_match_message(&targets.join(", "), &typed, &experiment_names(&listed)))
+    let names = experiment_names(&listed);
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    Error::NothingMatched(no_match_message(&targets.join(", "), &typed, &names))
+}
+
+/// The error if no experiment has the variants that the flags select. Only the selected ones are listed.
+fn no_variant_message(names: &[String]) -> String {
+    match names {
+        [] => "no experiment has variants, so `--set` changes nothing; declare `variants` first".to_owned(),
+        names => format!(
+            "no experiment has a variant {}; `cargo cobalt list` shows all",
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+        ),
+    }
 }
 
 fn no_match_message(targets: &str, typed: &[String], names: &[&str]) -> String {
@@ -91,15 +110,25 @@ pub fn check_baseline(
     given: &BaselineSource,
 ) -> Result<(), Error> {
     match query_experiments(binaries, selection, false)? {
-        (listed, true) => given.check(&experiment_names(&listed)),
+        (listed, true) => {
+            let names: Vec<_> = listed.iter().map(|listed| &*listed.name).collect();
+            given.check(&names)
+        }
         // Broken binaries are reported when they run.
         (_, false) => Ok(()),
     }
 }
 
-/// The sorted names of experiments: binaries list them in link order.
-fn experiment_names(listed: &[Listed]) -> Vec<&str> {
-    let mut names: Vec<_> = listed.iter().map(|experiment| &*experiment.name).collect();
+/// The sorted names by which experiments can be selected: binaries list them in link order. A variant has the name of its runs, that of
+/// the experiment, and both.
+fn experiment_names(listed: &[Listed]) -> Vec<String> {
+    let names = listed.iter().flat_map(|Listed { name, variant, .. }| {
+        let of_variant = variant.iter().flat_map(|ListedVariant { experiment, name }| {
+            [experiment.clone(), format!("{experiment}::{name}")]
+        });
+        [name.clone()].into_iter().chain(of_variant)
+    });
+    let mut names: Vec<_> = names.collect();
     names.sort_unstable();
     names.dedup();
     names

@@ -218,13 +218,27 @@ impl fmt::Display for Warning {
     }
 }
 
+/// A variant of a declared experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ListedVariant {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The variant's name.
+    pub name: String,
+}
+
 /// A declared experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Listed {
-    /// The experiment's name.
+    /// The name of its runs: that of the experiment, or of a variant.
     pub name: String,
+    /// The variant, and the experiment that it belongs to; absent if the experiment has no variants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<ListedVariant>,
     /// Its tags.
     pub tags: Vec<String>,
     /// The source of its items: the path as given, or `inline`; absent if the data was not or cannot be read.

@@ -20,7 +20,8 @@ pub use custom_metrics::{
 };
 pub use events::{
     DivergedItem, Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark,
-    ItemFinished, Listed, ListedRecordings, PROTOCOL, RunFinished, SeenErrors, TrialTrace, Warning,
+    ItemFinished, Listed, ListedRecordings, ListedVariant, PROTOCOL, RunFinished, SeenErrors, TrialTrace,
+    Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{

@@ -196,7 +196,7 @@ impl DeclaredExperiment {
         self.variant().map(ResolvedVariant::run_id)
     }
 
-    fn variant(&self) -> Option<&ResolvedVariant> {
+    pub fn variant(&self) -> Option<&ResolvedVariant> {
         self.declaration()?.variant.as_ref()
     }
 

@@ -7,7 +7,9 @@ use std::sync::atomic::Ordering;
 use cobalt_core::pattern::Pattern;
 use cobalt_core::redact::redacted;
 use cobalt_core::report::SourceLocation;
-use cobalt_core::reporters::{Event, EventWriter, ExperimentStarted, Listed, PROTOCOL, Warning};
+use cobalt_core::reporters::{
+    Event, EventWriter, ExperimentStarted, Listed, ListedVariant, PROTOCOL, Warning,
+};
 use serde::{Deserialize, Serialize};
 
 use super::args::{Args, ExperimentFilter};
@@ -174,6 +176,10 @@ fn describe_declared(declared: &DeclaredExperiment) -> Listed {
     let SourceLocation { file, line } = declared.place();
     Listed {
         name: declared.name(),
+        variant: declared.variant().map(|variant| ListedVariant {
+            experiment: variant.experiment.clone(),
+            name: variant.name.clone(),
+        }),
         tags: declared.tags().to_vec(),
         ignored_without: declared.ignored_without(),
         dataset: None,
