@@ -263,7 +263,12 @@ async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: u
     let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, index, run_index));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
-        Err(error) => return Execution { status: Status::Error, error: Some(error), ..execution },
+        Err(error) => {
+            let output = Some(Arc::unwrap_or_clone(output));
+            let evaluations =
+                work.names.iter().map(|name| (Arc::clone(name), evaluation_error(error.clone())));
+            return Execution { output, evaluations: evaluations.collect(), ..execution };
+        }
     };
     let trace = Arc::new(std::mem::take(&mut execution.trace));
     let key = Arc::clone(&work.keys[index]);

@@ -175,6 +175,7 @@ fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, S
         ("the evaluators", Some(list(&config.evaluators))),
         ("the pass marks", Some(list(&marks))),
         ("the settings of the evaluators", Some(list(&config.evaluator_hashes))),
+        ("the fields of groups", Some(list(&config.group_by))),
         ("the settings `strict`", Some(config.strict.to_string())),
         ("the thresholds", Some(list(&config.thresholds))),
         // Their names may contain a bound in another form than its value.

@@ -62,7 +62,7 @@ pub struct Show {
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// The run to compare against, then the runs to compare with it, at most eight in all; or one variant, to compare all of its group
+    /// The run to compare against, then the runs to compare with it, up to eight runs; or one variant, to compare all of its group
     #[arg(value_name = "RUN", required = true, num_args = 1..=8)]
     pub runs: Vec<RunName>,
 

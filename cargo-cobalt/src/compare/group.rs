@@ -15,7 +15,7 @@ use crate::terminal::one_line;
 pub fn runs_of_group(known: &KnownRuns, run: &ResolvedRun) -> Result<Vec<ResolvedRun>, Error> {
     let own = read_variant(&run.path).ok_or_else(|| {
         let (id, experiment) = (one_line(&run.id), one_line(&run.experiment));
-        Error::NothingMatched(format!(
+        Error::Arguments(format!(
             "run {id} (`{experiment}`) is not a variant, so there is nothing to compare it with; select at least two runs"
         ))
     })?;

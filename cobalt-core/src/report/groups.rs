@@ -108,6 +108,13 @@ pub(super) struct GroupMetrics<'a> {
     pub(super) lacks_cost: bool,
 }
 
+impl GroupMetrics<'_> {
+    /// Whether an item or an evaluation of the group failed.
+    pub(super) fn has_errors(&self) -> bool {
+        self.in_error > 0
+    }
+}
+
 impl<'a> FieldMetrics<'a> {
     pub(super) fn new(field: &str) -> Self {
         let (path, name) = (FieldPath::new(field), field.to_owned());

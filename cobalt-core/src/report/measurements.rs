@@ -178,6 +178,17 @@ impl Measurements {
         self
     }
 
+    /// Adds what is known only once the run is evaluated.
+    #[doc(hidden)]
+    pub fn add_summary(&mut self, report: &Report) {
+        let traffic = report.summary.traffic.as_ref();
+        self.git.clone_from(&report.git);
+        self.failed = report.verdict == RunVerdict::Failed;
+        self.replayed = traffic.is_some_and(TrafficSummary::has_replays);
+        self.replayed_in_part = traffic.is_some_and(|traffic| traffic.has_replays() && traffic.live > 0);
+        self.metrics = metric_settings(report);
+    }
+
     /// The measurements of a run. Costs are recalculated with `prices`, so two runs are compared at the same prices.
     #[must_use]
     pub fn from_report(report: &Report, prices: &PriceTable) -> Self {
@@ -263,15 +274,12 @@ impl MeasuredItem {
     }
 }
 
-/// The verdicts of judges that compare two answers in both orders, by evaluator. A judge is recognised by the metadata `orders`; a score
-/// without it, of two identical answers, is a tie.
+/// The verdicts of judges that compare two answers in both orders, by evaluator: those with the metadata `orders`.
 fn comparisons(runs: &[Execution], evaluators: &[String]) -> BTreeMap<String, Vec<[f64; 2]>> {
     let of_evaluator = |name: &String| {
         let evaluations = runs.iter().filter_map(|run| run.evaluations.get(name));
-        let scored: Vec<_> = evaluations.filter(|evaluation| evaluation.score.is_some()).collect();
-        let orders: Vec<_> = scored.iter().map(|evaluation| orders(evaluation)).collect();
-        let compares = orders.iter().any(Option::is_some);
-        compares.then(|| (name.clone(), orders.into_iter().map(|it| it.unwrap_or([0.5, 0.5])).collect()))
+        let orders: Vec<_> = evaluations.filter_map(orders).collect();
+        (!orders.is_empty()).then(|| (name.clone(), orders))
     };
     evaluators.iter().filter_map(of_evaluator).collect()
 }

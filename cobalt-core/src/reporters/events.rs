@@ -162,7 +162,11 @@ impl Warning {
 
     /// The warning for a finished run if some evaluators applied to no item: they check nothing.
     fn for_unapplied_evaluators(report: &Report) -> Option<Self> {
-        let Report { name, items, config, summary, .. } = report;
+        let Report { name, items, config, summary, partial, .. } = report;
+        if *partial {
+            // The items to which it applies may just not be selected.
+            return None;
+        }
         let failed = |evaluator: &str| {
             let mut evaluations =
                 items.iter().flat_map(|item| &item.runs).filter_map(|run| run.evaluations.get(evaluator));

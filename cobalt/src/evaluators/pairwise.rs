@@ -209,7 +209,9 @@ impl Comparison<'_> {
     /// Asks in both orders, in parallel.
     pub async fn compare(&self, asking: &LlmHandle, model: &ModelChoice) -> Result<Score, EvalError> {
         if self.output == self.other {
-            return Ok(Score::new(0.5).reason(format!("a tie: the output is identical to `{}`", self.field)));
+            let score = Score::new(0.5).reason(format!("a tie: the output is identical to `{}`", self.field));
+            let ties = [(); 2].map(|()| Verdict { winner: Winner::Tie, reason: None });
+            return Ok(score.metadata("orders", self.orders(&ties)));
         }
         let orders = [true, false].map(|output_first| -> Pin<Box<dyn Future<Output = _> + Send + '_>> {
             Box::pin(self.ask(asking, model, output_first))
@@ -253,6 +255,11 @@ impl Comparison<'_> {
             verdict.reason.as_ref().map(|reason| format!("; output {place}: {reason}"))
         });
         let reason = [what].into_iter().chain(reasons).collect::<String>();
+        Score::new(value).reason(reason).metadata("orders", self.orders(verdicts))
+    }
+
+    /// The verdict of each order, for the metadata.
+    fn orders(&self, verdicts: &[Verdict]) -> Vec<Value> {
         let (output, other) = ("output".to_owned(), format!("item.{}", self.field));
         let orders = [(&output, &other), (&other, &output)].into_iter().zip(verdicts);
         let orders = orders.map(|((first, second), Verdict { winner, reason })| {
@@ -263,7 +270,7 @@ impl Comparison<'_> {
             };
             json!({ "first": first, "second": second, "winner": winner, "reason": reason })
         });
-        Score::new(value).reason(reason).metadata("orders", orders.collect::<Vec<_>>())
+        orders.collect()
     }
 }
 

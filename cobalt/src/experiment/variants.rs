@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use cobalt_core::experiment_name;
+use cobalt_core::redact::redacted;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -81,7 +82,7 @@ impl Variants {
         }
         let with_value = |variant: &Variant, value: &Value| {
             let label = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let label = experiment_name::case_name(&label);
+            let label = experiment_name::case_name(&redacted(&label));
             let name = if variant.name.is_empty() { label } else { format!("{}-{label}", variant.name) };
             let mut settings = variant.settings.clone();
             if let Some(fields) = settings.as_object_mut() {

@@ -18,7 +18,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant};
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, ScoredRun, divide_into_variants, find_runs_to_resume};
+use crate::session::{Plan, ScoredRun, divide_into_variants, find_runs_to_resume, resolve_thresholds};
 use crate::thread_pool;
 
 /// A loaded experiment, or the case that reports why loading failed.
@@ -162,18 +162,21 @@ impl DeclaredExperiment {
     }
 
     /// Whether a threshold compares it with another variant, so that both must run in one process.
-    fn is_compared_with_variant(&self) -> bool {
-        let thresholds = self.declaration().map(|declaration| &*declaration.thresholds).unwrap_or_default();
-        thresholds.iter().any(|threshold| threshold.against().is_some())
+    fn is_compared_with_variant(&self, config: &Config) -> bool {
+        self.thresholds(config).iter().any(|threshold| threshold.against().is_some())
+    }
+
+    fn thresholds(&self, config: &Config) -> Vec<Threshold> {
+        self.declaration().map(|declaration| resolve_thresholds(declaration, config)).unwrap_or_default()
     }
 
     /// The variants that its selected thresholds compare it with, by their names in test cases.
-    pub fn variants_to_compare(&self, args: &Args) -> Vec<String> {
-        let (Some(declaration), name) = (self.declaration(), self.case_name()) else { return Vec::new() };
+    pub fn variants_to_compare(&self, args: &Args, config: &Config) -> Vec<String> {
+        let (thresholds, name) = (self.thresholds(config), self.case_name());
         let is_selected = |threshold: &&Threshold| {
             args.selects(&format!("{name}::thresholds::{}", threshold.case_name()), false)
         };
-        let compared = declaration.thresholds.iter().filter(is_selected).filter_map(Threshold::against);
+        let compared = thresholds.iter().filter(is_selected).filter_map(Threshold::against);
         let experiment = case_name(self.definition);
         compared.map(|variant| format!("{experiment}::{}", experiment_name::case_name(variant))).collect()
     }
@@ -185,7 +188,7 @@ impl DeclaredExperiment {
         config: &Config,
     ) -> Vec<(String, Vec<Self>)> {
         let all = Self::all(definition, config);
-        if all.len() > 1 && all.iter().any(Self::is_compared_with_variant) {
+        if all.len() > 1 && all.iter().any(|declared| declared.is_compared_with_variant(config)) {
             return vec![(case_name(definition), all)];
         }
         all.into_iter().map(|declared| (declared.case_name(), vec![declared])).collect()

@@ -185,7 +185,7 @@ impl Schedule {
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(experiments.len());
         let compared: BTreeSet<_> =
-            experiments.iter().flat_map(|(declared, _)| declared.variants_to_compare(args)).collect();
+            experiments.iter().flat_map(|(declared, _)| declared.variants_to_compare(args, config)).collect();
         for (declared, earlier) in experiments {
             parts.push(match declared.ignored_without() {
                 Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, earlier.resumed),

@@ -287,6 +287,7 @@ fn is_poolable(attempt: &Report, report: &Report) -> bool {
     let evaluators = |RunConfig { evaluators, pass_marks, evaluator_hashes, .. }: &RunConfig| {
         (evaluators.clone(), pass_marks.clone(), evaluator_hashes.clone())
     };
+    let settings = |report: &Report| report.variant.as_ref().map(|variant| variant.settings.clone());
     let hash = |report: &Report| report.dataset.as_ref().map(|dataset| dataset.hash.clone());
     let is_same_source = match (&attempt.sources, &report.sources) {
         (Some(then), Some(now)) => then == now,
@@ -294,6 +295,7 @@ fn is_poolable(attempt: &Report, report: &Report) -> bool {
     };
     attempt.schema == SCHEMA
         && attempt.name == report.name
+        && settings(attempt) == settings(report)
         && !attempt.partial
         // The same outputs are no further trial.
         && attempt.rescored.is_none()

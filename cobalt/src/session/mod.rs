@@ -26,7 +26,7 @@ use crate::engine::{self, Event};
 pub(crate) use check::MissingKeys;
 pub use evaluate_thresholds::OtherVariants;
 pub(crate) use evaluate_thresholds::{Baseline, References, evaluate_run};
-pub(crate) use plan::{InterruptedRun, Plan, RunEnd, add_missing_thresholds};
+pub(crate) use plan::{InterruptedRun, Plan, RunEnd, add_missing_thresholds, resolve_thresholds};
 pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
 pub(crate) use rescoring::{Rescoring, ScoredRun};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cobalt_core::error_chain::BoxError;
+use cobalt_core::item::FieldPath;
 use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{DatasetSummary, Report, Rescored, RunConfig, Threshold};
@@ -102,7 +103,16 @@ impl Plan {
         };
         let notes = self.rescoring.iter().flat_map(|rescoring| rescoring.origin.notes.clone());
         let duplicates = self.dataset.duplicate_id_warning();
-        self.baseline.warning(is_needed).into_iter().chain(duplicates).chain(notes).map(warning)
+        let fields = self.unknown_fields();
+        self.baseline.warning(is_needed).into_iter().chain(duplicates).chain(notes).chain(fields).map(warning)
+    }
+
+    /// A warning for each field of groups that no item has.
+    fn unknown_fields(&self) -> impl Iterator<Item = String> {
+        let is_unknown =
+            |field: &&String| self.dataset.iter().all(|item| FieldPath::new(field).resolve(item).is_none());
+        let fields = self.definition.group_by.iter().filter(is_unknown);
+        fields.map(|field| format!("no item has the field `{field}`, by which the statistics are grouped"))
     }
 
     pub fn name(&self) -> &str {
@@ -141,7 +151,7 @@ impl Plan {
             timeout: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             evaluators: evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect(),
             pass_marks: evaluators.iter().map(|evaluator| evaluator.pass_mark()).collect(),
-            evaluator_hashes: self.definition.evaluator_hashes(),
+            evaluator_hashes: self.evaluator_hashes(),
             summaries: summaries.iter().map(|summary| summary.name().to_owned()).collect(),
             group_by: group_by.clone(),
             strict: self.definition.strict,
@@ -149,6 +159,19 @@ impl Plan {
         };
         config.set_thresholds(thresholds);
         config
+    }
+
+    /// A hash of each evaluator's settings; of copied scores, that of the evaluator that gave them.
+    fn evaluator_hashes(&self) -> Vec<String> {
+        let mut hashes = self.definition.evaluator_hashes();
+        if let Some(rescoring) = &self.rescoring {
+            for (place, (evaluator, hash)) in self.definition.evaluators.iter().zip(&mut hashes).enumerate() {
+                if let Some(stored) = rescoring.copied_hash(place, evaluator.name()) {
+                    *hash = stored;
+                }
+            }
+        }
+        hashes
     }
 
     pub fn dataset_summary(&self) -> DatasetSummary {
@@ -220,11 +243,10 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     if group_by.is_empty() {
         group_by = config.group_by().to_vec();
     }
-    let of_all = |thresholds: &[Threshold]| of_variant(thresholds, variant.as_ref());
-    let mut thresholds = if thresholds.is_empty() { of_all(config.thresholds()) } else { thresholds };
+    let mut thresholds = declared_or_configured(thresholds, variant.as_ref(), config);
     // Before adding those for CI, which must not make an experiment less strict.
     let strict = strict.unwrap_or(thresholds.is_empty());
-    add_missing_thresholds(&mut thresholds, &of_all(config.additional_thresholds()));
+    add_missing_thresholds(&mut thresholds, &of_variant(config.additional_thresholds(), variant.as_ref()));
     let group_by = with_threshold_fields(group_by, &thresholds);
     let definition = ResolvedDefinition {
         name: name.clone(),
@@ -246,6 +268,22 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     };
     definition.validate().map_err(refused)?;
     Ok(definition)
+}
+
+/// The thresholds of an experiment, or of a variant, with those of the configuration.
+pub fn resolve_thresholds(declaration: &Declaration, config: &Config) -> Vec<Threshold> {
+    let variant = declaration.variant.as_ref();
+    let mut thresholds = declared_or_configured(declaration.thresholds.clone(), variant, config);
+    add_missing_thresholds(&mut thresholds, &of_variant(config.additional_thresholds(), variant));
+    thresholds
+}
+
+fn declared_or_configured(
+    declared: Vec<Threshold>,
+    variant: Option<&ResolvedVariant>,
+    config: &Config,
+) -> Vec<Threshold> {
+    if declared.is_empty() { of_variant(config.thresholds(), variant) } else { declared }
 }
 
 /// The thresholds for all experiments that are for this one: those for a variant are for the experiments that have it.

@@ -184,7 +184,9 @@ impl Recorder {
     /// Notes that the engine has finished. What other variants are compared with is measured then, unless items are missing.
     pub fn complete(&mut self, config: &Config) {
         self.is_complete = true;
-        if self.header.variant.is_some() && self.items.len() >= self.expected {
+        // Some of the items do not measure a variant.
+        let is_whole = self.header.selection.is_none() && self.items.len() >= self.expected;
+        if self.header.variant.is_some() && is_whole {
             let items = self.take_items();
             let report = self.header.report(items);
             self.measured = Some(Arc::new(Measurements::from_report(&report, config.prices())));
@@ -204,7 +206,12 @@ impl Recorder {
         let (Some(variant), Some(reference)) = (&self.header.variant, &other.header.variant) else {
             return false;
         };
-        variant.group == reference.group && self.compared_variants().any(|name| name == reference.name)
+        variant.group == reference.group && self.compared_variants().any(|name| other.is_variant(name))
+    }
+
+    /// Whether it is the variant that was declared with this name.
+    fn is_variant(&self, name: &str) -> bool {
+        self.definition.variant.as_ref().is_some_and(|variant| variant.declared_name == name)
     }
 
     /// The variants that its thresholds compare it with.
@@ -222,6 +229,9 @@ impl Recorder {
         let items = self.take_items();
         let report = self.report(items, duration, git, config, others);
         self.finished = self.header.variant.is_some().then(|| report.without_items());
+        if let Some(measured) = &mut self.measured {
+            Arc::make_mut(measured).add_summary(&report);
+        }
         let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
         RunEnd::Finished(Box::new(RunOutcome { report, path, unsaved }))
     }
@@ -379,13 +389,9 @@ fn measured_variants(record: &Recorder, records: &[Recorder], config: &Config) -
     let Some(variant) = &record.header.variant else { return OtherVariants::new() };
     let here = |name: &str| {
         let is_it = |other: &&Recorder| {
-            other
-                .header
-                .variant
-                .as_ref()
-                .is_some_and(|other| other.group == variant.group && other.name == name)
+            other.header.variant.as_ref().is_some_and(|other| other.group == variant.group)
         };
-        records.iter().find(is_it)?.measured.clone()
+        records.iter().filter(is_it).find(|other| other.is_variant(name))?.measured.clone()
     };
     let stored = |name: &str| {
         let path = config.layout().result_of(&run_id(&variant.group, name))?;

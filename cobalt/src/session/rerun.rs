@@ -37,6 +37,7 @@ enum Reason {
     EarlierSourcesUnknown,
     SourcesChanged,
     RunsChanged,
+    SettingsChanged,
     EvaluatorsChanged,
     ContentChanged,
     InError,
@@ -51,6 +52,7 @@ impl fmt::Display for Reason {
             Self::CurrentSourcesUnknown => "with unknown sources, which only `cargo cobalt run` tracks",
             Self::EarlierSourcesUnknown => "last run with unknown sources",
             Self::SourcesChanged => "last run before the sources changed",
+            Self::SettingsChanged => "last run with other settings of the variant",
             Self::RunsChanged => "last run with a different number of trials",
             Self::EvaluatorsChanged => "scored before an evaluator changed",
             Self::ContentChanged => "changed",
@@ -201,6 +203,8 @@ impl Plan {
             let Measurements { runs, evaluators, items, .. } =
                 Measurements::from_report(report, config.prices());
             let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
+            let change =
+                change.or_else(|| self.has_other_settings(report).then_some(Reason::SettingsChanged));
             for item in items {
                 let (in_error, low) = (!item.failed.is_empty(), self.is_below_pass_mark(&item, &evaluators));
                 let run = report.id.clone();
@@ -210,6 +214,12 @@ impl Plan {
             }
         }
         latest
+    }
+
+    /// Whether the settings of the variant were others: they may be computed, for example from a file.
+    fn has_other_settings(&self, report: &Report) -> bool {
+        let then = report.variant.as_ref().map(|variant| &variant.settings);
+        self.stored_variant().map(|variant| variant.settings).as_ref() != then
     }
 
     /// A change since a run that affects all of its items.

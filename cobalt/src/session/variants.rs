@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cobalt_core::experiment_name::matches_name;
-use cobalt_core::redact::redact_texts;
+use cobalt_core::redact::{redact_texts, redacted};
 use cobalt_core::report::RunVariant;
 use cobalt_core::store::derive_id;
 use cobalt_core::wording;
@@ -100,7 +100,9 @@ fn change_settings(
             .map_err(|problem| format!("variant `{}`: {problem}", variant.name))?;
     }
     if !selection.changes.is_empty() {
-        let changes: Vec<_> = selection.changes.iter().map(ToString::to_string).collect();
+        // The name is in files, in the history and in the terminal.
+        let changes = selection.changes.iter().map(|change| redacted(&change.to_string()).into_owned());
+        let changes: Vec<_> = changes.collect();
         let changes = changes.join(",");
         changed.name = if is_default { changes } else { format!("{},{changes}", variant.name) };
     }

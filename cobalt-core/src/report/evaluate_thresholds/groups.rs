@@ -95,6 +95,16 @@ fn group_values<'f>(
             field.name,
         ));
     }
+    let without: Vec<_> =
+        field.groups.iter().filter(|group| group.has_errors() && of_group(group).is_none()).collect();
+    if !without.is_empty() {
+        let names = join_quoted(without.iter().take(3).map(|group| &*group.value));
+        return Err(format!(
+            "nothing was measured in {} by `{}` ({names}): all of its items or evaluations failed",
+            count(without.len(), "group"),
+            field.name,
+        ));
+    }
     Ok(field.groups.iter().filter_map(of_group).collect())
 }
 

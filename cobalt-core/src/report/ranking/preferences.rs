@@ -1,9 +1,10 @@
 //! What judges prefer that compare the output of each run with another answer.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::model::Preference;
 use super::rank::RankInput;
+use crate::report::MeasuredItem;
 use crate::report::stats::{PairwiseComparison, bradley_terry};
 
 /// The strengths of the runs by each judge that compared the outputs of all of them with the same other answers, such as those of an
@@ -13,15 +14,33 @@ pub fn preferences(runs: &[RankInput<'_>]) -> Vec<Preference> {
     let names: BTreeSet<_> =
         first.measurements.items.iter().flat_map(|item| item.compared.keys().map(String::as_str)).collect();
     let in_order = first.report.config.evaluators.iter().filter(|name| names.contains(name.as_str()));
-    in_order.filter_map(|name| preference(name, runs)).collect()
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let contents: Vec<_> = runs.iter().map(contents).collect();
+    in_order.filter_map(|name| preference(name, runs, &contents)).collect()
 }
 
-fn preference(evaluator: &str, runs: &[RankInput<'_>]) -> Option<Preference> {
+/// A hash of each item, by its key.
+fn contents<'a>(run: &RankInput<'a>) -> HashMap<&'a str, &'a str> {
+    run.measurements.items.iter().map(|item| (&*item.key, &*item.content)).collect()
+}
+
+/// Whether the item, and with it the other answer, is the same in all runs.
+fn is_same_everywhere(item: &MeasuredItem, contents: &[HashMap<&str, &str>]) -> bool {
+    contents.iter().all(|run| run.get(&*item.key) == Some(&&*item.content))
+}
+
+fn preference(
+    evaluator: &str,
+    runs: &[RankInput<'_>],
+    contents: &[HashMap<&str, &str>],
+) -> Option<Preference> {
     let other = runs.len();
     let mut comparisons = Vec::new();
     for (run, input) in runs.iter().enumerate() {
         let before = comparisons.len();
-        for item in &input.measurements.items {
+        for item in input.measurements.items.iter().filter(|item| is_same_everywhere(item, contents)) {
             let cluster = item.cluster.as_deref().unwrap_or(&item.key);
             for [first, second] in item.compared.get(evaluator).into_iter().flatten() {
                 comparisons.push(PairwiseComparison { cluster, first: run, second: other, outcome: *first });

@@ -3,6 +3,7 @@
 mod items;
 mod scored_run;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use cobalt_core::redact::has_mark;
@@ -34,6 +35,8 @@ pub(crate) struct Rescoring {
     trials: Vec<Vec<Execution>>,
     /// What happens to the evaluators of the experiment, in its order.
     uses: Vec<EvaluatorUse>,
+    /// The hashes of the evaluators' settings in the stored run, by name.
+    hashes: BTreeMap<String, String>,
 }
 
 /// What happens to an evaluator of the experiment.
@@ -68,6 +71,8 @@ impl Rescoring {
         let items = MatchedItems::new(&report, current);
         let mut notes = items.notes();
         notes.extend(content_notes(&report.items, report.schema == 0));
+        let names = report.config.evaluators.iter().cloned();
+        let hashes = names.zip(report.config.evaluator_hashes.iter().cloned()).collect();
         let uses = evaluator_uses(definition, &report.config.evaluators, &chosen, &report.id, &mut notes)?;
         let run_names =
             definition.evaluators.iter().zip(&uses).filter(|(_, used)| **used == EvaluatorUse::Run);
@@ -91,6 +96,7 @@ impl Rescoring {
             selection,
             trials,
             uses,
+            hashes,
         };
         Ok((rescoring, dataset, keys))
     }
@@ -98,6 +104,11 @@ impl Rescoring {
     /// The trials of an item.
     pub fn trials(&self, index: usize) -> &[Execution] {
         &self.trials[index]
+    }
+
+    /// The hash of the settings that gave the scores of an evaluator that does not run.
+    pub fn copied_hash(&self, place: usize, name: &str) -> Option<String> {
+        if self.runs(place) { None } else { self.hashes.get(name).cloned() }
     }
 
     /// Whether an evaluator runs on every output, by its place in the experiment.
