@@ -52,7 +52,7 @@ fn each_variant_is_a_run_with_its_settings_and_cases() {
     finished.says(&[
         "varied: 3 variants",
         "large better than small",
-        "`in-between` has the highest mean score, 1, and is the cheapest",
+        "`in-between` has the highest mean score, 1.000, and is the cheapest",
     ]);
 }
 

@@ -305,7 +305,7 @@ mod tests {
     use super::Pairwise;
     use crate::Provider;
     use crate::evaluators::tests::{asked_by, without_models};
-    use crate::evaluators::{EvalContext, Evaluator, Score};
+    use crate::evaluators::{EvalContext, Evaluator};
     use crate::llm::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 
     fn context() -> EvalContext {
@@ -392,7 +392,8 @@ mod tests {
         let server = server("first", "second");
         let same = context().with_output(Output::new("Lyon."));
         let score = asked_by(&pairwise(&server), &same, "").0.unwrap();
-        assert_eq!(score, Score::new(0.5).reason("a tie: the output is identical to `before`"));
+        assert_eq!((score.value(), score.why()), (0.5, Some("a tie: the output is identical to `before`")));
+        assert_eq!(score.all_metadata()["orders"][1]["winner"], "tie");
         assert!(server.requests().is_empty());
     }
 

@@ -212,6 +212,9 @@ impl ResolvedDefinition {
     }
 }
 
+/// Checks the settings of a variant.
+pub type VariantCheck = fn(&Value) -> Result<(), DecodeError>;
+
 pub type ProgressCallback = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
 /// An experiment: runs an agent over a dataset and scores each output.
@@ -258,7 +261,7 @@ pub(crate) struct Declaration {
     /// The name of the variant whose runs have the experiment's own name.
     pub(crate) default_variant: Option<String>,
     /// Checks the settings of a variant against the type of the agent's parameter.
-    pub(crate) variant_check: Option<fn(&Value) -> Result<(), DecodeError>>,
+    pub(crate) variant_check: Option<VariantCheck>,
     /// The variant that this is, once the experiment is divided into its variants.
     pub(crate) variant: Option<ResolvedVariant>,
     /// The fields of the items by whose values the statistics are also grouped.

@@ -60,13 +60,16 @@ pub fn group_metric(
 /// A value and its 95% CI.
 type Estimate = (f64, Option<Interval>);
 
+/// The value of a group, if it has one.
+type ValueOf = Box<dyn Fn(&GroupMetrics<'_>) -> Option<Estimate>>;
+
 fn group_values<'f>(
     category: &Category,
     field: &'f FieldMetrics<'_>,
     metric: WorstOf,
     figures: &RunMetrics<'_>,
 ) -> Result<Vec<GroupValue<'f>>, String> {
-    let value_of: Box<dyn Fn(&GroupMetrics<'_>) -> Option<Estimate>> = match category {
+    let value_of: ValueOf = match category {
         Category::Score => Box::new(move |group| score_value(metric, &group.all_scores())),
         Category::Evaluator(name) => {
             let place = figures.evaluators.iter().position(|evaluator| evaluator.name == name);
