@@ -77,7 +77,7 @@ pub fn query(
     let built = compile(&candidates, build, color)?;
     let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
     let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
-    let clashes = check_names(&binaries, &selection.experiment)?;
+    let clashes = check_names(&binaries, selection)?;
     let (mut rows, mut errors) = (Vec::new(), Vec::new());
     for (binary, variables) in &binaries {
         query_binary(binary, selection, variables, &mut rows, &mut errors)?;

@@ -97,7 +97,7 @@ pub fn run_once(
         invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }
     let ready = with_variables(&binaries, &project, flags, &invocation.screen)?;
-    let mut refusals = check_names(&ready, &arguments.selection.experiment)?;
+    let mut refusals = check_names(&ready, &arguments.selection)?;
     if let Some(given) = &given {
         check_baseline(&ready, &arguments.selection, given)?;
     }

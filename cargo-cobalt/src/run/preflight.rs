@@ -1,10 +1,11 @@
 //! Pre-flight checks of all test binaries before the first one runs, as a run costs money: experiment names and missing keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::process::ExitStatus;
 
 use cobalt::command::RequestKind;
-use cobalt::command::config::VariantSelection;
+use cobalt::command::config::{SET, VARIANT};
 use cobalt_core::report::SourceLocation;
 use cobalt_core::reporters::{Event, Listed, ListedVariant, MissingKey};
 use cobalt_core::{experiment_name, wording};
@@ -16,23 +17,66 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::project::Binary;
 
-/// Checks that each given name is an experiment in one of the binaries. Returns a message for each name shared by experiments of
-/// different binaries. If names were given, a binary that does not list its experiments may be of a version that ignores names
-/// and would run everything: then nothing is run.
-pub fn check_names(binaries: &[BinaryWithEnv<'_>], named: &[String]) -> Result<Vec<String>, Error> {
-    if named.is_empty() && binaries.len() < 2 {
+/// Checks that each given name is an experiment, and each given variant one of the selected experiments, in one of the binaries.
+/// Returns a message for each name shared by experiments of different binaries. If names were given, a binary that does not list its
+/// experiments may be of a version that ignores names and would run everything: then nothing is run.
+pub fn check_names(binaries: &[BinaryWithEnv<'_>], selection: &Selection) -> Result<Vec<String>, Error> {
+    let named = &selection.experiment;
+    if named.is_empty() && selection.variant.is_empty() && binaries.len() < 2 {
         return Ok(Vec::new());
     }
-    let (listed, is_complete) = query_experiments(binaries, &Selection::default(), !named.is_empty())?;
-    let names = experiment_names(&listed);
-    let all = || names.iter().map(String::as_str);
-    match named.iter().find(|typed| experiment_name::find_declared(typed, all()).is_none()) {
-        Some(typed) if is_complete => Err(Error::NothingMatched(format!(
-            "no experiment named `{typed}`; {}",
-            wording::suggest_or_list(typed, all())
-        ))),
+    let (listed, is_complete) =
+        query_experiments(&with_all_variants(binaries), &Selection::default(), !named.is_empty())?;
+    let unknown = unknown_experiment(&listed, named).or_else(|| unknown_variant(&listed, selection));
+    match unknown {
+        Some(message) if is_complete => Err(Error::NothingMatched(message)),
         _ => Ok(name_clashes(&listed)),
     }
+}
+
+/// The binaries with variables that select all variants as declared.
+fn with_all_variants<'a>(binaries: &[BinaryWithEnv<'a>]) -> Vec<BinaryWithEnv<'a>> {
+    let as_declared = [VARIANT, SET].map(|name| (name.to_owned(), OsString::new()));
+    let with_all =
+        |(binary, variables): &BinaryWithEnv<'a>| (*binary, [variables, &as_declared[..]].concat());
+    binaries.iter().map(with_all).collect()
+}
+
+/// The message for a name that is not an experiment.
+fn unknown_experiment(listed: &[Listed], named: &[String]) -> Option<String> {
+    let typed = named.iter().find(|typed| !listed.iter().any(|experiment| is_named(experiment, typed)))?;
+    Some(format!(
+        "no experiment named `{typed}`; {}",
+        wording::suggest_or_list(typed, experiment_names(listed))
+    ))
+}
+
+/// Whether this is the name of an experiment or, if it is a variant, of the experiment with all variants.
+fn is_named(Listed { name, variant, .. }: &Listed, typed: &str) -> bool {
+    let is_variant = |ListedVariant { experiment, name }: &ListedVariant| {
+        experiment_name::matches_name(typed, experiment)
+            || experiment_name::matches_name(typed, &format!("{experiment}::{name}"))
+    };
+    experiment_name::matches_name(typed, name) || variant.as_ref().is_some_and(is_variant)
+}
+
+/// The message for a variant that no selected experiment has.
+fn unknown_variant(listed: &[Listed], Selection { experiment, variant, .. }: &Selection) -> Option<String> {
+    let is_selected =
+        |listed: &&Listed| experiment.is_empty() || experiment.iter().any(|typed| is_named(listed, typed));
+    let variants =
+        listed.iter().filter(is_selected).filter_map(|listed| Some(&*listed.variant.as_ref()?.name));
+    let mut known: Vec<_> = variants.collect();
+    let mut seen = HashSet::new();
+    known.retain(|name| seen.insert(*name));
+    let is_known = |typed: &str| known.iter().any(|name| experiment_name::matches_name(typed, name));
+    let typed = variant.iter().find(|typed| !is_known(typed))?;
+    let of = if experiment.is_empty() { "no experiment" } else { "no selected experiment" };
+    let instead = match &known[..] {
+        [] => "there are none, so leave out `--variant`".to_owned(),
+        known => wording::suggest_or_list(typed, known.iter().copied()),
+    };
+    Some(format!("{of} has a variant `{typed}`; {instead}"))
 }
 
 /// The error for filters that match nothing: the filters, a suggestion, and how to select.
@@ -40,27 +84,10 @@ pub fn nothing_matched(binaries: &[BinaryWithEnv<'_>], arguments: &RunOptions) -
     let listed = query_experiments(binaries, &Selection::default(), false)
         .map(|(listed, _)| listed)
         .unwrap_or_default();
-    let VariantSelection { names, changes } = arguments.selection.variants();
-    if listed.is_empty() && !(names.is_empty() && changes.is_empty()) {
-        return Error::NothingMatched(no_variant_message(&names));
-    }
     let targets: Vec<_> = binaries.iter().map(|(binary, _)| binary.name()).collect();
     let patterns = arguments.selection.filter.iter().map(ToString::to_string);
     let typed: Vec<_> = patterns.chain(arguments.harness.iter().cloned()).collect();
-    let names = experiment_names(&listed);
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    Error::NothingMatched(no_match_message(&targets.join(", "), &typed, &names))
-}
-
-/// The error if no experiment has the variants that the flags select. Only the selected ones are listed.
-fn no_variant_message(names: &[String]) -> String {
-    match names {
-        [] => "no experiment has variants, so `--set` changes nothing; declare `variants` first".to_owned(),
-        names => format!(
-            "no experiment has a variant {}; `cargo cobalt list` shows all",
-            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
-        ),
-    }
+    Error::NothingMatched(no_match_message(&targets.join(", "), &typed, &experiment_names(&listed)))
 }
 
 fn no_match_message(targets: &str, typed: &[String], names: &[&str]) -> String {
@@ -110,25 +137,15 @@ pub fn check_baseline(
     given: &BaselineSource,
 ) -> Result<(), Error> {
     match query_experiments(binaries, selection, false)? {
-        (listed, true) => {
-            let names: Vec<_> = listed.iter().map(|listed| &*listed.name).collect();
-            given.check(&names)
-        }
+        (listed, true) => given.check(&experiment_names(&listed)),
         // Broken binaries are reported when they run.
         (_, false) => Ok(()),
     }
 }
 
-/// The sorted names by which experiments can be selected: binaries list them in link order. A variant has the name of its runs, that of
-/// the experiment, and both.
-fn experiment_names(listed: &[Listed]) -> Vec<String> {
-    let names = listed.iter().flat_map(|Listed { name, variant, .. }| {
-        let of_variant = variant.iter().flat_map(|ListedVariant { experiment, name }| {
-            [experiment.clone(), format!("{experiment}::{name}")]
-        });
-        [name.clone()].into_iter().chain(of_variant)
-    });
-    let mut names: Vec<_> = names.collect();
+/// The sorted names of experiments: binaries list them in link order.
+fn experiment_names(listed: &[Listed]) -> Vec<&str> {
+    let mut names: Vec<_> = listed.iter().map(|experiment| &*experiment.name).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -219,6 +236,52 @@ pub fn missing_keys(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The variants of `desk` and an experiment without variants.
+    fn listed() -> Vec<Listed> {
+        let listed = |name: &str, variant: Option<&str>| {
+            let variant = variant.map(|name| serde_json::json!({ "experiment": "desk", "name": name }));
+            serde_json::from_value(serde_json::json!({
+                "name": name, "variant": variant, "tags": [], "items": 1, "runs": 1, "evaluators": [], "thresholds": [], "file": "a.rs",
+                "line": 1,
+            }))
+            .unwrap()
+        };
+        vec![listed("desk", Some("mini")), listed("desk::gpt-4/o", Some("gpt-4/o")), listed("sums", None)]
+    }
+
+    #[test]
+    fn an_experiment_with_variants_is_named_by_itself_and_each_variant() {
+        let unknown = |typed: &str| unknown_experiment(&listed(), &[typed.to_owned()]);
+        for typed in ["desk", "desk::mini", "desk::gpt-4/o", "desk::gpt-4-o", "sums"] {
+            assert_eq!(unknown(typed), None, "{typed}");
+        }
+        let without_default = &listed()[1..];
+        assert_eq!(unknown_experiment(without_default, &["desk".to_owned()]), None);
+        assert!(unknown("desk::min").unwrap().starts_with("no experiment named `desk::min`; "));
+    }
+
+    #[test]
+    fn a_variant_that_no_selected_experiment_has_is_repeated_with_those_that_exist() {
+        let unknown = |experiment: &[&str], variant: &str| {
+            let experiment = experiment.iter().map(|name| (*name).to_owned()).collect();
+            let selection =
+                Selection { experiment, variant: vec![variant.to_owned()], ..Selection::default() };
+            unknown_variant(&listed(), &selection)
+        };
+        for variant in ["mini", "gpt-4/o", "gpt-4-o"] {
+            assert_eq!(unknown(&[], variant), None, "{variant}");
+            assert_eq!(unknown(&["desk", "sums"], variant), None, "{variant}");
+        }
+        assert_eq!(
+            unknown(&[], "minni").unwrap(),
+            "no experiment has a variant `minni`; did you mean `mini`? available: `mini`, `gpt-4/o`"
+        );
+        assert_eq!(
+            unknown(&["sums"], "mini").unwrap(),
+            "no selected experiment has a variant `mini`; there are none, so leave out `--variant`"
+        );
+    }
 
     #[test]
     fn filters_that_match_nothing_are_repeated_with_what_was_probably_meant() {

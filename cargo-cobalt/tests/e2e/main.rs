@@ -51,6 +51,7 @@ mod store;
 mod stored_runs;
 mod traces;
 mod variables;
+mod variants;
 mod warnings;
 #[cfg(unix)]
 mod watch;

@@ -14,7 +14,7 @@ use crate::command::{COBALT, program};
 
 /// Sources shared by many packages. Cargo builds them once and reuses the output for all packages that have them: it identifies
 /// packages by name, version and targets, and checks whether sources are newer than the output.
-const SHARED: [(&str, &str); 14] = [
+const SHARED: [(&str, &str); 15] = [
     ("src/lib.rs", ""),
     ("tests/early.rs", include_str!("fixture/early.rs")),
     ("tests/evals.rs", include_str!("fixture/evals.rs")),
@@ -29,6 +29,7 @@ const SHARED: [(&str, &str); 14] = [
     ("tests/paid.rs", include_str!("fixture/paid.rs")),
     ("tests/safety.rs", include_str!("fixture/safety.rs")),
     ("tests/talker.rs", include_str!("fixture/talker.rs")),
+    ("tests/variants.rs", include_str!("fixture/variants.rs")),
 ];
 
 /// The name in manifests of packages with only shared sources. The version is derived from their content, so changed sources are
