@@ -55,7 +55,9 @@ fn unknown_experiment(listed: &[Listed], named: &[String]) -> Option<String> {
 fn is_named(Listed { name, variant, .. }: &Listed, typed: &str) -> bool {
     let is_variant = |ListedVariant { experiment, name }: &ListedVariant| {
         experiment_name::matches_name(typed, experiment)
-            || experiment_name::matches_name(typed, &format!("{experiment}::{name}"))
+            || typed == format!("{experiment}::{name}")
+            || typed
+                == format!("{}::{}", experiment_name::case_name(experiment), experiment_name::case_name(name))
     };
     experiment_name::matches_name(typed, name) || variant.as_ref().is_some_and(is_variant)
 }
