@@ -29,7 +29,7 @@ use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
 use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
-use crate::session::Rescoring;
+use crate::rescore::Rescoring;
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 use crate::trace::{ExecutionTrace, outside_of_traces};
 

@@ -18,6 +18,7 @@ pub mod metrics;
 #[doc(hidden)]
 pub mod private;
 pub mod recording;
+mod rescore;
 mod session;
 mod settings;
 mod shards;

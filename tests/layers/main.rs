@@ -56,6 +56,7 @@ const COBALT: &[&[&str]] = &[
     &["error"],
     // Running experiments, from declarations to the test binary.
     &["experiment", "dataset_loading"],
+    &["rescore"],
     &["engine", "private"],
     &["session"],
     &["harness", "shards"],
@@ -71,7 +72,7 @@ const COMMAND: &[&[&str]] = &[
     &["clean", "formats", "init", "otlp", "webhooks"],
     &["datasets", "export", "reporters", "serve"],
     &["run", "show"],
-    &["list", "merge", "watch"],
+    &["list", "merge", "score", "watch"],
     &["estimate", "mcp", "recordings"],
 ];
 

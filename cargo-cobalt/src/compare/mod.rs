@@ -2,9 +2,11 @@
 
 mod group;
 pub mod markdown;
+mod ranking;
 mod text;
 pub mod view;
 
+pub use self::ranking::ranking_section;
 use self::view::ComparedRuns;
 pub use self::view::regressions;
 
@@ -26,7 +28,6 @@ use serde::Serialize;
 use crate::cli::Compare;
 use crate::config::settings;
 use crate::error::Error;
-use crate::formats::markdown::ranking_section;
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width, wrap_for_stdout};
 

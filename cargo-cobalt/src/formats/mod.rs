@@ -3,7 +3,7 @@
 
 mod csv;
 #[cfg(test)]
-mod fixtures;
+pub mod fixtures;
 mod html;
 mod junit;
 pub mod markdown;

@@ -7,11 +7,12 @@ use cobalt_core::report::comparison::{Comparison, ThresholdStatus};
 use cobalt_core::wording::{count, truncate};
 
 use super::markdown::{
-    item_counts, items_at_pass_marks, overview, problems, ranking_section, regressions, run_identity,
-    summary_errors, usage, verdict,
+    item_counts, items_at_pass_marks, overview, problems, regressions, run_identity, summary_errors, usage,
+    verdict,
 };
 use super::{Severity, notable_items};
 use crate::compare::markdown as comparison;
+use crate::compare::ranking_section;
 use crate::markdown::code;
 use crate::results::{FinishedExperiment, Results};
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::clusters::ClusterNumbering;
 use super::custom_metric::{MetricStats, MetricValue};
 use super::item::ItemResult;
-use super::metrics::ClusterNumbering;
 use super::stats::{Cluster, by_cluster, describe, sum};
 
 /// The values of one metric.

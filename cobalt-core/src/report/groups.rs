@@ -1,16 +1,16 @@
-//! Statistics by the values of a field of the items.
+//! Gathers statistics by the values of a field of the items.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::clusters::ClusterNumbering;
+use super::group_stats::{FieldGroups, GroupScore, GroupStats};
 use super::item::ItemResult;
-use super::metrics::{ClusterNumbering, EvaluatorMetrics, ItemUsage, pooled_scores};
+use super::metrics::{EvaluatorMetrics, ItemUsage, pooled_scores};
 use super::stats::{Interval, describe};
 use super::summary::ScoreStats;
 use crate::item::{FieldPath, Item};
-use crate::serde_skip::is_zero;
 
 /// The value of items without the field.
 pub const NO_VALUE: &str = "(none)";
@@ -18,111 +18,52 @@ pub const NO_VALUE: &str = "(none)";
 /// The maximum number of groups of a field in a summary.
 const MAX_GROUPS: usize = 100;
 
-/// The groups of a field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct FieldGroups {
-    /// The field of the items, or a path such as `meta.category`.
-    pub field: String,
-    /// The groups, one for each value, at most 100, in the order of the first item of each.
-    pub groups: Vec<GroupStats>,
-    /// The number of groups that are left out.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub more_groups: usize,
-}
-
-/// The statistics of the items with one value of a field.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct GroupStats {
-    /// The value: a string as it is, any other as JSON, `(none)` if it is missing or null.
-    pub value: String,
-    /// The number of items.
-    pub items: usize,
-    /// Items at or above every pass mark in every trial, without an error.
-    pub passed_items: usize,
-    /// Items in error: the agent or an evaluator failed.
-    pub failed_items: usize,
-    /// Statistics of each evaluator that gave a score, by its name.
-    pub scores: BTreeMap<String, GroupScore>,
-    /// The mean of the items' agent latencies, in milliseconds.
-    pub avg_latency_ms: f64,
-    /// The mean of the agent's tokens over the items that report them; absent if an output reports none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens_per_item: Option<f64>,
-    /// The mean of the agent cost in USD over the items that report it; absent if that of an output is unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost_per_item: Option<f64>,
-}
-
-/// An evaluator's scores in a group.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct GroupScore {
-    /// The mean.
-    pub avg: f64,
-    /// The number of scores.
-    pub count: usize,
-    /// The 95% CI of the mean, as that of [`ScoreStats`]. Absent for a single item, and for items of a single cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ci95: Option<Interval>,
-    /// The share of scores at or above the evaluator's pass mark.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pass_rate: Option<f64>,
-    /// The 95% CI of the pass rate, as that of [`ScoreStats`]. Absent for a single item, and for items of a single cluster.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pass_rate_ci95: Option<Interval>,
-}
-
 /// The metrics of the groups of a field, gathered item by item.
 #[derive(Debug)]
-pub(super) struct FieldMetrics<'a> {
-    pub(super) name: String,
+pub struct FieldMetrics<'a> {
+    pub name: String,
     path: FieldPath,
     /// In the order of the first item of each.
-    pub(super) groups: Vec<GroupMetrics<'a>>,
+    pub groups: Vec<GroupMetrics<'a>>,
     places: HashMap<String, usize>,
 }
 
 /// The metrics of a group.
 #[derive(Debug)]
-pub(super) struct GroupMetrics<'a> {
-    pub(super) value: String,
-    pub(super) items: usize,
+pub struct GroupMetrics<'a> {
+    pub value: String,
+    pub items: usize,
     /// The evaluators, in order.
-    pub(super) evaluators: Vec<EvaluatorMetrics<'a>>,
+    pub evaluators: Vec<EvaluatorMetrics<'a>>,
     clusters: ClusterNumbering,
     passed: usize,
     in_error: usize,
     latency: Vec<f64>,
     /// The same without items whose latency is that of a recording.
-    pub(super) live_latency: Vec<f64>,
-    pub(super) tokens: Vec<f64>,
-    pub(super) cost: Vec<f64>,
+    pub live_latency: Vec<f64>,
+    pub tokens: Vec<f64>,
+    pub cost: Vec<f64>,
     /// Whether some output reports no tokens.
-    pub(super) lacks_tokens: bool,
+    pub lacks_tokens: bool,
     /// Whether the cost of some output is unknown.
-    pub(super) lacks_cost: bool,
+    pub lacks_cost: bool,
 }
 
 impl GroupMetrics<'_> {
     /// Whether an item or an evaluation of the group failed.
-    pub(super) fn has_errors(&self) -> bool {
+    pub fn has_errors(&self) -> bool {
         self.in_error > 0
     }
 }
 
 impl<'a> FieldMetrics<'a> {
-    pub(super) fn new(field: &str) -> Self {
+    pub fn new(field: &str) -> Self {
         let (path, name) = (FieldPath::new(field), field.to_owned());
         Self { name, path, groups: Vec::new(), places: HashMap::new() }
     }
 
     /// Adds an item; `evaluators` are those of the run with their pass marks.
-    pub(super) fn add(&mut self, item: &ItemResult, usage: &ItemUsage, evaluators: &[(&'a str, f64)]) {
+    pub fn add(&mut self, item: &ItemResult, usage: &ItemUsage, evaluators: &[(&'a str, f64)]) {
         let value = group_value(&self.path, &item.input);
         let place = match self.places.get(&value) {
             Some(place) => *place,
@@ -136,12 +77,12 @@ impl<'a> FieldMetrics<'a> {
     }
 
     /// Whether no item has the field.
-    pub(super) fn is_missing_everywhere(&self) -> bool {
+    pub fn is_missing_everywhere(&self) -> bool {
         !self.groups.is_empty() && self.groups.iter().all(|group| group.value == NO_VALUE)
     }
 
     /// These metrics with the scores of `other`, as [`RunMetrics::with_pooled_scores`](super::RunMetrics::with_pooled_scores).
-    pub(super) fn with_pooled_scores(mut self, mut other: Self) -> Self {
+    pub fn with_pooled_scores(mut self, mut other: Self) -> Self {
         for group in &mut self.groups {
             let Some(place) = other.places.get(&group.value) else { continue };
             let pooled = std::mem::take(&mut other.groups[*place].evaluators);
@@ -150,7 +91,7 @@ impl<'a> FieldMetrics<'a> {
         self
     }
 
-    pub(super) fn stats(&self) -> FieldGroups {
+    pub fn stats(&self) -> FieldGroups {
         FieldGroups {
             field: self.name.clone(),
             groups: self.groups.iter().take(MAX_GROUPS).map(GroupMetrics::stats).collect(),
@@ -194,7 +135,7 @@ impl<'a> GroupMetrics<'a> {
     }
 
     /// The scores of all evaluators as those of one.
-    pub(super) fn all_scores(&self) -> EvaluatorMetrics<'a> {
+    pub fn all_scores(&self) -> EvaluatorMetrics<'a> {
         let mut all = EvaluatorMetrics::new("score", 1.0);
         self.evaluators.iter().for_each(|evaluator| all.extend(evaluator));
         all
@@ -202,7 +143,7 @@ impl<'a> GroupMetrics<'a> {
 
     fn stats(&self) -> GroupStats {
         let scores = self.evaluators.iter().filter_map(|evaluator| {
-            let score = GroupScore::of(evaluator.stats(1)?, evaluator.scored_clusters());
+            let score = group_score(evaluator.stats(1)?, evaluator.scored_clusters());
             Some((evaluator.name.to_owned(), score))
         });
         GroupStats {
@@ -218,13 +159,11 @@ impl<'a> GroupMetrics<'a> {
     }
 }
 
-impl GroupScore {
-    fn of(stats: ScoreStats, clusters: usize) -> Self {
-        let ScoreStats { avg, count, ci95, pass_rate, pass_rate_ci95, .. } = stats;
-        // Wilson's interval exists for one observation, too, but says nothing about a group.
-        let known = |interval: Option<Interval>| interval.filter(|_| clusters > 1);
-        Self { avg, count, ci95: known(ci95), pass_rate, pass_rate_ci95: known(pass_rate_ci95) }
-    }
+fn group_score(stats: ScoreStats, clusters: usize) -> GroupScore {
+    let ScoreStats { avg, count, ci95, pass_rate, pass_rate_ci95, .. } = stats;
+    // Wilson's interval exists for one observation, too, but says nothing about a group.
+    let known = |interval: Option<Interval>| interval.filter(|_| clusters > 1);
+    GroupScore { avg, count, ci95: known(ci95), pass_rate, pass_rate_ci95: known(pass_rate_ci95) }
 }
 
 /// The value of a field as text.

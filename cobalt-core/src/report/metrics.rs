@@ -1,12 +1,12 @@
 //! The metrics of a run, gathered from its items in one pass, and the format of a threshold's value.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::clusters::ClusterNumbering;
 use super::custom_metric::RunSummaries;
 use super::custom_metric_stats::metric_stats;
 use super::groups::FieldMetrics;
-use super::identity::cluster_name;
 use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary};
@@ -219,41 +219,6 @@ impl<'a> RunMetrics<'a> {
     }
 }
 
-/// The number of each item's cluster, from 0.
-#[must_use]
-pub fn cluster_numbers(items: &[ItemResult]) -> Vec<usize> {
-    let mut clusters = ClusterNumbering::default();
-    items.iter().map(|item| clusters.of(item)).collect()
-}
-
-/// The pooled scores of each evaluator that has a score in this run.
-pub(super) fn pooled_scores<'a>(
-    own: Vec<EvaluatorMetrics<'a>>,
-    pooled: Vec<EvaluatorMetrics<'a>>,
-) -> Vec<EvaluatorMetrics<'a>> {
-    let one = |(own, pooled): (EvaluatorMetrics<'a>, _)| if own.scores.is_empty() { own } else { pooled };
-    own.into_iter().zip(pooled).map(one).collect()
-}
-
-/// Numbers the clusters: items with the same field `cluster` share one, every other item has its own.
-#[derive(Debug, Default)]
-pub struct ClusterNumbering {
-    named: HashMap<String, usize>,
-    count: usize,
-}
-
-impl ClusterNumbering {
-    pub fn of(&mut self, item: &ItemResult) -> usize {
-        let new = self.count;
-        let number = match cluster_name(&item.input) {
-            Some(name) => *self.named.entry(name).or_insert(new),
-            None => new,
-        };
-        self.count += usize::from(number == new);
-        number
-    }
-}
-
 impl<'a> EvaluatorMetrics<'a> {
     pub(super) fn new(name: &'a str, pass_mark: f64) -> Self {
         Self {
@@ -390,6 +355,15 @@ impl<'a> EvaluatorMetrics<'a> {
         };
         (1..=runs as u64).map_while(average).collect()
     }
+}
+
+/// The pooled scores of each evaluator that has a score in this run.
+pub fn pooled_scores<'a>(
+    own: Vec<EvaluatorMetrics<'a>>,
+    pooled: Vec<EvaluatorMetrics<'a>>,
+) -> Vec<EvaluatorMetrics<'a>> {
+    let one = |(own, pooled): (EvaluatorMetrics<'a>, _)| if own.scores.is_empty() { own } else { pooled };
+    own.into_iter().zip(pooled).map(one).collect()
 }
 
 /// A value of each item summed by cluster, with the number of scores in the cluster.

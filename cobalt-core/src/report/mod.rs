@@ -2,11 +2,13 @@
 
 #[doc(hidden)]
 pub mod builders;
+mod clusters;
 pub mod comparison;
 mod config;
 mod custom_metric;
 mod custom_metric_stats;
 mod evaluate_thresholds;
+mod group_stats;
 mod groups;
 mod identity;
 mod item;
@@ -29,18 +31,18 @@ mod validate;
 mod variant;
 
 pub use crate::timestamp::Timestamp;
+#[doc(hidden)]
+pub use clusters::cluster_numbers;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
 pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable};
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
-pub use groups::{FieldGroups, GroupScore, GroupStats};
+pub use group_stats::{FieldGroups, GroupScore, GroupStats};
 pub use identity::ItemNames;
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
-#[doc(hidden)]
-pub use metrics::cluster_numbers;
 pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
 pub use model::{Report, ReportJsonError, SCHEMA};

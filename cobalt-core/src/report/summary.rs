@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::config::RunConfig;
 use super::custom_metric::{MetricStats, RunMetric, RunTable};
-use super::groups::FieldGroups;
+use super::group_stats::FieldGroups;
 use super::item::{ItemResult, Status};
 use super::stats::{Interval, sum};
 use super::traffic::TrafficSummary;

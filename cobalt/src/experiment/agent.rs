@@ -12,9 +12,9 @@ use cobalt_core::report::builders::{Metric, MetricNumber};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::definition::ResolvedVariant;
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
+use super::variants::ResolvedVariant;
 use crate::dataset::{Dataset, DecodeError, decode, decode_value};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;

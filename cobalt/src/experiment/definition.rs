@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::agent::{Agent, AgentFn};
 use super::summary::FnSummary;
-use super::variants::Variants;
+use super::variants::{ResolvedVariant, Variants};
 use crate::dataset::{Dataset, DecodeError, IntoDataset};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
@@ -50,22 +50,6 @@ pub struct ResolvedDefinition {
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourceLocation>,
-}
-
-/// A variant of an experiment.
-#[derive(Clone, Debug)]
-pub struct ResolvedVariant {
-    /// The experiment's name, without the variant.
-    pub(crate) experiment: String,
-    pub(crate) name: String,
-    /// Its name before its settings were changed for this run.
-    pub(crate) declared_name: String,
-    /// The ID that the runs of all variants share.
-    pub(crate) group: String,
-    /// Its place among the variants as declared, from 0.
-    pub(crate) position: usize,
-    pub(crate) is_default: bool,
-    pub(crate) settings: Arc<Value>,
 }
 
 impl ResolvedDefinition {

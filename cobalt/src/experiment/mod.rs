@@ -11,7 +11,7 @@ mod variants;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, Context, item, variant};
-pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition, ResolvedVariant};
+pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition};
 pub use definition::{Experiment, Prepared};
 pub use into_output::{IntoOutput, Json};
 pub use record::Record;
@@ -20,5 +20,5 @@ pub(crate) use record::Recorder;
 pub(crate) use record::Records;
 pub use summary::OutputOf;
 pub use summary::{FnSummary, IntoSummary, SummaryItem, SummaryOutput};
-pub(crate) use variants::Variant;
 pub use variants::Variants;
+pub(crate) use variants::{ResolvedVariant, Variant};

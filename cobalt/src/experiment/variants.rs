@@ -1,6 +1,7 @@
 //! The variants of an experiment: the same function and dataset with different settings.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use cobalt_core::experiment_name;
 use cobalt_core::redact::redacted;
@@ -34,8 +35,24 @@ pub struct Variants {
 /// One variant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Variant {
-    pub(crate) name: String,
-    pub(crate) settings: Value,
+    pub name: String,
+    pub settings: Value,
+}
+
+/// A variant of an experiment.
+#[derive(Clone, Debug)]
+pub struct ResolvedVariant {
+    /// The experiment's name, without the variant.
+    pub experiment: String,
+    pub name: String,
+    /// Its name before its settings were changed for this run.
+    pub declared_name: String,
+    /// The ID that the runs of all variants share.
+    pub group: String,
+    /// Its place among the variants as declared, from 0.
+    pub position: usize,
+    pub is_default: bool,
+    pub settings: Arc<Value>,
 }
 
 impl Variants {

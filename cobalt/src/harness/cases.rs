@@ -18,7 +18,8 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant};
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, ScoredRun, divide_into_variants, find_runs_to_resume, resolve_thresholds};
+use crate::rescore::ScoredRun;
+use crate::session::{Plan, divide_into_variants, find_runs_to_resume, resolve_thresholds};
 use crate::thread_pool;
 
 /// A loaded experiment, or the case that reports why loading failed.

@@ -17,7 +17,8 @@ use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{MissingKeys, Run, ScoredRun, require_runs_to_resume};
+use crate::rescore::ScoredRun;
+use crate::session::{MissingKeys, Run, require_runs_to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]

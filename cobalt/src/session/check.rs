@@ -9,7 +9,6 @@ use cobalt_core::reporters::MissingKey;
 
 use super::Plan;
 use super::plan::resolve_definition;
-use super::rescoring::needed_evaluators;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -17,6 +16,7 @@ use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, ResolvedDefinition};
 use crate::llm::{CheckError, CheckErrorKind};
 use crate::recording::RecordMode;
+use crate::rescore::needed_evaluators;
 use crate::thread_pool;
 
 /// The missing keys, each once.

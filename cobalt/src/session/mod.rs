@@ -8,7 +8,6 @@ mod evaluate_thresholds;
 mod plan;
 mod recorder;
 mod rerun;
-mod rescoring;
 mod run;
 mod run_experiment;
 mod summaries;
@@ -29,7 +28,6 @@ pub(crate) use evaluate_thresholds::{Baseline, References, evaluate_run};
 pub(crate) use plan::{InterruptedRun, Plan, RunEnd, add_missing_thresholds, resolve_thresholds};
 pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
-pub(crate) use rescoring::{Rescoring, ScoredRun};
 pub(crate) use run::{ItemSelection, Run, find_runs_to_resume, require_runs_to_resume};
 pub use run_experiment::VariantReports;
 #[cfg(feature = "record")]

@@ -13,7 +13,6 @@ use cobalt_core::reporters::{ExperimentFinished, Warning};
 use cobalt_core::trace::ContentLimits;
 
 use super::evaluate_thresholds::Baseline;
-use super::rescoring::{Rescoring, ScoredRun};
 use super::traffic;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
@@ -23,6 +22,7 @@ use crate::experiment::{
 };
 use crate::llm::Models;
 use crate::recording::RunTraffic;
+use crate::rescore::{Rescoring, ScoredRun};
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {

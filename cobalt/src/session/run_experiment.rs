@@ -8,13 +8,14 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::{
-    Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, ScoredRun, Session,
-    divide_into_variants, require_runs_to_resume,
+    Interrupter, ItemSelection, Listener, MissingKeys, Plan, Run, RunEnd, Session, divide_into_variants,
+    require_runs_to_resume,
 };
 use crate::budget;
 use crate::config::{Config, VARIANT};
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment, Prepared};
+use crate::rescore::ScoredRun;
 
 impl Experiment {
     /// Runs the agent over the dataset and returns the report.

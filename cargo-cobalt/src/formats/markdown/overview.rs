@@ -7,7 +7,7 @@ use cobalt_core::report::{Report, RunVerdict};
 use cobalt_core::wording::{count, truncate};
 
 use super::experiment::{experiment, verdict_label};
-use super::ranking::ranking_section;
+use crate::compare::ranking_section;
 use crate::markdown::{code, escape_cell, fenced, sentence};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 

@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use tokio::task::block_in_place;
 
 use super::{ToolContext, ToolResult, define_tool};
+use crate::compare::ranking_section;
 use crate::compare::view::{ComparisonOutcome, ComparisonView, Headline, ItemView, Row, verdict_rank};
 use crate::compare::{compare_reports, markdown};
 use crate::error::Error;
-use crate::formats::markdown::ranking_section;
 use crate::markdown::{code, sentence};
 use crate::mcp::past_runs::{LoadedRun, PastRuns, find_project};
 use crate::mcp::projects::Project;

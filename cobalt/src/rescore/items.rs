@@ -11,7 +11,7 @@ use cobalt_core::wording::count;
 use crate::dataset::Dataset;
 
 /// The items that evaluators see.
-pub(super) struct MatchedItems {
+pub struct MatchedItems {
     /// The items by their indexes in the stored run. Those that are not part of a partial run are empty.
     pub dataset: Dataset,
     pub keys: Vec<String>,

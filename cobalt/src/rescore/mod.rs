@@ -19,18 +19,18 @@ use crate::evaluators::Evaluator;
 use crate::experiment::ResolvedDefinition;
 use crate::recording::RecordMode;
 use items::MatchedItems;
-pub(crate) use scored_run::ScoredRun;
+pub use scored_run::ScoredRun;
 
 /// The stored outputs of a run, and which evaluators score them.
 #[derive(Debug)]
-pub(crate) struct Rescoring {
-    pub(super) origin: Rescored,
-    pub(super) variant: Option<Box<RunVariant>>,
-    pub(super) git: Option<GitState>,
-    pub(super) sources: Option<String>,
-    pub(super) dataset: DatasetSummary,
+pub struct Rescoring {
+    pub origin: Rescored,
+    pub variant: Option<Box<RunVariant>>,
+    pub git: Option<GitState>,
+    pub sources: Option<String>,
+    pub dataset: DatasetSummary,
     /// The indexes of the items, if the original run is partial.
-    pub(super) selection: Option<Vec<usize>>,
+    pub selection: Option<Vec<usize>>,
     /// The trials of the items, by index.
     trials: Vec<Vec<Execution>>,
     /// What happens to the evaluators of the experiment, in its order.
@@ -231,7 +231,7 @@ fn in_new_group(variant: RunVariant) -> RunVariant {
 }
 
 /// The evaluators that a plan needs, each with its place.
-pub(super) fn needed_evaluators<'a>(
+pub fn needed_evaluators<'a>(
     definition: &'a ResolvedDefinition,
     rescoring: Option<&'a Rescoring>,
 ) -> impl Iterator<Item = &'a Arc<dyn Evaluator>> {

@@ -12,10 +12,10 @@ use crate::error::Error;
 
 /// A stored run whose outputs are scored instead of running the agent.
 #[derive(Debug)]
-pub(crate) struct ScoredRun {
-    pub(super) report: Report,
+pub struct ScoredRun {
+    pub report: Report,
     /// The evaluators to run; empty for all.
-    pub(super) evaluators: Vec<String>,
+    pub evaluators: Vec<String>,
 }
 
 impl ScoredRun {
