@@ -25,14 +25,14 @@ use crate::thread_pool;
 /// A loaded experiment, or the case that reports why loading failed.
 pub struct Suite {
     /// The experiment's name in test cases.
-    pub(super) name: String,
-    pub(super) plan: Result<Plan, LoadFailure>,
+    pub name: String,
+    pub plan: Result<Plan, LoadFailure>,
 }
 
 /// Why an experiment cannot be run, and the case that reports it.
 pub struct LoadFailure {
-    pub(super) case: &'static str,
-    pub(super) error: Error,
+    pub case: &'static str,
+    pub error: Error,
 }
 
 /// The part of an experiment that a case represents.
@@ -331,9 +331,9 @@ pub enum Selection {
 #[derive(Debug, Default)]
 pub struct EarlierRuns {
     /// The run to resume.
-    pub(super) resumed: Option<InterruptedRun>,
+    pub resumed: Option<InterruptedRun>,
     /// The run whose outputs are scored, also by the run to resume.
-    pub(super) scored: Option<ScoredRun>,
+    pub scored: Option<ScoredRun>,
 }
 
 impl EarlierRuns {
@@ -364,13 +364,13 @@ impl EarlierRuns {
 /// The experiments of a process, and the runs that it should resume.
 pub struct SelectedExperiments {
     /// The experiments in order, each with its stored runs.
-    pub(super) experiments: Vec<(DeclaredExperiment, EarlierRuns)>,
+    pub experiments: Vec<(DeclaredExperiment, EarlierRuns)>,
     /// Runs to resume that belong to none of them.
-    pub(super) unmatched: Vec<InterruptedRun>,
+    pub unmatched: Vec<InterruptedRun>,
     /// IDs of runs to resume that are unknown here.
-    pub(super) unknown: Vec<(String, Error)>,
+    pub unknown: Vec<(String, Error)>,
     /// Runs to score that belong to no experiment of this process.
-    pub(super) not_scored: Vec<ScoredRun>,
+    pub not_scored: Vec<ScoredRun>,
 }
 
 impl SelectedExperiments {

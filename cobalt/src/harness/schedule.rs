@@ -23,26 +23,26 @@ use crate::session::{MissingKeys, Run, require_runs_to_resume};
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
 pub struct Schedule {
-    pub(super) cases: Vec<Case>,
-    pub(super) runs: Vec<Run>,
+    pub cases: Vec<Case>,
+    pub runs: Vec<Run>,
     /// Selected experiments of which nothing is run, with the reasons.
-    pub(super) skipped: Vec<(String, String)>,
+    pub skipped: Vec<(String, String)>,
     /// Experiments failed by earlier results that this process does not replace, with the reasons.
-    pub(super) still_failed: Vec<(String, String)>,
+    pub still_failed: Vec<(String, String)>,
     /// Runs to resume that this process does not resume, with the reasons.
-    pub(super) not_resumed: Vec<(String, String)>,
+    pub not_resumed: Vec<(String, String)>,
     /// IDs of runs to resume that are unknown here.
-    pub(super) unknown: Vec<(String, Error)>,
+    pub unknown: Vec<(String, Error)>,
     /// Warnings about probable mistakes.
-    pub(super) warnings: Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// A test case, and what it waits for.
 pub struct Case {
-    pub(super) name: String,
-    pub(super) source: CaseSource,
+    pub name: String,
+    pub source: CaseSource,
     /// Whether it is only run if ignored cases are requested.
-    pub(super) is_ignored: bool,
+    pub is_ignored: bool,
 }
 
 impl Case {

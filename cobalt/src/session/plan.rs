@@ -26,23 +26,23 @@ use crate::rescore::{Rescoring, ScoredRun};
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
-    pub(super) definition: Arc<ResolvedDefinition>,
-    pub(super) agent: AgentFn,
-    pub(super) dataset: Dataset,
-    pub(super) models: Arc<Models>,
-    pub(super) keys: Arc<[Arc<str>]>,
-    pub(super) progress: Option<ProgressCallback>,
-    pub(super) save: bool,
+    pub definition: Arc<ResolvedDefinition>,
+    pub agent: AgentFn,
+    pub dataset: Dataset,
+    pub models: Arc<Models>,
+    pub keys: Arc<[Arc<str>]>,
+    pub progress: Option<ProgressCallback>,
+    pub save: bool,
     /// A hash of the package's sources, if known.
-    pub(super) sources: Option<String>,
+    pub sources: Option<String>,
     /// The baseline of the run.
-    pub(super) baseline: Baseline,
-    pub(super) prices: PriceTable,
-    pub(super) trace_limits: ContentLimits,
+    pub baseline: Baseline,
+    pub prices: PriceTable,
+    pub trace_limits: ContentLimits,
     /// The model traffic, if it passes through the gateway.
-    pub(super) traffic: Option<Arc<RunTraffic>>,
+    pub traffic: Option<Arc<RunTraffic>>,
     /// The stored outputs that are scored instead of calling the agent.
-    pub(super) rescoring: Option<Arc<Rescoring>>,
+    pub rescoring: Option<Arc<Rescoring>>,
 }
 
 impl Plan {
@@ -190,7 +190,7 @@ impl Plan {
 
     /// A hash over everything that makes results incomparable, except the data. Stored outputs are scored with the data that evaluators
     /// see, which may differ from those of their run.
-    pub(super) fn fingerprint(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let definition = self.definition.fingerprint();
         match self.rescored() {
             Some(Rescored { run, evaluators, .. }) => {
@@ -322,13 +322,13 @@ pub enum RunEnd {
 
 /// An interrupted run.
 #[derive(Debug)]
-pub(crate) struct InterruptedRun {
-    pub(crate) experiment: String,
-    pub(crate) id: String,
+pub struct InterruptedRun {
+    pub experiment: String,
+    pub id: String,
     /// How many items are in its journal, which is kept unless it is empty.
-    pub(crate) kept: usize,
+    pub kept: usize,
     /// Why it was stopped, if not on request: its journal could not be written.
-    pub(crate) error: Option<Error>,
+    pub error: Option<Error>,
 }
 
 impl From<InterruptedRun> for Error {
@@ -340,11 +340,11 @@ impl From<InterruptedRun> for Error {
 /// The results of a finished experiment.
 #[derive(Debug)]
 pub struct RunOutcome {
-    pub(crate) report: Report,
+    pub report: Report,
     /// The result file, if one was written.
-    pub(crate) path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     /// Why it could not be written.
-    pub(crate) unsaved: Option<Error>,
+    pub unsaved: Option<Error>,
 }
 
 impl RunOutcome {

@@ -143,7 +143,7 @@ fn of_variant(prepared: &Prepared, variant: ResolvedVariant) -> Prepared {
 
 impl Plan {
     /// The variant as it is stored. Re-scored outputs keep the settings that produced them.
-    pub(super) fn stored_variant(&self) -> Option<RunVariant> {
+    pub fn stored_variant(&self) -> Option<RunVariant> {
         let original = self.rescoring.as_ref().and_then(|rescoring| rescoring.variant.as_deref()).cloned();
         match (self.definition.variant.as_ref().map(ResolvedVariant::stored), original) {
             (Some(variant), Some(original)) => Some(RunVariant { settings: original.settings, ..variant }),
@@ -154,12 +154,12 @@ impl Plan {
 
 impl ResolvedVariant {
     /// The ID of its run, by which the runs of a group are found.
-    pub(crate) fn run_id(&self) -> String {
+    pub fn run_id(&self) -> String {
         run_id(&self.group, &self.name)
     }
 
     /// The variant as it is stored, without secrets.
-    pub(super) fn stored(&self) -> RunVariant {
+    pub fn stored(&self) -> RunVariant {
         let mut settings = (*self.settings).clone();
         redact_texts(&mut settings);
         RunVariant {
