@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::stats::Interval;
+#[cfg(doc)]
+use super::summary::ScoreStats;
 use crate::serde_skip::is_zero;
 
 /// The groups of a field.
@@ -55,13 +57,13 @@ pub struct GroupScore {
     pub avg: f64,
     /// The number of scores.
     pub count: usize,
-    /// The 95% CI of the mean, as that of [`ScoreStats`](super::ScoreStats). Absent for a single item, and for items of a single cluster.
+    /// The 95% CI of the mean, as that of [`ScoreStats`]. Absent for a single item, and for items of a single cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
     /// The share of scores at or above the evaluator's pass mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<f64>,
-    /// The 95% CI of the pass rate, as that of [`ScoreStats`](super::ScoreStats). Absent for a single item, and for items of a single cluster.
+    /// The 95% CI of the pass rate, as that of [`ScoreStats`]. Absent for a single item, and for items of a single cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate_ci95: Option<Interval>,
 }
