@@ -19,6 +19,7 @@ async function noteFrames(page: Page): Promise<() => Promise<string[]>> {
 test('a chosen theme survives a reload, without a frame of the other', async ({ page }) => {
   await page.goto('/');
   await page.getByRole('button', { name: 'Switch to dark theme' }).click();
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const frames = await noteFrames(page);
   await page.reload();

@@ -33,7 +33,7 @@ pub struct RunState {
     pub problems: Vec<Problem>,
     /// Warnings without duplicates: several binaries can send the same.
     pub warnings: Vec<Warning>,
-    /// The IDs of started runs.
+    /// The IDs of started runs, and of the runs whose outputs they score.
     started: Vec<String>,
     /// Runs that a binary did not resume, with the reason.
     not_resumed: BTreeMap<String, String>,
@@ -253,6 +253,7 @@ impl RunState {
         self.selected += 1;
         self.items += started.items;
         self.started.push(started.id.clone());
+        self.started.extend(started.scores.clone());
         let experiment =
             ExperimentProgress { started: started.clone(), done: 0, failed: 0, phase: Phase::Running };
         self.experiments.insert(started.experiment, experiment);
@@ -441,6 +442,16 @@ mod tests {
             |id: &str| json!({ "event": "not-resumed", "id": id, "error": format!("{id} is unknown") });
         let mut state = after([hello(), not_resumed("id-of-desk"), not_resumed("other"), started(0, "desk")]);
         assert!(state.has_not_resumed());
+        assert_eq!(state.take_not_resumed(), ["other is unknown"]);
+    }
+
+    #[test]
+    fn a_run_that_one_binary_does_not_score_may_be_another_ones() {
+        let not_scored =
+            |id: &str| json!({ "event": "not-resumed", "id": id, "error": format!("{id} is unknown") });
+        let mut scoring = started(0, "desk");
+        scoring["scores"] = json!("earlier");
+        let mut state = after([hello(), not_scored("earlier"), not_scored("other"), scoring]);
         assert_eq!(state.take_not_resumed(), ["other is unknown"]);
     }
 

@@ -308,6 +308,9 @@ pub struct ExperimentStarted {
     pub experiment: usize,
     /// The run's id.
     pub id: String,
+    /// The id of the run whose stored outputs are scored, if the agent is not called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<String>,
     /// The experiment's name.
     pub name: String,
     /// Its tags.

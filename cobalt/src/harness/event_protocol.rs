@@ -274,6 +274,7 @@ fn experiment_started(experiment: usize, run: &Run) -> ExperimentStarted {
     ExperimentStarted {
         experiment,
         id: run.id().to_owned(),
+        scores: run.plan().rescored().map(|origin| origin.source().to_owned()),
         name: definition.name.clone(),
         tags: definition.tags.clone(),
         declared_at: definition.declared_at.clone(),
