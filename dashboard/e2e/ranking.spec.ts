@@ -66,6 +66,22 @@ test('a re-scored run links to its origin', async ({ page }) => {
   await expect(page).toHaveURL(new RegExp(`/runs/${id}$`));
 });
 
+test.describe('on a narrow screen', () => {
+  test.use(NARROW);
+  test('unknown values do not widen the page', async ({ page, request }) => {
+    await page.route('**/api/groups/*', async (route) => {
+      const response = await route.fetch();
+      const group = await response.json();
+      for (const run of group.ranking.runs) run.tokensPerItem = null;
+      await route.fulfill({ response, json: group });
+    });
+    await page.goto(await groupAddress(request));
+    await settled(page);
+    await expect(page.getByText('unknown', { exact: true })).toHaveCount(3);
+    await noSidewaysScroll(page);
+  });
+});
+
 for (const [name, options] of Object.entries({ light: {}, dark: DARK, narrow: NARROW })) {
   test.describe(`the page of variants, ${name}`, () => {
     test.use(options);

@@ -171,7 +171,10 @@ function Sentence({ children }: { children: string }) {
   );
 }
 
-function Recommendation({ ranking: { recommendation, notes = [] } }: { ranking: Ranking }) {
+function Recommendation({ ranking }: { ranking: Ranking }) {
+  const { runs, notes = [] } = ranking;
+  // One run is not better than others.
+  const recommendation = runs.length > 1 ? ranking.recommendation : null;
   if (recommendation == null && notes.length === 0) return null;
   return (
     <Panel title="Result">

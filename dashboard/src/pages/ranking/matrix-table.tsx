@@ -46,7 +46,7 @@ export function MatrixTable({ matrix, start, filter, labels, open, onToggle }: M
   const columns = matrix.runs.length + 1;
   return (
     <>
-      <div className="-mx-4 px-4 lg:overflow-x-auto">
+      <div className="relative -mx-4 px-4 lg:overflow-x-auto">
         <table
           ref={table}
           aria-rowcount={matrix.matching + 1}

@@ -1,16 +1,8 @@
 // Draws score against cost: points with CI bars and labels, and the Pareto front as a line. Loaded on demand, since Recharts is large.
-import {
-  CartesianGrid,
-  ErrorBar,
-  LabelList,
-  ResponsiveContainer,
-  Scatter,
-  ScatterChart,
-  XAxis,
-  YAxis,
-} from 'recharts';
+import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, XAxis, YAxis } from 'recharts';
 import { formatCost } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
+import { costTicks, GAP, type Label, placeLabels } from './labels';
 import { frontOf, type Point } from './pareto';
 
 const HEIGHT = 320;
@@ -34,13 +26,15 @@ function scoreTicks(points: Point[]): number[] {
 }
 
 export default function Plot({ points }: { points: Point[] }) {
+  const ticks = scoreTicks(points);
+  const costs = costTicks(Math.max(...points.map(({ cost }) => cost)));
+  const [low, high, maxCost] = [ticks[0] ?? 0, ticks.at(-1) ?? 1, costs.at(-1) ?? 1];
+  const labels = placeLabels(points, ({ label }) => shortLabel(label), [maxCost, low, high]);
   const plotted = points.map((point) => ({
     ...point,
-    name: shortLabel(point.label),
+    placed: labels.get(point.id),
     error: point.ci95 ? [point.score - point.ci95.low, point.ci95.high - point.score] : [0, 0],
   }));
-  const ticks = scoreTicks(points);
-  const highestCost = Math.max(...points.map(({ cost }) => cost));
   return (
     <ResponsiveContainer width="100%" height={HEIGHT}>
       <ScatterChart margin={{ top: 16, right: 24, bottom: 20, left: 0 }} accessibilityLayer={false}>
@@ -49,7 +43,8 @@ export default function Plot({ points }: { points: Point[] }) {
           {...AXIS}
           dataKey="cost"
           type="number"
-          domain={[0, highestCost === 0 ? 1 : highestCost * 1.15]}
+          domain={[0, maxCost]}
+          ticks={costs}
           tickFormatter={formatCost}
           label={{
             value: 'Agent cost per 1,000 items',
@@ -63,7 +58,7 @@ export default function Plot({ points }: { points: Point[] }) {
           {...AXIS}
           dataKey="score"
           type="number"
-          domain={[ticks[0] ?? 0, ticks.at(-1) ?? 1]}
+          domain={[low, high]}
           ticks={ticks}
           width={48}
           axisLine={false}
@@ -77,25 +72,49 @@ export default function Plot({ points }: { points: Point[] }) {
         />
         <Scatter data={plotted} shape={PlotPoint} isAnimationActive={false}>
           <ErrorBar dataKey="error" direction="y" width={5} stroke="var(--muted)" strokeWidth={1.25} />
-          <LabelList dataKey="name" position="right" offset={10} fill="var(--text)" fontSize={12} />
         </Scatter>
       </ScatterChart>
     </ResponsiveContainer>
   );
 }
 
-/** A filled circle on the Pareto front, an empty one otherwise. */
-function PlotPoint({ cx, cy, payload }: { cx?: number; cy?: number; payload?: Point }) {
+interface PlotPointProps {
+  cx?: number;
+  cy?: number;
+  payload?: Point & { placed: Label | undefined };
+}
+
+/** A circle with its label: filled on the Pareto front, empty otherwise. */
+function PlotPoint({ cx = 0, cy = 0, payload }: PlotPointProps) {
   const isOnFront = payload?.isOnFront === true;
   const colour = isOnFront ? 'var(--good)' : 'var(--series-1)';
+  const placed = payload?.placed;
+  const isRight = placed?.corner.endsWith('right') === true;
   return (
-    <circle
-      cx={cx}
-      cy={cy}
-      r="5.5"
-      fill={isOnFront ? colour : 'var(--surface)'}
-      stroke={colour}
-      strokeWidth="2"
-    />
+    <g>
+      <circle
+        cx={cx}
+        cy={cy}
+        r="5.5"
+        fill={isOnFront ? colour : 'var(--surface)'}
+        stroke={colour}
+        strokeWidth="2"
+      />
+      {placed !== undefined && (
+        <text
+          x={isRight ? cx + GAP : cx - GAP}
+          y={placed.corner.startsWith('above') ? cy - GAP : cy + GAP}
+          textAnchor={isRight ? 'start' : 'end'}
+          dominantBaseline={placed.corner.startsWith('above') ? 'auto' : 'hanging'}
+          fill="var(--text)"
+          fontSize={12}
+          stroke="var(--surface)"
+          strokeWidth={3}
+          paintOrder="stroke"
+        >
+          {placed.text}
+        </text>
+      )}
+    </g>
   );
 }

@@ -46,6 +46,13 @@ test('a value that is unknown says so', async () => {
   expect(within(row).getAllByText('unknown')).toHaveLength(2);
 });
 
+test('one run is not called better than others', async () => {
+  draw(group({ ranking: ranking({ runs: [rankedRun('a', { isOnParetoFront: true })], pairs: [] }) }));
+  const row = await screen.findByRole('row', { name: /^a / });
+  for (const text of ['Recommended', 'Pareto front']) expect(row).not.toHaveTextContent(text);
+  expect(screen.queryByRole('region', { name: 'Result' })).toBeNull();
+});
+
 test('only differences beyond noise are listed until all are requested', async () => {
   const { user } = draw(group());
   const table = await screen.findByRole('table', { name: 'Differences between pairs of runs' });

@@ -75,7 +75,7 @@ function PointTable({ points, name, missing }: { points: Point[]; name: string; 
         <tbody className="divide-y divide-line border-line border-t">
           {sorted.map(({ id, label, cost, score, ci95, isOnFront }) => (
             <tr key={id} className="align-top [&>*]:py-2">
-              <th scope="row" className="font-medium [overflow-wrap:anywhere]">
+              <th scope="row" className="min-w-18 font-medium [overflow-wrap:anywhere]">
                 <Text>{label}</Text>
               </th>
               <td className="px-3 text-right tabular-nums">{formatCost(cost)}</td>

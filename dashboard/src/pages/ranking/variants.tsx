@@ -19,7 +19,7 @@ export function Variants({ ranking, name }: VariantsProps) {
   const evaluators = [...new Set(ranking.runs.flatMap((run) => run.scores.map((score) => score.evaluator)))];
   return (
     <Panel title={`${name}s`}>
-      <div className="-mx-4 overflow-x-auto px-4">
+      <div className="relative -mx-4 overflow-x-auto px-4">
         <table className="w-full text-left">
           <caption className="sr-only">{name}s with scores, latency, agent cost and tokens</caption>
           <thead className="border-line border-b text-muted text-xs">
@@ -49,7 +49,13 @@ export function Variants({ ranking, name }: VariantsProps) {
           </thead>
           <tbody className="divide-y divide-line">
             {ranking.runs.map((run, place) => (
-              <Row key={run.run.id} run={run} evaluators={evaluators} mark={markOf(ranking, place)} />
+              <Row
+                key={run.run.id}
+                run={run}
+                evaluators={evaluators}
+                mark={markOf(ranking, place)}
+                isCompared={ranking.runs.length > 1}
+              />
             ))}
           </tbody>
         </table>
@@ -63,8 +69,8 @@ export function Variants({ ranking, name }: VariantsProps) {
 }
 
 /** What the recommendation says about a run. */
-function markOf({ recommendation }: Ranking, place: number): string | undefined {
-  if (recommendation == null) return undefined;
+function markOf({ runs, recommendation }: Ranking, place: number): string | undefined {
+  if (recommendation == null || runs.length < 2) return undefined;
   if (recommendation.cheapest === place) return 'Recommended';
   return recommendation.best === place ? 'Highest score' : undefined;
 }
@@ -75,9 +81,11 @@ interface RowProps {
   run: RankedRun;
   evaluators: string[];
   mark: string | undefined;
+  /** Whether there are other runs. */
+  isCompared: boolean;
 }
 
-function Row({ run, evaluators, mark }: RowProps) {
+function Row({ run, evaluators, mark, isCompared }: RowProps) {
   return (
     <tr className="align-top [&>*]:py-3">
       <th scope="row" className="min-w-36 max-w-72 pr-3 font-normal">
@@ -91,7 +99,7 @@ function Row({ run, evaluators, mark }: RowProps) {
           <Verdict verdict={verdictOf(run)} />
           {run.isDefault === true && <Badge>Default</Badge>}
           {mark !== undefined && <Badge tone="accent">{mark}</Badge>}
-          {run.isOnParetoFront && <Badge tone="good">Pareto front</Badge>}
+          {isCompared && run.isOnParetoFront && <Badge tone="good">Pareto front</Badge>}
         </span>
         <Settings settings={run.settings} />
       </th>

@@ -20,7 +20,7 @@ function FieldPanel({ field: { field, groups, moreGroups = 0 }, run }: { field: 
   const worst = new Map(evaluators.map((name) => [name, worstGroup(groups, name)]));
   return (
     <Panel title={`By ${field}`}>
-      <div className="-mx-4 overflow-x-auto px-4">
+      <div className="relative -mx-4 overflow-x-auto px-4">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard */}
         <table className="w-full text-left" tabIndex={0}>
           <caption className="sr-only">Scores by {field}</caption>
