@@ -6,8 +6,11 @@ use super::model::{PairDifference, RankedRun, Recommendation};
 use crate::report::comparison::{Quantity, SampleSize, Verdict};
 use crate::wording::{count, group_decimal, join_quoted};
 
-/// Recommends one of the runs by the evaluators that all of them have.
+/// Recommends one of the runs by the evaluators that all of them have. One run alone is not compared with any.
 pub fn recommend(runs: &[RankedRun], pairs: &[PairDifference], common: &[String]) -> Option<Recommendation> {
+    if runs.len() < 2 {
+        return None;
+    }
     let by_score = |a: &usize, b: &usize| compare(runs[*a].mean_score, runs[*b].mean_score);
     let by_cost = |a: &usize, b: &usize| {
         // An unknown cost is not the lowest.
@@ -188,6 +191,11 @@ mod tests {
         );
         let (_, _, text) = said(&runs, &[]);
         assert!(text.contains("it has no items in common with `large`"), "{text}");
+    }
+
+    #[test]
+    fn a_single_run_has_no_recommendation() {
+        assert_eq!(recommend(&[run("mini", 0.8, Some(0.12))], &[], &["right".to_owned()]), None);
     }
 
     #[test]
