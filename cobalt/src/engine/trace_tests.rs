@@ -2,19 +2,13 @@
 
 use cobalt_core::trace::SpanStatus;
 use serde_json::json;
-use tracing::dispatcher::DefaultGuard;
 use tracing::{Instrument as _, info_span};
-use tracing_subscriber::layer::SubscriberExt as _;
 
 use super::retry_tests::{definition, work};
 use super::*;
 use crate::ToolCalls;
 use crate::experiment::AgentError;
-
-/// The layer for this thread, on which a test's runtime runs all tasks.
-fn with_layer() -> DefaultGuard {
-    tracing::subscriber::set_default(tracing_subscriber::registry().with(crate::trace::layer()))
-}
+use crate::trace::with_layer;
 
 /// A model call of this many tokens.
 fn ask(input: u64) {
@@ -34,6 +28,7 @@ fn ask(input: u64) {
 }
 
 async fn run<M>(definition: ResolvedDefinition, agent: impl crate::Agent<M>) -> Execution {
+    // For this thread, on which a test's runtime runs all tasks.
     let _guard = with_layer();
     let item = run_item(&work(definition, agent), 0, |_| {}).await.unwrap();
     item.runs.into_iter().next().unwrap()

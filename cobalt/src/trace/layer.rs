@@ -227,19 +227,32 @@ where
 }
 
 #[cfg(test)]
+pub mod test_support {
+    use std::sync::LazyLock;
+
+    use tracing::dispatcher::{DefaultGuard, Dispatch};
+
+    use super::*;
+
+    /// The layer for this thread only, as tests share a process.
+    pub fn with_layer() -> DefaultGuard {
+        // If tracing knows only one dispatcher, a thread without it that reaches a span first turns this span off for all threads.
+        static SECOND: LazyLock<Dispatch> =
+            LazyLock::new(|| tracing_subscriber::registry().with(layer()).into());
+        LazyLock::force(&SECOND);
+        tracing::subscriber::set_default(tracing_subscriber::registry().with(layer()))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use cobalt_core::trace::{SpanKind, SpanTokens, ToolSpan, Trace};
     use serde_json::json;
-    use tracing::dispatcher::DefaultGuard;
     use tracing::{debug, info_span};
 
+    use super::test_support::with_layer;
     use super::*;
     use crate::trace::ExecutionTrace;
-
-    /// The layer for this thread only, as tests share a process.
-    fn with_layer() -> DefaultGuard {
-        tracing::subscriber::set_default(tracing_subscriber::registry().with(layer()))
-    }
 
     /// The trace of an agent.
     async fn trace_of<F: Future<Output = ()>>(agent: impl FnOnce() -> F) -> Arc<Trace> {

@@ -21,6 +21,8 @@ pub(crate) use disabled::{ExecutionSpan, SpanCollector, outside_of_traces, take_
 pub(crate) use execution::ExecutionTrace;
 #[cfg(feature = "otlp")]
 pub(crate) use exported::{enable_exports, export_note, receive_exports, traceparent, wait_for_exports};
+#[cfg(all(test, feature = "tracing"))]
+pub(crate) use layer::test_support::with_layer;
 #[cfg(feature = "tracing")]
 pub(crate) use layer::{ExecutionSpan, outside_of_traces, take_note};
 #[cfg(feature = "tracing")]
