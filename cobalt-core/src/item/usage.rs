@@ -64,7 +64,7 @@ impl ModelCall {
 pub struct ModelUsage {
     pub(super) model: String,
     #[serde(default)]
-    calls: u64,
+    pub(crate) calls: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tokens: Option<Tokens>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,6 +102,22 @@ pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
         None => usage.push(ModelUsage { model, calls: 1, tokens, cost }),
     }
     problem.map_or(Ok(()), Err)
+}
+
+/// What was added to `before` until `after`.
+pub fn since(before: &[ModelUsage], after: &[ModelUsage]) -> Vec<ModelUsage> {
+    let added = |(place, all): (usize, &ModelUsage)| {
+        let Some(earlier) = before.get(place) else { return Some(all.clone()) };
+        let tokens = all.tokens.zip(earlier.tokens).map(|(all, earlier)| Tokens {
+            input: all.input.saturating_sub(earlier.input),
+            output: all.output.saturating_sub(earlier.output),
+            cached_input: all.cached_input.saturating_sub(earlier.cached_input),
+        });
+        let cost = all.cost.zip(earlier.cost).map(|(all, earlier)| all - earlier);
+        let calls = all.calls.saturating_sub(earlier.calls);
+        (calls > 0).then(|| ModelUsage { model: all.model.clone(), calls, tokens, cost })
+    };
+    after.iter().enumerate().filter_map(added).collect()
 }
 
 /// Saturates on overflow, as an agent may report anything.

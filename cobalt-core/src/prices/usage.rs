@@ -35,6 +35,25 @@ pub struct JudgeUsage {
 }
 
 impl JudgeUsage {
+    /// Adds the usage of other calls.
+    pub fn add(&mut self, other: &Self) {
+        let Self { models, calls, cached, replayed, tokens, cost, replayed_cost, unpriced } = other;
+        for (own, others) in [(&mut self.models, models), (&mut self.unpriced, unpriced)] {
+            for model in others {
+                if !own.contains(model) {
+                    own.push(model.clone());
+                }
+            }
+        }
+        // A provider may report anything; a panic here would lose all results.
+        self.calls = self.calls.saturating_add(*calls);
+        self.cached = self.cached.saturating_add(*cached);
+        self.replayed = self.replayed.saturating_add(*replayed);
+        self.tokens += *tokens;
+        self.cost += cost;
+        self.replayed_cost += replayed_cost;
+    }
+
     /// Whether no model was called.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -13,7 +13,7 @@ use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary
 use super::threshold::{Category, Metric, Threshold};
 use super::traffic::TrafficSummary;
 use crate::item::ExecutionUsage;
-use crate::prices::PriceTable;
+use crate::prices::{JudgeUsage, PriceTable};
 use crate::wording::{count, format_decimal, group_decimal};
 
 /// The input of thresholds and summaries: one value per item or execution.
@@ -46,6 +46,8 @@ pub struct RunMetrics<'a> {
     pub(super) unpriced_models: BTreeSet<String>,
     /// The judges' usage.
     pub(super) judges: JudgeTotals,
+    /// The usage of simulated users.
+    simulated_users: Option<Box<JudgeUsage>>,
     /// Items with an output in every trial.
     successful: usize,
     /// Whether the agent gave any output.
@@ -148,6 +150,15 @@ impl<'a> RunMetrics<'a> {
         self.unpriced += usize::from(usage.unpriced);
         self.unpriced_models.extend(usage.unpriced_models);
         self.judges.add(item);
+        let users = item.runs.iter().filter_map(|run| run.transcript.as_ref()?.user.as_deref());
+        users.for_each(|usage| self.simulated_users.get_or_insert_default().add(usage));
+    }
+
+    fn all_unpriced_models(&self) -> Vec<String> {
+        let of_users = self.simulated_users.iter().flat_map(|usage| &usage.unpriced);
+        let models: BTreeSet<_> =
+            self.unpriced_models.iter().chain(&self.judges.unpriced).chain(of_users).collect();
+        models.into_iter().cloned().collect()
     }
 
     /// These metrics with the scores of `other`, which has further trials of the same items. Usage, latency and errors stay those of
@@ -198,7 +209,8 @@ impl<'a> RunMetrics<'a> {
             retried_executions: retried.executions,
             passed_after_retry: retried.passed,
             unpriced_items: self.unpriced,
-            unpriced_models: self.unpriced_models.union(&self.judges.unpriced).cloned().collect(),
+            unpriced_models: self.all_unpriced_models(),
+            simulated_users: self.simulated_users.clone(),
             latency: latency.map(|l| LatencyStats {
                 min: l.min,
                 max: l.max,

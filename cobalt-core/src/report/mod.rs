@@ -27,6 +27,7 @@ mod summary;
 mod threshold;
 mod trace_metrics;
 mod traffic;
+mod transcript;
 mod validate;
 mod variant;
 
@@ -56,6 +57,7 @@ pub use threshold::{
     Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError, parse_duration,
 };
 pub use traffic::{SETTINGS_HASH_PREFIX, Traffic, TrafficSummary};
+pub use transcript::{ConversationEnd, Transcript, Turn, TurnCheck, UserMistake, UserMistakeKind};
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
 pub use variant::RunVariant;

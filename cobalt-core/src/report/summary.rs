@@ -85,7 +85,10 @@ pub struct Summary {
     /// The judge models that answered, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judge_models: Vec<String>,
-    /// The agent and judge models that used tokens but have no price, sorted.
+    /// The usage and cost of the models that played users in conversations; absent if there were none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated_users: Option<Box<JudgeUsage>>,
+    /// The models of agents, judges and simulated users that used tokens but have no price, sorted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unpriced_models: Vec<String>,
     /// The agent's latency.

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::custom_metrics::metric_lines;
 use super::events::{DivergedItem, ExperimentFinished, FailedItem, ItemBelowPassMark};
 use super::explain;
-use super::format::{Style, format_agent_usage, format_judge_usage, format_score_at};
+use super::format::{Style, format_agent_usage, format_judge_usage, format_score_at, format_simulated_users};
 use super::groups::render_groups;
 use super::retried::format_retried;
 use super::traffic::{format_diverged, format_traffic, replay_suffix, traffic_notes};
@@ -49,6 +49,9 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     }
     if let Some(judges) = format_judge_usage(&report.summary) {
         write_line(text, "judges", &judges)?;
+    }
+    if let Some(users) = format_simulated_users(&report.summary) {
+        write_line(text, "users", &users)?;
     }
     for (index, line) in metric_lines(&report.summary).iter().enumerate() {
         write_line(text, if index == 0 { "metrics" } else { "" }, line)?;
