@@ -1,5 +1,7 @@
 //! Runs the items of experiments: first the agent, then the evaluators. Independent of terminals and files.
 
+#[cfg(all(test, feature = "judge"))]
+mod conversation_tests;
 #[cfg(test)]
 pub mod retry_tests;
 #[cfg(all(test, feature = "tracing"))]
@@ -17,7 +19,10 @@ use cobalt_core::duration::milliseconds;
 use cobalt_core::item::{Item, Output};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
-use cobalt_core::report::{Evaluations, Execution, ItemResult, RetriedExecution, ScoredEvaluation, Status};
+use cobalt_core::report::{
+    Direction, Evaluations, Execution, ItemResult, MetricValue, Metrics, RetriedExecution, ScoredEvaluation,
+    Status, Transcript,
+};
 use cobalt_core::trace::ContentLimits;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -26,7 +31,7 @@ use tokio::time::timeout;
 use crate::budget;
 use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, Evaluator};
-use crate::experiment::{AgentFn, Context, Records, ResolvedDefinition};
+use crate::experiment::{AgentFn, Context, ConversationRun, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
 use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
 use crate::rescore::Rescoring;
@@ -239,7 +244,11 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
         Ok(traffic) => traffic,
         Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
     };
-    let context = Context::new(work.dataset.clone(), index, Arc::clone(&work.keys[index]), run_index);
+    let settings = work.definition.conversation.clone().unwrap_or_default();
+    let user = LlmHandle::new(Arc::clone(&work.models), traffic.clone());
+    let conversation = ConversationRun::new(settings, user);
+    let key = Arc::clone(&work.keys[index]);
+    let context = Context::new(work.dataset.clone(), index, key, run_index, conversation);
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
     let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
@@ -273,7 +282,8 @@ async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: u
     let trace = Arc::new(std::mem::take(&mut execution.trace));
     let key = Arc::clone(&work.keys[index]);
     let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))
-        .with_trace(Arc::clone(&trace));
+        .with_trace(Arc::clone(&trace))
+        .with_optional_transcript(execution.transcript.clone().map(Arc::from));
     let evaluations = evaluate(work, &cx, traffic.as_ref(), Some(&execution.evaluations)).await;
     drop(cx);
     execution.evaluations = evaluations;
@@ -314,6 +324,8 @@ async fn run_agent_and_evaluators(
         Some(traffic) => traffic.end_agent(took).await,
         None => AgentTraffic::default(),
     };
+    let conversation = Arc::clone(context.conversation());
+    let waited = waited + conversation.user_time();
     let latency_ms = recorded_latency.unwrap_or_else(|| milliseconds(took.saturating_sub(waited)));
     // A request that was not recorded is never a score, whatever the agent made of it.
     let answer = match problem {
@@ -325,6 +337,11 @@ async fn run_agent_and_evaluators(
     let metrics = recorded.take_metrics();
     let trace = take_trace(&context, traffic.as_ref()).await;
     recorded.add_trace_usage(trace.usage());
+    if let Err(AgentFailure { status, error, .. }) = &answer {
+        conversation.fail(*status, error, context.spans().started().elapsed());
+    }
+    let transcript = conversation.take(&trace.shared(), &work.prices).map(Arc::new);
+    let trace = transcript.iter().fold(trace, |trace, transcript| trace.with_turns(transcript));
     let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
         Ok(mut output) => {
             recorded.merge_into(output.metadata_mut());
@@ -332,7 +349,8 @@ async fn run_agent_and_evaluators(
             let (item, key) = (Arc::clone(context.shared_item()), Arc::clone(context.shared_key()));
             let cx =
                 EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output))
-                    .with_trace(trace.shared());
+                    .with_trace(trace.shared())
+                    .with_optional_transcript(transcript.clone());
             let evaluations = evaluate(work, &cx, traffic.as_ref(), None).await;
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
@@ -342,8 +360,23 @@ async fn run_agent_and_evaluators(
             Execution { status, latency_ms, error: Some(error), recorded: reported, ..Execution::default() }
         }
     };
+    let metrics = with_conversation_metrics(metrics, transcript.as_deref());
+    let transcript = transcript.map(|transcript| Box::new(Arc::unwrap_or_clone(transcript)));
     let (trace, dropped_spans) = trace.into_kept(&work.prices, work.trace_limits);
-    Execution { retried, metrics, trace, dropped_spans, ..execution }
+    Execution { retried, metrics, trace, dropped_spans, transcript, ..execution }
+}
+
+/// Adds the number of turns, and of mistakes of a simulated user, unless the agent recorded metrics with these names.
+fn with_conversation_metrics(mut metrics: Metrics, transcript: Option<&Transcript>) -> Metrics {
+    let Some(transcript) = transcript else { return metrics };
+    let metric = |value: usize, better| MetricValue { value: value as f64, better, ..MetricValue::default() };
+    let turns = metric(transcript.turns.len(), None);
+    metrics.entry("turns".to_owned()).or_insert(turns);
+    if transcript.simulated {
+        let mistakes = metric(transcript.mistakes.len(), Some(Direction::Lower));
+        metrics.entry("user_mistakes".to_owned()).or_insert(mistakes);
+    }
+    metrics
 }
 
 /// What was seen of an attempt.
@@ -416,7 +449,8 @@ async fn call_agent(
 ) -> (Result<Output, AgentFailure>, Duration) {
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
-    let all_waits = || traffic.map_or(Duration::ZERO, |traffic| traffic.waited());
+    let conversation = Arc::clone(context.conversation());
+    let all_waits = || traffic.map_or(Duration::ZERO, |traffic| traffic.waited()) + conversation.user_time();
     let (called, waited_before) = (Instant::now(), all_waits());
     // Caught in the task, on whose thread the panic's location is known.
     let answer = async move {
@@ -434,7 +468,8 @@ async fn call_agent(
         }
         Ok(Ok(Ok((Err(error), took)))) => {
             let is_transient = error.is_transient();
-            (Err(AgentFailure { is_transient, ..AgentFailure::error(error.to_string()) }), took)
+            let status = if error.is_timeout() { Status::Timeout } else { Status::Error };
+            (Err(AgentFailure { is_transient, status, ..AgentFailure::error(error.to_string()) }), took)
         }
         Ok(Ok(Err(panic))) => (failed(panic), called.elapsed()),
         Ok(Err(join)) => (failed(format!("the agent's task ended early: {join}")), called.elapsed()),

@@ -52,8 +52,8 @@ pub use evaluators::{
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
 pub use experiment::{
-    Agent, AgentError, Context, Experiment, FnSummary, IntoOutput, IntoSummary, Json, Record, SummaryItem,
-    SummaryOutput, Variants,
+    Agent, AgentError, Chat, Context, Conversation, Experiment, FnSummary, IntoOutput, IntoReply,
+    IntoSummary, Json, Record, Reply, SimulatedUser, SummaryItem, SummaryOutput, Variants,
 };
 pub use harness::main;
 pub use llm::Provider;
@@ -67,6 +67,8 @@ pub mod catalogue {}
 pub mod configuration {
     pub use crate::config::{ConfigError, OnInconclusive};
 }
+#[doc = include_str!("../docs/conversations.md")]
+pub mod conversations {}
 #[doc = include_str!("../docs/custom.md")]
 pub mod custom {}
 #[doc = include_str!("../docs/datasets.md")]
@@ -94,13 +96,14 @@ pub mod report {
     #![doc = include_str!("../docs/report.md")]
     #[doc(inline)]
     pub use cobalt_core::report::{
-        Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction, Evaluations,
-        EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound,
-        LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics,
-        NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig, RunMetric, RunMetrics,
-        RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation,
-        Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
-        TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
+        Category, CiStatus, Comparison, ConversationEnd, DEFAULT_PASS_MARK, DatasetSummary, Direction,
+        Evaluations, EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult,
+        LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats,
+        MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig,
+        RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation,
+        Shard, SourceLocation, Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp,
+        Traffic, TrafficSummary, Transcript, TrialMeasurements, TrialStats, Turn, TurnCheck, UserMistake,
+        UserMistakeKind, Violation, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::item::Status;
 use crate::item::{ExecutionUsage, Item, usage};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::redact;
@@ -237,6 +238,19 @@ impl Transcript {
         spans.into_iter().collect()
     }
 
+    /// The agent failed: the turn without a reply has the error, and lasted until the failure.
+    #[doc(hidden)]
+    pub fn fail(&mut self, status: Status, error: &str, elapsed_ms: f64) {
+        self.end = if status == Status::Timeout { ConversationEnd::Timeout } else { ConversationEnd::Error };
+        if let Some(turn) = self.turns.last_mut()
+            && turn.reply.is_none()
+            && turn.error.is_none()
+        {
+            turn.error = Some(error.to_owned());
+            turn.latency_ms = (elapsed_ms - turn.start_ms).max(0.0);
+        }
+    }
+
     /// Redacts all texts.
     pub(super) fn redact(&mut self) {
         for Turn { message, reply, tool_calls, checks, error, .. } in &mut self.turns {
@@ -260,7 +274,7 @@ impl Turn {
         Span {
             id,
             name: format!("turn {number}"),
-            kind: SpanKind::Agent,
+            kind: SpanKind::Other,
             start_ms: self.start_ms,
             duration_ms: self.latency_ms,
             status: match self.error {

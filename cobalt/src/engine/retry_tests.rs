@@ -28,7 +28,7 @@ pub fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
         experiment: 0,
         names: definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
         definition: Arc::new(definition),
-        agent: agent.into_shared().0,
+        agent: agent.into_shared().call,
         keys: dataset.keys().into_iter().map(Arc::from).collect(),
         dataset,
         models: Models::shared(&models, &PriceTable::default()),
@@ -57,6 +57,7 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         strict: true,
         models: None,
         recording: RecordSettings::default().resolve("desk", None),
+        conversation: None,
         source_hash: None,
         declared_at: None,
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use cobalt_core::item::{Item, Output};
+use cobalt_core::report::Transcript;
 use cobalt_core::trace::Trace;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,6 +23,7 @@ use crate::settings::DEFAULT_TIMEOUT;
 pub struct EvalContext {
     inner: Arc<Inner>,
     trace: Arc<Trace>,
+    transcript: Option<Arc<Transcript>>,
     /// The handle for calling models.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
     llm: Option<LlmHandle>,
@@ -55,6 +57,7 @@ impl EvalContext {
         Self {
             inner: Arc::new(inner),
             trace: Arc::default(),
+            transcript: None,
             llm: None,
             #[cfg(feature = "judge")]
             default_llm: None,
@@ -123,6 +126,17 @@ impl EvalContext {
     #[must_use]
     pub fn with_trace(&self, trace: impl Into<Arc<Trace>>) -> Self {
         Self { trace: trace.into(), ..self.clone() }
+    }
+
+    /// Returns a copy with another conversation, for unit tests and for [`FnEvaluator::context`](super::FnEvaluator::context).
+    #[must_use]
+    pub fn with_transcript(&self, transcript: impl Into<Arc<Transcript>>) -> Self {
+        self.clone().with_optional_transcript(Some(transcript.into()))
+    }
+
+    /// Sets the conversation, if there is one.
+    pub(crate) fn with_optional_transcript(self, transcript: Option<Arc<Transcript>>) -> Self {
+        Self { transcript, ..self }
     }
 
     /// The item of the dataset.
@@ -205,6 +219,19 @@ impl EvalContext {
     #[must_use]
     pub fn trace(&self) -> &Trace {
         &self.trace
+    }
+
+    /// The conversation; `None` if the agent does not take turns.
+    ///
+    /// ```
+    /// #[cobalt::evaluator]
+    /// fn brief(cx: &cobalt::EvalContext) -> bool {
+    ///     cx.transcript().is_some_and(|transcript| transcript.turns.len() <= 4)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn transcript(&self) -> Option<&Transcript> {
+        self.transcript.as_deref()
     }
 }
 

@@ -12,6 +12,7 @@ use cobalt_core::report::builders::{Metric, MetricNumber};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::conversation::ConversationRun;
 use super::into_output::IntoOutput;
 use super::record::{Record, Recorder};
 use super::variants::ResolvedVariant;
@@ -54,6 +55,7 @@ pub struct AgentError {
     message: String,
     #[source]
     transient: Option<TransientMark>,
+    is_timeout: bool,
 }
 
 /// Marks an error as transient. It is a cause of the error rather than a field, because wrappers such as `anyhow::Error` hide the type
@@ -81,6 +83,16 @@ impl AgentError {
         Self { transient: Some(TransientMark), ..Self::new(error) }
     }
 
+    /// A turn took too long.
+    pub(crate) fn timed_out(message: String) -> Self {
+        Self { is_timeout: true, ..Self::new(message) }
+    }
+
+    /// Whether a turn took too long.
+    pub(crate) fn is_timeout(&self) -> bool {
+        self.is_timeout
+    }
+
     /// Whether the agent said that the failure is transient.
     #[must_use]
     pub fn is_transient(&self) -> bool {
@@ -99,7 +111,7 @@ impl AgentError {
         {
             message.truncate(without_mark.len());
         }
-        Self { message, transient }
+        Self { message, transient, is_timeout: false }
     }
 }
 
@@ -128,7 +140,18 @@ pub trait Agent<Marker>: Send + Sync + 'static {
 /// A type-erased agent.
 #[doc(hidden)]
 #[derive(Clone)]
-pub struct SharedAgent(pub(crate) AgentFn);
+pub struct SharedAgent {
+    pub(crate) call: AgentFn,
+    /// Whether it is called once per turn of a conversation.
+    pub(crate) takes_turns: bool,
+}
+
+impl SharedAgent {
+    /// An agent that is called once per execution.
+    fn new(call: AgentFn) -> Self {
+        Self { call, takes_turns: false }
+    }
+}
 
 impl std::fmt::Debug for SharedAgent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -155,7 +178,7 @@ macro_rules! impl_agent {
         {
             fn into_shared(self) -> SharedAgent {
                 let agent = Arc::new(self);
-                SharedAgent(Arc::new(move |$context| {
+                SharedAgent::new(Arc::new(move |$context| {
                     let agent = Arc::clone(&agent);
                     Box::pin(async move {
                         let started = Instant::now();
@@ -175,7 +198,7 @@ macro_rules! impl_agent {
         {
             fn into_shared(self) -> SharedAgent {
                 let agent = Arc::new(self);
-                SharedAgent(Arc::new(move |$context| {
+                SharedAgent::new(Arc::new(move |$context| {
                     let agent = Arc::clone(&agent);
                     let called = Instant::now();
                     let call = thread_pool::run(move || {
@@ -232,24 +255,42 @@ pub struct Context {
     recorder: Recorder,
     traffic: Option<Arc<ExecutionTraffic>>,
     variant: Option<ResolvedVariant>,
+    conversation: Arc<ConversationRun>,
     /// The spans of this attempt.
     spans: Arc<SpanCollector>,
 }
 
 impl Context {
-    pub(crate) fn new(dataset: Dataset, index: usize, key: Arc<str>, run_index: usize) -> Self {
+    pub(crate) fn new(
+        dataset: Dataset,
+        index: usize,
+        key: Arc<str>,
+        run_index: usize,
+        conversation: ConversationRun,
+    ) -> Self {
         let item = Arc::clone(dataset.shared(index));
         let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
-        Self { item, key, index, run_index, dataset, recorder, traffic: None, variant: None, spans }
+        let (traffic, variant, conversation) = (None, None, Arc::new(conversation));
+        Self { item, key, index, run_index, dataset, recorder, traffic, variant, conversation, spans }
     }
 
     /// The context of another attempt at the same trial, without records and spans.
     pub(crate) fn for_next_attempt(&self) -> Self {
-        Self { recorder: Recorder::new(), spans: Arc::new(SpanCollector::new()), ..self.clone() }
+        Self {
+            recorder: Recorder::new(),
+            spans: Arc::new(SpanCollector::new()),
+            conversation: Arc::new(self.conversation.again()),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn spans(&self) -> &Arc<SpanCollector> {
         &self.spans
+    }
+
+    /// The conversation of this attempt.
+    pub(crate) fn conversation(&self) -> &Arc<ConversationRun> {
+        &self.conversation
     }
 
     pub(crate) fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {

@@ -11,7 +11,8 @@ use cobalt_core::wording;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::agent::{Agent, AgentFn};
+use super::agent::{Agent, AgentFn, SharedAgent};
+use super::conversation::Conversation;
 use super::summary::FnSummary;
 use super::variants::{ResolvedVariant, Variants};
 use crate::dataset::{Dataset, DecodeError, IntoDataset};
@@ -46,6 +47,8 @@ pub struct ResolvedDefinition {
     pub(crate) models: Option<String>,
     /// How recordings of model traffic are used.
     pub(crate) recording: ResolvedRecording,
+    /// The settings of its conversations, if the agent takes turns.
+    pub(crate) conversation: Option<Arc<Conversation>>,
     /// A hash of the declaration's source, if declared with an attribute.
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
@@ -69,6 +72,7 @@ impl ResolvedDefinition {
         parts.extend(self.evaluators.iter().map(evaluator));
         parts.extend(self.thresholds.iter().map(Threshold::case_name));
         parts.extend(self.variant.iter().map(|variant| format!("variant {}", variant.settings)));
+        parts.extend(self.conversation.iter().map(|conversation| format!("{conversation:?}")));
         cobalt_core::hash::sha256_hex(&parts)
     }
 
@@ -253,6 +257,10 @@ pub(crate) struct Declaration {
     pub(crate) strict: Option<bool>,
     /// Recordings of its model traffic.
     pub(crate) recordings: Option<Recordings>,
+    /// The settings of its conversations.
+    pub(crate) conversation: Option<Conversation>,
+    /// Whether the agent is called once per turn of a conversation.
+    pub(crate) takes_turns: bool,
     /// Variables that must be set for it to run.
     pub(crate) ignore_without: Vec<String>,
     /// A hash of the declaration's source, if declared with an attribute.
@@ -299,6 +307,8 @@ impl Experiment {
                 group_by: Vec::new(),
                 strict: None,
                 recordings: None,
+                conversation: None,
+                takes_turns: false,
                 ignore_without: Vec::new(),
                 source_hash: None,
                 declared_at: None,
@@ -432,6 +442,13 @@ impl Experiment {
         self
     }
 
+    /// Sets how conversations go, for an agent that takes turns: a function of `(&mut Chat<S>, &str)`. See
+    /// [`conversations`](crate::conversations).
+    pub fn conversation(mut self, conversation: Conversation) -> Self {
+        self.declaration.conversation = Some(conversation);
+        self
+    }
+
     /// Calls `progress(done, total)` after each trial; `total` is the number of items × trials.
     pub fn on_progress(mut self, progress: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         self.progress = Some(Arc::new(progress));
@@ -446,8 +463,10 @@ impl Experiment {
 
     /// The experiment with its agent, ready to run.
     #[doc(hidden)]
-    pub fn bind<M>(self, agent: impl Agent<M>) -> Prepared {
-        Prepared { experiment: self, agent: agent.into_shared().0 }
+    pub fn bind<M>(mut self, agent: impl Agent<M>) -> Prepared {
+        let SharedAgent { call, takes_turns } = agent.into_shared();
+        self.declaration.takes_turns = takes_turns;
+        Prepared { experiment: self, agent: call }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here runs anything: `Experiment::run` and the harness pass an experiment to the session.
 
 mod agent;
+mod conversation;
 mod definition;
 mod into_output;
 mod record;
@@ -11,6 +12,8 @@ mod variants;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, Context, item, variant};
+pub(crate) use conversation::ConversationRun;
+pub use conversation::{Chat, Conversation, IntoReply, Reply, SimulatedUser};
 pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition};
 pub use definition::{Experiment, Prepared};
 pub use into_output::{IntoOutput, Json};

@@ -92,10 +92,27 @@ impl Recorder {
         }
     }
 
+    /// The model calls and the tools so far.
+    pub(crate) fn so_far(&self) -> RecordsSoFar {
+        let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.as_ref().map_or_else(RecordsSoFar::default, |recorded| {
+            let calls = recorded.calls.iter().flatten();
+            let names = calls.map(|call| call["tool"].as_str().unwrap_or_default().to_owned());
+            RecordsSoFar { usage: recorded.usage.clone(), tool_calls: names.collect() }
+        })
+    }
+
     /// Returns everything that was recorded. Later records are ignored: the execution has ended.
     pub(crate) fn close(&self) -> Records {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
     }
+}
+
+/// The model calls and the names of called tools that were recorded so far.
+#[derive(Debug, Default)]
+pub struct RecordsSoFar {
+    pub usage: Vec<ModelUsage>,
+    pub tool_calls: Vec<String>,
 }
 
 /// The records of one execution, summed up.

@@ -214,7 +214,10 @@ fn contains_mark(value: &Value) -> bool {
 }
 
 /// A stored trial with only what says that its latency and cost are those of a recording: its requests are not sent again.
-fn without_spending(trial: Execution) -> Execution {
+fn without_spending(mut trial: Execution) -> Execution {
+    if let Some(transcript) = &mut trial.transcript {
+        transcript.user = None;
+    }
     let traffic = trial.traffic.filter(|traffic| traffic.replayed > 0 || traffic.was_refused());
     let traffic = traffic.map(|mut traffic| {
         (traffic.live, traffic.live_cost, traffic.retried, traffic.waited_ms) = (0, 0.0, 0, 0.0);

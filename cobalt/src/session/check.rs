@@ -66,6 +66,17 @@ impl Plan {
         let mut unneeded = MissingKeys::default();
         let replays = self.definition.recording.mode == RecordMode::Replay;
         let missing = if replays { &mut unneeded } else { missing };
+        if let (Some(conversation), None) = (&self.definition.conversation, &self.rescoring) {
+            match conversation.check(&setup.dataset, &setup.models) {
+                Ok(()) => {}
+                Err(CheckError(CheckErrorKind::Problem(problem))) => {
+                    return Err(Error::Definition { experiment: self.name().to_owned(), problem });
+                }
+                Err(CheckError(CheckErrorKind::MissingKey { variable, asked_for })) => {
+                    MissingKey::new(variable, asked_for, self.name().to_owned()).add_to(&mut missing.0);
+                }
+            }
+        }
         let needed = needed_evaluators(&self.definition, self.rescoring.as_deref());
         match collect_problems(&self.definition, needed, &setup, missing).next() {
             Some(problem) => Err(Error::Definition { experiment: self.name().to_owned(), problem }),

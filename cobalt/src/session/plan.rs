@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use cobalt_core::error_chain::BoxError;
 use cobalt_core::item::FieldPath;
@@ -23,6 +24,10 @@ use crate::experiment::{
 use crate::llm::Models;
 use crate::recording::RunTraffic;
 use crate::rescore::{Rescoring, ScoredRun};
+use crate::settings::DEFAULT_TIMEOUT;
+
+/// The default time limit of a whole conversation.
+const CONVERSATION_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
@@ -232,6 +237,8 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         mut group_by,
         strict,
         recordings,
+        conversation,
+        takes_turns,
         ignore_without: _,
         source_hash,
         declared_at,
@@ -243,6 +250,11 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     if group_by.is_empty() {
         group_by = config.group_by().to_vec();
     }
+    if conversation.is_some() && !takes_turns {
+        let problem = "it has a `conversation`, but its agent does not take turns; make the agent a function of `(&mut Chat<S>, &str)`";
+        return Err(refused(problem.to_owned()));
+    }
+    let conversation = takes_turns.then(|| Arc::new(conversation.unwrap_or_default()));
     let mut thresholds = declared_or_configured(thresholds, variant.as_ref(), config);
     // Before adding those for CI, which must not make an experiment less strict.
     let strict = strict.unwrap_or(thresholds.is_empty());
@@ -253,7 +265,11 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         runs: config.runs(runs),
         retries,
         concurrency: config.concurrency(concurrency),
-        timeout: config.timeout(timeout),
+        timeout: match config.timeout(timeout) {
+            // All turns together take longer than one output.
+            DEFAULT_TIMEOUT if timeout.is_none() && takes_turns => CONVERSATION_TIMEOUT,
+            timeout => timeout,
+        },
         tags,
         evaluators,
         thresholds,
@@ -263,6 +279,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         strict,
         models: config.models().fingerprint(),
         recording: config.recordings().resolve(&name, recordings.as_ref()),
+        conversation,
         source_hash,
         declared_at,
     };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cobalt_core::item::ModelCall;
 use cobalt_core::prices::PriceTable;
+use cobalt_core::report::Transcript;
 use cobalt_core::trace::{ContentLimits, GatewayCall, ReportedSpan, Trace, TraceSources};
 
 use super::SpanCollector;
@@ -28,6 +29,11 @@ impl ExecutionTrace {
         spans.retain(|span| !span.is_on_execution || (!has_models && is_call(span)));
         let trace = TraceSources { started: collector.started(), spans, calls }.assemble();
         Self { trace: Arc::new(trace), dropped }
+    }
+
+    /// Adds a span for each turn of a conversation.
+    pub fn with_turns(self, transcript: &Transcript) -> Self {
+        Self { trace: Arc::new(transcript.with_turn_spans(&self.trace)), ..self }
     }
 
     pub fn shared(&self) -> Arc<Trace> {

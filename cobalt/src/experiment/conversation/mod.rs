@@ -1,0 +1,12 @@
+//! Conversations: an agent that is called turn by turn, and the user who talks to it, scripted or simulated.
+
+mod chat;
+mod run;
+mod script;
+mod settings;
+#[cfg(feature = "judge")]
+mod user;
+
+pub use chat::{Chat, IntoReply, Reply};
+pub use run::ConversationRun;
+pub use settings::{Conversation, SimulatedUser};
