@@ -20,7 +20,7 @@ use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
 use crate::variants::Variants;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "dataset",
     "evaluators",
     "name",
@@ -36,6 +36,7 @@ const KEYS: [&str; 17] = [
     "group_by",
     "strict",
     "record",
+    "conversation",
     "ignore_without",
     "crate",
 ];
@@ -59,6 +60,8 @@ struct Experiment {
 /// The agent's signature.
 struct AgentSignature {
     item: Option<Type>,
+    /// The state type with `Chat` around it, if the function takes turns: `Chat<S>`.
+    chat: Option<Type>,
     variant: Option<VariantParameter>,
     /// The type of the context parameter, and whether it is written as `Context`.
     context: Option<(Type, bool)>,
@@ -117,6 +120,10 @@ impl Experiment {
         let name = settings.name("an experiment", errors);
         let function = function?;
         let form = AgentSignature::parse(&function, variants.are_declared, &library, errors);
+        if let (Some((key, _)), None) = (settings.get("conversation"), &form.chat) {
+            let message = "`conversation` is for functions that take turns: write `async fn turn(chat: &mut Chat<S>, message: &str)`";
+            errors.at(key, message);
+        }
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
         let records = settings.get("record").map(|(_, value)| match value {
@@ -229,8 +236,52 @@ impl Experiment {
         }
     }
 
+    /// Binds a function that takes turns to the builder.
+    fn bind_turn(&self, chat: &Type, experiment: &Ident) -> TokenStream {
+        let name = &self.function.sig.ident;
+        let span = generated_span(name.span());
+        let [turn, parameter, message] =
+            ["__cobalt_turn", "__cobalt_chat", "__cobalt_message"].map(|name| Ident::new(name, span));
+        let context = quote_spanned!(span=> #parameter.context());
+        let (binding, variant) = self.variant_argument(&context);
+        let output = generated_span(self.form.output);
+        let result = Ident::new("__cobalt_result", output);
+        let variant = variant.map(|variant| quote_spanned!(span=> , #variant));
+        let with_causes = function::with_causes(&result, &self.library);
+        let library = self.library.at(output);
+        let reply = quote_spanned!(output=> #library::IntoReply::into_reply(#with_causes));
+        let library = self.library.at(span);
+        quote_spanned! {span=> {
+            async fn #turn(
+                #parameter: &mut #chat,
+                #message: &str,
+            ) -> ::core::result::Result<#library::Reply, #library::AgentError> {
+                #binding
+                let #result = #name(#parameter, #message #variant).await;
+                #reply
+            }
+            #experiment.bind(#turn)
+        }}
+    }
+
+    /// The settings of the variant as an argument, and the statement that it needs.
+    fn variant_argument(&self, context: &TokenStream) -> (Option<TokenStream>, Option<TokenStream>) {
+        let Some(VariantParameter { ty, by_reference }) = &self.form.variant else { return (None, None) };
+        let place = generated_span(ty.span());
+        let library = self.library.at(ty.span());
+        let value = quote_spanned!(place=> #library::private::variant::<#ty>(#context)?);
+        let name = Ident::new("__cobalt_variant", place);
+        match by_reference {
+            true => (Some(quote_spanned!(place=> let #name = #value;)), Some(quote_spanned!(place=> &#name))),
+            false => (None, Some(value)),
+        }
+    }
+
     /// Binds the agent to the builder; each conversion has the span of its type.
     fn bind(&self, experiment: &Ident) -> TokenStream {
+        if let Some(chat) = &self.form.chat {
+            return self.bind_turn(chat, experiment);
+        }
         let name = &self.function.sig.ident;
         let span = generated_span(name.span());
         let context = Ident::new("__cobalt_context", span);
@@ -238,22 +289,7 @@ impl Experiment {
             let library = self.library.at(ty.span());
             quote_spanned!(generated_span(ty.span())=> #library::private::item::<#ty>(&#context)?)
         });
-        let (variant_binding, variant) = match &self.form.variant {
-            Some(VariantParameter { ty, by_reference }) => {
-                let place = generated_span(ty.span());
-                let library = self.library.at(ty.span());
-                let value = quote_spanned!(place=> #library::private::variant::<#ty>(&#context)?);
-                let name = Ident::new("__cobalt_variant", place);
-                match by_reference {
-                    true => (
-                        Some(quote_spanned!(place=> let #name = #value;)),
-                        Some(quote_spanned!(place=> &#name)),
-                    ),
-                    false => (None, Some(value)),
-                }
-            }
-            None => (None, None),
-        };
+        let (variant_binding, variant) = self.variant_argument(&quote_spanned!(span=> &#context));
         let taken = self.form.context.as_ref().map(|(ty, is_named)| {
             let place = generated_span(ty.span());
             let context = Ident::new("__cobalt_context", place);
@@ -298,6 +334,9 @@ impl AgentSignature {
         let output =
             function::return_span(function, "return the agent's output, for example `-> String`", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
+        if let Some(chat) = parameters.first().and_then(|first| function::chat_type(&first.ty)) {
+            return Self::parse_turn(function, chat, has_variants, output, errors);
+        }
         let is_context = |parameter: &PatType| function::is_named(&parameter.ty, "Context", library);
         let (item, variant, context) = match parameters[..] {
             [only] if is_context(only) => (None, None, Some(only)),
@@ -356,8 +395,56 @@ impl AgentSignature {
         }
         Self {
             item: item.map(|item| (*item.ty).clone()),
+            chat: None,
             variant: variant.map(|variant| VariantParameter::of(&variant.ty)),
             context: context.map(|context| ((*context.ty).clone(), is_context(context))),
+            output,
+        }
+    }
+}
+
+impl AgentSignature {
+    /// Parses a function that takes turns.
+    fn parse_turn(
+        function: &ItemFn,
+        chat: &Type,
+        has_variants: bool,
+        output: Span,
+        errors: &mut Errors,
+    ) -> Self {
+        let parameters: Vec<&PatType> = function::parameters(function).collect();
+        let form = match has_variants {
+            true => {
+                "a turn takes `(chat: &mut Chat<S>, message: &str)`, and may take the settings of the variant after it"
+            }
+            false => "a turn takes `(chat: &mut Chat<S>, message: &str)`",
+        };
+        let is_text = |ty: &Type| matches!(ty, Type::Reference(reference) if reference.mutability.is_none() && function::ends_with(&reference.elem, "str"));
+        let variant = match parameters[..] {
+            [_, message] if is_text(&message.ty) => None,
+            [_, message, variant] if has_variants && is_text(&message.ty) => Some(variant),
+            [only] => {
+                errors.at(&only.ty, form);
+                None
+            }
+            [_, message, ..] if !is_text(&message.ty) => {
+                errors.at(&message.ty, form);
+                None
+            }
+            [.., last] => {
+                errors.at(last, form);
+                None
+            }
+            [] => None,
+        };
+        if !function::is_async(function) {
+            errors.at(&function.sig.ident, "a turn is async: write `async fn`");
+        }
+        Self {
+            item: None,
+            chat: Some(chat.clone()),
+            variant: variant.map(|variant| VariantParameter::of(&variant.ty)),
+            context: None,
             output,
         }
     }
@@ -438,6 +525,9 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
         if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
             errors.at(value, "`record` is the folder of recordings: write `record = \"cassettes\"`");
         }
+        calls.push(builder_call(key, value, value.to_token_stream()));
+    }
+    if let Some((key, value)) = settings.get("conversation") {
         calls.push(builder_call(key, value, value.to_token_stream()));
     }
     if let Some((key, value)) = settings.get("ignore_without") {

@@ -91,11 +91,18 @@ fn check(function: &ItemFn, what: &str, errors: &mut Errors) {
 fn check_parameter(ty: &Type, what: &str, errors: &mut Errors) {
     match ty {
         Type::ImplTrait(_) => errors.at(ty, format!("{what} cannot be generic: write out the type")),
-        Type::Reference(reference) if reference.mutability.is_some() => {
+        Type::Reference(reference) if reference.mutability.is_some() && chat_type(ty).is_none() => {
             errors.at(ty, format!("{what} cannot take `&mut` parameters: remove the `mut`"));
         }
         _ => {}
     }
+}
+
+/// The type behind `&mut Chat<S>`, the first parameter of a function that takes turns of a conversation.
+pub fn chat_type(ty: &Type) -> Option<&Type> {
+    let Type::Reference(reference) = ty else { return None };
+    let is_chat = reference.mutability.is_some() && ends_with(&reference.elem, "Chat");
+    is_chat.then_some(&*reference.elem)
 }
 
 /// The function's name, `type` for `r#type`.

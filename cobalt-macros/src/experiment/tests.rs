@@ -390,6 +390,51 @@ fn an_experiment_with_variants_passes_the_settings_after_the_item() {
 }
 
 #[test]
+fn a_function_that_takes_turns_is_bound_as_a_turn() {
+    let settings = quote!(
+        dataset = "x.jsonl",
+        evaluators = [concise],
+        variants = [mini: A],
+        conversation = Conversation::new().max_turns(4),
+    );
+    let function = quote!(
+        async fn f(chat: &mut Chat<Desk>, message: &str, config: &Config) -> Result<Reply, Error> {
+            g()
+        }
+    );
+    assert_expansion!(expand(settings, function, false));
+}
+
+#[test]
+fn a_function_of_a_turn_has_a_chat_and_a_message() {
+    let functions = [
+        quote!(
+            async fn f(chat: &mut Chat<Desk>) -> String {
+                g()
+            }
+        ),
+        quote!(
+            async fn f(chat: &mut Chat, message: String) -> String {
+                g()
+            }
+        ),
+        quote!(
+            async fn f(chat: &mut cobalt::Chat, message: &str, more: u8) -> String {
+                g()
+            }
+        ),
+        quote!(
+            fn f(chat: &mut Chat, message: &str) -> String {
+                g()
+            }
+        ),
+    ];
+    assert_messages!(functions.map(|function| (function.clone(), of_function(function))));
+    let misplaced = quote!(conversation = Conversation::new());
+    assert_messages!([(misplaced.clone(), of_settings(misplaced))]);
+}
+
+#[test]
 fn a_function_that_does_not_fit_the_variants_is_refused_once() {
     let with = quote!(dataset = "x", evaluators = [concise], variants = [mini: A]);
     let without = quote!(dataset = "x", evaluators = [concise]);
