@@ -226,7 +226,11 @@ impl Experiment {
             quote_spanned!(place=> let #experiment = #library::private::with_variant_type::<#ty>(#experiment);)
         });
         let bind = self.bind(experiment);
+        let library = self.library.at(Span::call_site());
         quote! {
+            // For `.turn(1)` and the like in the list of evaluators.
+            #[allow(unused_imports)]
+            use #library::Evaluator as _;
             #evaluators
             #summaries
             #variant_type

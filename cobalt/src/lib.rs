@@ -45,9 +45,10 @@ pub use cobalt_macros::summary;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset};
 pub use error::Error;
 pub use evaluators::{
-    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CommandEvaluator, Contains, Distance, EvalContext,
-    EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
-    SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, TraceCheck, UnknownAutoevalKind, Wer,
+    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CombineTurns, CommandEvaluator, Contains, Distance,
+    EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, PartEvaluator,
+    RegexMatch, Rouge, Score, Setup, SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls,
+    TraceCheck, TranscriptCheck, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};

@@ -14,9 +14,9 @@ use super::error::{ConfigError, Location};
 use crate::evaluators::options::{Options, OptionsTable};
 use crate::evaluators::{
     AutoevalKind, BleuOptions, CheckError, CheckErrorKind, ChrFOptions, CommandOptions, ContainsOptions,
-    EvalContext, Evaluation, Evaluator, EvaluatorDefinition, ExactMatchOptions, FnEvaluator, Preset,
-    RegexOptions, RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions,
-    TraceCheckOptions, WerOptions,
+    EvalContext, Evaluation, Evaluator, EvaluatorDefinition, ExactMatchOptions, FnEvaluator, PartOptions,
+    Preset, RegexOptions, RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions,
+    TraceCheckOptions, TranscriptCheckOptions, WerOptions,
 };
 #[cfg(feature = "judge")]
 use crate::evaluators::{
@@ -27,12 +27,38 @@ use crate::settings::{NamedChoice as _, NoSharedKeys, ScoreValue, take_type};
 const EXPECTED: &str =
     "expected an evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";
 
+/// An evaluator, and what it sees.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+pub(super) struct EvaluatorEntry {
+    kind: EvaluatorKind,
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    parts: PartOptions,
+}
+
+impl Serialize for EvaluatorEntry {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Table<'a> {
+            #[serde(flatten)]
+            kind: &'a EvaluatorKind,
+            #[serde(flatten)]
+            parts: &'a PartOptions,
+        }
+        let Self { kind, parts } = self;
+        match kind {
+            EvaluatorKind::FunctionName(name) => name.serialize(serializer),
+            kind => Table { kind, parts }.serialize(serializer),
+        }
+    }
+}
+
 /// An evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Evaluator"))]
 // For serialization only: deserialization is manual, for better errors.
 #[serde(untagged)]
-pub(super) enum EvaluatorEntry {
+enum EvaluatorKind {
     /// The name of a function with `#[cobalt::evaluator]`.
     FunctionName(String),
     /// The same with a pass mark.
@@ -46,28 +72,46 @@ impl EvaluatorEntry {
     pub(super) fn read(element: Spanned<DeValue<'_>>) -> Result<Self, toml::de::Error> {
         let span = element.span();
         match element.into_inner() {
-            DeValue::String(name) => Ok(Self::FunctionName(name.into_owned())),
-            DeValue::Table(table) if NamedFunction::matches(&table) => {
-                let table = ValueDeserializer::from(Spanned::new(span, DeValue::Table(table)));
-                NamedFunction::deserialize(table).map(Self::FunctionTable)
+            DeValue::String(name) => Ok(Self {
+                kind: EvaluatorKind::FunctionName(name.into_owned()),
+                parts: PartOptions::default(),
+            }),
+            DeValue::Table(mut table) => {
+                let mut parts = DeTable::new();
+                for key in PartOptions::KEYS {
+                    parts.extend(table.remove_entry(key));
+                }
+                let parts = ValueDeserializer::from(Spanned::new(span.clone(), DeValue::Table(parts)));
+                let parts = PartOptions::deserialize(parts)?.checked().map_err(toml::de::Error::custom)?;
+                Ok(Self { kind: EvaluatorKind::read_table(span, table)?, parts })
             }
-            DeValue::Table(table) => Typed::read(span, table).map(Box::new).map(Self::Table),
             _ => Err(toml::de::Error::custom(EXPECTED)),
         }
     }
 
     /// Creates the evaluator. `place` is its location in the file.
     pub(super) fn make(&self, place: &Location) -> Result<Arc<dyn Evaluator>, ConfigError> {
-        let made = match self {
-            Self::FunctionName(name) => {
+        let made = match &self.kind {
+            EvaluatorKind::FunctionName(name) => {
                 find_registered(name).map(|function| Arc::new(function) as Arc<dyn Evaluator>)
             }
-            Self::FunctionTable(named) => named.make(),
-            Self::Table(typed) => typed.make().map(|evaluator| {
+            EvaluatorKind::FunctionTable(named) => named.make(),
+            EvaluatorKind::Table(typed) => typed.make().map(|evaluator| {
                 Arc::new(LocatedEvaluator { evaluator, place: place.clone() }) as Arc<dyn Evaluator>
             }),
         };
-        made.map_err(|problem| place.error(&problem))
+        made.map(|evaluator| self.parts.apply(evaluator)).map_err(|problem| place.error(&problem))
+    }
+}
+
+impl EvaluatorKind {
+    /// Reads a table at `span`.
+    fn read_table(span: Range<usize>, table: DeTable<'_>) -> Result<Self, toml::de::Error> {
+        if !NamedFunction::matches(&table) {
+            return Typed::read(span, table).map(Box::new).map(Self::Table);
+        }
+        let table = ValueDeserializer::from(Spanned::new(span, DeValue::Table(table)));
+        NamedFunction::deserialize(table).map(Self::FunctionTable)
     }
 }
 
@@ -76,7 +120,7 @@ macro_rules! evaluator_types {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($own:ty) $(if $feature:tt)?),+ $(,)?) => {
         /// An evaluator with settings.
         #[derive(Clone, Debug, Serialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvaluatorTable"))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvaluatorTable", transform = PartOptions::add_to_schema))]
         #[serde(tag = "type")]
         pub(super) enum Typed {
             $($(#[$doc])* $(#[cfg(feature = $feature)])? #[serde(rename = $name)] $variant(OptionsTable<$own>),)+
@@ -150,6 +194,8 @@ evaluator_types! {
     "tool-calls" => ToolCalls(ToolCallsOptions),
     /// Scores the spans of the agent.
     "trace" => Trace(TraceCheckOptions),
+    /// Scores the course of a conversation.
+    "transcript" => Transcript(TranscriptCheckOptions),
 }
 
 /// The error for an evaluator whose type needs a disabled feature.
@@ -182,7 +228,7 @@ impl Options for FunctionOptions {
 
 /// A function whose name is used as `type`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedFunction"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedFunction", transform = PartOptions::add_to_schema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct NamedFunction {
     /// The name of a function with `#[cobalt::evaluator]`, or the name set in its attribute.

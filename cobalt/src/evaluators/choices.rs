@@ -56,11 +56,23 @@ pub enum Preset {
     TaskCompletion,
     /// Whether the output is a faithful and complete summary of the input.
     Summarisation,
+    /// How far the conversation reaches the user's goal.
+    GoalReached,
+    /// Whether the agent stays in its role in each reply.
+    StaysInRole,
+    /// Whether the agent uses what the user said before.
+    Remembers,
+    /// Whether the agent answers each message of the user.
+    AnswersEachTurn,
+    /// Whether the user is not frustrated.
+    UserFrustration,
 }
 
 named_choices! {
     /// A judge with a built-in prompt.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "judges come with the feature"))]
     PresetName(Preset), "preset", "presets", "the name of ": "hallucination" => Hallucination,
-        "toxicity" => Toxicity, "bias" => Bias, "task-completion" => TaskCompletion, "summarisation" => Summarisation;
+        "toxicity" => Toxicity, "bias" => Bias, "task-completion" => TaskCompletion, "summarisation" => Summarisation,
+        "goal-reached" => GoalReached, "stays-in-role" => StaysInRole, "remembers" => Remembers,
+        "answers-each-turn" => AnswersEachTurn, "user-frustration" => UserFrustration;
 }

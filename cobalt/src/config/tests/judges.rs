@@ -68,6 +68,11 @@ fn a_preset_takes_the_place_of_a_prompt_and_gives_its_name() {
         ("bias", LlmJudge::bias("bias")),
         ("task-completion", LlmJudge::task_completion("task-completion")),
         ("summarisation", LlmJudge::summarisation("summarisation")),
+        ("goal-reached", LlmJudge::goal_reached("goal-reached")),
+        ("stays-in-role", LlmJudge::stays_in_role("stays-in-role")),
+        ("remembers", LlmJudge::remembers("remembers")),
+        ("answers-each-turn", LlmJudge::answers_each_turn("answers-each-turn")),
+        ("user-frustration", LlmJudge::user_frustration("user-frustration")),
     ] {
         makes(&format!("evaluators = [{{ type = \"llm-judge\", preset = \"{preset}\" }}]"), &judge);
     }
@@ -290,7 +295,7 @@ fn what_is_required_is_named() {
     assert_eq!(
         refused("evaluators = [{ type = \"llm-judge\" }]"),
         "1:15: the key `prompt` is missing; write a prompt, or set a `preset`: `hallucination`, `toxicity`, `bias`, \
-         `task-completion`, `summarisation`"
+         `task-completion`, `summarisation`, `goal-reached`, `stays-in-role`, `remembers`, `answers-each-turn`, `user-frustration`"
     );
     assert_eq!(refused("evaluators = [{ type = \"g-eval\" }]"), "1:15: the key `criterion` is missing");
     assert_eq!(refused("evaluators = [{ type = \"pairwise\" }]"), "1:15: the key `field` is missing");

@@ -1,6 +1,7 @@
 //! Tests of the configuration, in a temporary project with files and variables.
 
 mod baselines;
+mod conversation_evaluators;
 mod datasets;
 mod errors;
 mod function_evaluators;

@@ -29,6 +29,28 @@ pub fn outline(trace: &Trace) -> Option<Value> {
     (!trace.is_empty()).then(|| trace.outline(OutlineOptions::default()).into())
 }
 
+/// The input for the conversation: an agent's, unless the item has a field of this name.
+pub const MESSAGES: &str = "messages";
+
+/// The error for an agent that does not take turns.
+pub const NO_CONVERSATION: &str =
+    "the agent does not take turns, see `cobalt::conversations`, and the item has no `messages`";
+
+/// Whether a path that starts with `messages` leads to the agent's conversation: a field of the item would take precedence.
+pub fn is_conversation(item: &Item) -> bool {
+    !item.contains_key(MESSAGES)
+}
+
+/// The conversation as text, for `messages`.
+pub fn conversation(cx: &EvalContext) -> Option<Value> {
+    cx.transcript().map(|transcript| transcript.text().into())
+}
+
+/// The messages of the conversation, for paths such as `messages[0].content`.
+pub fn conversation_messages(cx: &EvalContext) -> Option<Value> {
+    cx.transcript().map(|transcript| transcript.messages().into())
+}
+
 /// Whether a path `trace` leads to the agent's trace: a field of the item would take precedence.
 pub fn is_traced(item: &Item) -> bool {
     !item.contains_key(TRACE)
@@ -85,8 +107,15 @@ impl Sources {
                 }
                 METADATA if !cx.metadata().is_empty() => path.resolve_below(cx.metadata()).map(Cow::Borrowed),
                 TRACE if path.name() == TRACE && is_traced(cx.item()) => outline(cx.trace()).map(Cow::Owned),
+                MESSAGES if is_conversation(cx.item()) && path.name() == MESSAGES => {
+                    conversation(cx).map(Cow::Owned)
+                }
+                MESSAGES if is_conversation(cx.item()) => {
+                    path.resolve_in(&conversation_messages(cx)?).cloned().map(Cow::Owned)
+                }
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
+            None if input == MESSAGES && is_conversation(cx.item()) => conversation(cx).map(Cow::Owned),
             None if input == OUTPUT => Some(Cow::Borrowed(cx.output())),
             None if input == TRACE => match call_places::find_default(cx) {
                 Some((value, _)) => Some(Cow::Borrowed(value)),
@@ -99,9 +128,11 @@ impl Sources {
     /// Whether an input comes from the agent's result.
     pub fn is_from_agent(&self, input: &str) -> bool {
         match self.0.get(input) {
-            Some(Source::Path(path)) => [OUTPUT, METADATA].contains(&path.root()) || path.name() == TRACE,
+            Some(Source::Path(path)) => {
+                [OUTPUT, METADATA, MESSAGES].contains(&path.root()) || path.name() == TRACE
+            }
             Some(Source::Value(_)) => false,
-            None => [OUTPUT, TRACE].contains(&input),
+            None => [OUTPUT, TRACE, MESSAGES].contains(&input),
         }
     }
 
@@ -121,6 +152,7 @@ impl Sources {
             Some(Source::Path(path)) => {
                 matches!(path.root(), OUTPUT | METADATA)
                     || (path.name() == TRACE && is_traced(item))
+                    || (path.root() == MESSAGES && is_conversation(item))
                     || in_item(path, item).is_some_and(counts)
             }
             None => self.is_from_agent(input) || unmapped_field(input, item).is_some_and(counts),
@@ -157,6 +189,10 @@ impl Sources {
                 return EvalError::new("the agent's output is null; there is nothing to score");
             }
             None if input == TRACE => call_places::not_found_error().to_string(),
+            None if input == MESSAGES => NO_CONVERSATION.to_owned(),
+            Some(Source::Path(path)) if path.root() == MESSAGES && cx.transcript().is_none() => {
+                NO_CONVERSATION.to_owned()
+            }
             Some(Source::Path(path)) if path.name() == TRACE && is_traced(cx.item()) => NO_SPANS.to_owned(),
             Some(Source::Path(path)) if is_of_agent(path.root()) => {
                 format!("the agent's result has no `{}`", path.name())

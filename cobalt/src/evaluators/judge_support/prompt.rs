@@ -6,14 +6,14 @@ use cobalt_core::item::Item;
 use cobalt_core::wording;
 use serde_json::{Map, Value};
 
-use super::inputs::{self, TRACE, is_traced};
+use super::inputs::{self, MESSAGES, NO_CONVERSATION, TRACE, is_conversation, is_traced};
 use crate::evaluators::field_path::{METADATA, OUTPUT};
 use crate::evaluators::trace_check::NO_SPANS;
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::template::{Template, Variable};
 
 /// A prompt with `{{variables}}`. `output` takes precedence over an item field. `metadata` is the agent's; if it reports none,
-/// the item's field. `trace` is the item's field; if there is none, the outline of what the agent did.
+/// the item's field. `trace` and `messages` are the item's fields; if there are none, the outline of what the agent did, and its conversation.
 #[derive(Clone, Debug)]
 pub(in crate::evaluators) struct Prompt {
     template: Template,
@@ -37,6 +37,10 @@ impl Prompt {
             OUTPUT => Some(cx.output().clone()),
             METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),
             TRACE if is_traced(cx.item()) => inputs::outline(cx.trace()),
+            MESSAGES if is_conversation(cx.item()) => match self.has_path_into_messages() {
+                true => inputs::conversation_messages(cx),
+                false => inputs::conversation(cx),
+            },
             name => cx.item().get(name).cloned(),
         };
         let values = self.values(given);
@@ -47,6 +51,11 @@ impl Prompt {
             }
             [name, ..] if self.is_whole_trace(name) && is_traced(cx.item()) => {
                 Err(EvalError::new(format!("the prompt's `{{{{{name}}}}}` is empty: {NO_SPANS}")))
+            }
+            [name, ..]
+                if self.root(name) == MESSAGES && is_conversation(cx.item()) && cx.transcript().is_none() =>
+            {
+                Err(EvalError::new(format!("the prompt's `{{{{{name}}}}}` is empty: {NO_CONVERSATION}")))
             }
             [name, ..] => {
                 let from = self
@@ -86,8 +95,8 @@ impl Prompt {
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
     ) -> Result<(), CheckError> {
-        let is_trace = |name: &str| self.is_whole_trace(name) && items.clone().all(is_traced);
-        let is_from_item = |name: &str| self.is_from_item(name) && !is_trace(name);
+        let is_of_run = |name: &str| items.clone().all(|item| self.is_of_run(name, item));
+        let is_from_item = |name: &str| self.is_from_item(name) && !is_of_run(name);
         if self.template.variables().iter().all(|variable| is_from_item(variable.name())) {
             return Err(CheckError::new(
                 "the prompt includes nothing of the agent's result, so every output would be judged the same; add `{{output}}`",
@@ -97,8 +106,7 @@ impl Prompt {
         for item in items.clone() {
             let values = self.values(|name| item.get(name).cloned());
             let unresolved = self.template.unresolved(&values);
-            let is_missing =
-                |name: &&str| self.is_from_item(name) && !(self.is_whole_trace(name) && is_traced(item));
+            let is_missing = |name: &&str| self.is_from_item(name) && !self.is_of_run(name, item);
             let unresolved: Vec<_> = unresolved.into_iter().filter(is_missing).collect();
             if unresolved.is_empty() {
                 return Ok(());
@@ -155,6 +163,22 @@ impl Prompt {
     fn is_from_item(&self, name: &str) -> bool {
         let root = self.root(name);
         root != OUTPUT && root != METADATA
+    }
+
+    /// Whether a variable is the trace or the conversation of the run, of which the item has no field.
+    fn is_of_run(&self, name: &str, item: &Item) -> bool {
+        (self.is_whole_trace(name) && is_traced(item))
+            || (self.root(name) == MESSAGES && is_conversation(item))
+    }
+
+    /// Whether a variable is a path such as `messages[0].content`.
+    fn has_path_into_messages(&self) -> bool {
+        let paths = self
+            .template
+            .variables()
+            .into_iter()
+            .map(|variable| self.mapped_path(variable.name()).unwrap_or(variable));
+        paths.into_iter().any(|path| path.root() == MESSAGES && path.name() != MESSAGES)
     }
 
     /// Whether a variable is `trace`, and not a path into it.

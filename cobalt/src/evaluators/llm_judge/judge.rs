@@ -503,4 +503,36 @@ impl LlmJudge {
     pub fn summarisation(name: impl Into<String>) -> Self {
         Self::preset(name, Preset::Summarisation)
     }
+
+    /// How far a [conversation](crate::conversations) reaches the item's `goal`, from 0 to 1.
+    ///
+    /// ```
+    /// use cobalt::LlmJudge;
+    ///
+    /// let reached = LlmJudge::goal_reached("reached").pass_mark(0.8);
+    /// ```
+    pub fn goal_reached(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::GoalReached)
+    }
+
+    /// The share of replies in which the agent keeps to its role: the item's `role`, or a [`field`](Self::field) of that name; without
+    /// one, the role that its first replies show.
+    pub fn stays_in_role(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::StaysInRole)
+    }
+
+    /// The share of what the user said, and what matters later in the conversation, that the agent uses. The metadata has all as `facts`.
+    pub fn remembers(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::Remembers)
+    }
+
+    /// The share of the user's messages that the agent's replies deal with. The metadata has them as `messages`.
+    pub fn answers_each_turn(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::AnswersEachTurn)
+    }
+
+    /// The share of the user's messages without frustration with the agent. The default [`pass_mark`](Self::pass_mark) is 1.
+    pub fn user_frustration(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::UserFrustration)
+    }
 }

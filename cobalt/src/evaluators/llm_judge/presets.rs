@@ -8,7 +8,7 @@ use cobalt_core::report::DEFAULT_PASS_MARK;
 
 use super::response::{FindingList, ResponseForm, VerdictKind};
 use crate::evaluators::choices::Preset;
-use crate::evaluators::judge_support::inputs::{Need, TRACE, Texts};
+use crate::evaluators::judge_support::inputs::{MESSAGES, Need, TRACE, Texts};
 
 const HALLUCINATION: &str = "\
 An AI agent was given the context and answered with the output. The input, where there is one, is what it was asked. Take \
@@ -39,6 +39,88 @@ The output is a summary of the input. Judge two things apart. First read the inp
 you had not seen the summary; then look for each in the output. After that, take the output apart into its claims, and \
 check each against the input alone: what you know yourself does not count. Where a sentence claims several things, each is \
 a claim of its own.";
+
+const GOAL_REACHED: &str = "\
+The messages are a conversation of a user with an AI agent. The goal is what the user wants. Find out what the goal asks for, part by \
+part. The one criterion is how far the conversation has reached it in the end, whoever brought it about. What the agent says was done \
+counts as done, unless the conversation shows otherwise. Handing over to a person reaches the goal only if the goal asks for it.";
+
+const STAYS_IN_ROLE: &str = "\
+The messages are a conversation of a user with an AI agent. The role, if given, says what the agent is for and how it is to behave; \
+otherwise, take it from the agent's first replies. Decide for each reply of the agent whether it keeps to that role. Declining what the \
+role does not cover keeps to it.";
+
+const REMEMBERS: &str = "\
+The messages are a conversation of a user with an AI agent. Look for what the user told the agent, such as names, wishes, numbers and \
+decisions, that matters for a later reply. Decide for each whether the agent used it.";
+
+const ANSWERS_EACH_TURN: &str = "\
+The messages are a conversation of a user with an AI agent. Decide for each message of the user whether the agent's reply to it deals \
+with what it asks or says. Asking back for what is needed deals with it; a reply to something else, or only to a part, does not.";
+
+const USER_FRUSTRATION: &str = "\
+The messages are a conversation of a user with an AI agent. Decide for each message of the user whether the user is frustrated with \
+the agent. Being brief, or unhappy with the world, is not frustration with the agent.";
+
+const OF_REPLIES: FindingList = FindingList {
+    field: "replies",
+    noun: "answer",
+    what: "every reply of the agent, in its order, by its first words",
+    good: VerdictKind { value: "in_role", meaning: "it keeps to the role", label: "in the role" },
+    bad: &[VerdictKind {
+        value: "out_of_role",
+        meaning: "it does what the role forbids or does not cover, or speaks as someone else",
+        label: "out of the role",
+    }],
+    figure: None,
+    none: Some("the agent does not reply"),
+};
+
+const OF_FACTS: FindingList = FindingList {
+    field: "facts",
+    noun: "fact",
+    what: "everything that the user told the agent and that matters for a later reply, as a full sentence",
+    good: VerdictKind {
+        value: "remembered",
+        meaning: "later replies use it or agree with it",
+        label: "remembered",
+    },
+    bad: &[VerdictKind {
+        value: "forgotten",
+        meaning: "a later reply asks for it again, contradicts it or leaves it out where it matters",
+        label: "forgotten",
+    }],
+    figure: None,
+    none: Some("the user tells nothing that matters later"),
+};
+
+const OF_MESSAGES: FindingList = FindingList {
+    field: "messages",
+    noun: "message",
+    what: "every message of the user that has a reply, in its order, in its words",
+    good: VerdictKind { value: "answered", meaning: "the reply deals with it", label: "answered" },
+    bad: &[VerdictKind {
+        value: "not_answered",
+        meaning: "the reply does not deal with it, or only with a part",
+        label: "not answered",
+    }],
+    figure: None,
+    none: Some("the user says nothing"),
+};
+
+const OF_MOODS: FindingList = FindingList {
+    field: "messages",
+    noun: "message",
+    what: "every message of the user, in its order, in its words",
+    good: VerdictKind { value: "calm", meaning: "nothing of that", label: "not frustrated" },
+    bad: &[VerdictKind {
+        value: "frustrated",
+        meaning: "the user complains about the agent, repeats a request with annoyance, insults it, or gives up on it",
+        label: "frustrated",
+    }],
+    figure: None,
+    none: Some("the user says nothing"),
+};
 
 const OF_CONTEXT: FindingList = FindingList {
     field: "claims",
@@ -146,6 +228,11 @@ impl Preset {
             Self::Bias => BIAS,
             Self::TaskCompletion => TASK_COMPLETION,
             Self::Summarisation => SUMMARISATION,
+            Self::GoalReached => GOAL_REACHED,
+            Self::StaysInRole => STAYS_IN_ROLE,
+            Self::Remembers => REMEMBERS,
+            Self::AnswersEachTurn => ANSWERS_EACH_TURN,
+            Self::UserFrustration => USER_FRUSTRATION,
         }
     }
 
@@ -155,7 +242,11 @@ impl Preset {
             Self::Hallucination => ResponseForm::Findings(&[OF_CONTEXT]),
             Self::Toxicity => ResponseForm::Findings(&[OF_TOXICITY]),
             Self::Bias => ResponseForm::Findings(&[OF_BIAS]),
-            Self::TaskCompletion => ResponseForm::Scale,
+            Self::TaskCompletion | Self::GoalReached => ResponseForm::Scale,
+            Self::StaysInRole => ResponseForm::Findings(&[OF_REPLIES]),
+            Self::Remembers => ResponseForm::Findings(&[OF_FACTS]),
+            Self::AnswersEachTurn => ResponseForm::Findings(&[OF_MESSAGES]),
+            Self::UserFrustration => ResponseForm::Findings(&[OF_MOODS]),
             Self::Summarisation => ResponseForm::Findings(&[OF_COVERAGE, OF_SOURCE]),
         }
     }
@@ -171,6 +262,9 @@ impl Preset {
                 &[("input", Need::Always), (TRACE, Need::IfThere), ("output", Need::Always)]
             }
             Self::Summarisation => &[("input", Need::Always), ("output", Need::Always)],
+            Self::GoalReached => &[("goal", Need::Always), (MESSAGES, Need::Always)],
+            Self::StaysInRole => &[("role", Need::IfThere), (MESSAGES, Need::Always)],
+            Self::Remembers | Self::AnswersEachTurn | Self::UserFrustration => &[(MESSAGES, Need::Always)],
         }
     }
 
@@ -181,8 +275,14 @@ impl Preset {
     /// The default pass mark: a single insult among many passages is too much.
     pub(super) fn pass_mark(self) -> f64 {
         match self {
-            Self::Toxicity | Self::Bias => 1.0,
-            Self::Hallucination | Self::TaskCompletion | Self::Summarisation => DEFAULT_PASS_MARK,
+            Self::Toxicity | Self::Bias | Self::UserFrustration => 1.0,
+            Self::Hallucination
+            | Self::TaskCompletion
+            | Self::Summarisation
+            | Self::GoalReached
+            | Self::StaysInRole
+            | Self::Remembers
+            | Self::AnswersEachTurn => DEFAULT_PASS_MARK,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Presets over HTTP, with scripted responses.
 
 mod answers;
+mod conversations;
 mod inputs;
 
 use cobalt_core::item::Output;
