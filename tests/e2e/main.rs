@@ -4,6 +4,7 @@ mod accepted;
 mod arguments;
 mod causes;
 mod config;
+mod conversations;
 mod data;
 #[cfg(target_os = "linux")]
 mod disk;
