@@ -150,6 +150,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../cargo-cobalt/src/assistants/skills.md")]
     struct Skills;
+    #[doc = include_str!("../../docs/conversations.md")]
+    struct Conversations;
     #[doc = include_str!("../../docs/datasets.md")]
     struct Datasets;
     #[doc = include_str!("../../docs/evaluators.md")]
