@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cobalt::report::{ConversationEnd, Status, Transcript};
 use serde_json::{Value, json};
 
+use crate::model::Model;
 use crate::sandbox::{Program, Sandbox, fixture};
 
 /// Conversations of three turns, whose replies must list all that was said; this one acts in its second turn.
@@ -104,10 +105,51 @@ fn a_turn_gets_the_settings_of_its_variant() {
 }
 
 #[test]
+fn a_recorded_simulated_user_needs_no_model() {
+    let item = |n: usize| json!({ "id": format!("item-{n}"), "goal": format!("goal {n}"), "maxTurns": 2, "answer": "-" });
+    let sandbox = Sandbox::with_items([item(0), item(1)]);
+    let simulated = || {
+        sandbox
+            .program(fixture!("chatted"))
+            .args(["simulated"])
+            .env("E2E_SIMULATED", 1)
+            .env("NO_PROXY", "127.0.0.1")
+    };
+    let model = Model::start();
+    let key = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
+    let live = simulated().env("OPENAI_BASE_URL", model.base_url()).env("OPENAI_API_KEY", key).run().code(0);
+    live.says(&["users   6 calls, 240,060 tokens, cost $"]);
+    assert_eq!(model.asked(), 6, "two messages and one check per item");
+    drop(model);
+    let replayed = simulated().env("CI", "true").run().code(0);
+    replayed.says(&["users   0 calls, 6 replayed, "]);
+    for report in sandbox.reports() {
+        let users = report.summary.simulated_users.unwrap();
+        assert_eq!(users.tokens.total(), 240_060);
+        for item in report.items {
+            let transcript = item.runs[0].transcript.as_deref().unwrap();
+            assert_eq!(
+                (last_reply(transcript), transcript.end),
+                ("Go on. Go on..", ConversationEnd::TurnLimit)
+            );
+            assert!(transcript.simulated && transcript.unchecked.is_none());
+        }
+    }
+}
+
+#[test]
+fn a_missing_key_of_a_simulated_user_is_told_before_anything_runs() {
+    let sandbox = Sandbox::with_items([json!({ "id": "a", "goal": "x" })]);
+    let refused = sandbox.program(fixture!("chatted")).args(["chatted"]).run().code(3);
+    refused.stderr_has(&["OPENAI_API_KEY is unset or empty", "needed by experiment `chatted`"]);
+    assert!(sandbox.calls().is_empty());
+}
+
+#[test]
 fn an_item_that_is_no_conversation_is_refused_before_anything_runs() {
     let sandbox =
         Sandbox::with_items([json!({ "id": "a", "turns": ["x"] }), json!({ "id": "b", "input": "y" })]);
     let finished = chatted(&sandbox).run().code(101);
-    finished.says(&["item 1 is no conversation: it has neither `turns`"]);
+    finished.says(&["item `b` is no conversation: it has neither `turns`"]);
     assert!(sandbox.calls().is_empty() && sandbox.result_files().is_empty());
 }

@@ -1,4 +1,4 @@
-//! A local model server that approves every output.
+//! A local model server that approves every output, and plays users who always go on.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -106,7 +106,10 @@ fn answer(
     asked.fetch_add(1, Ordering::SeqCst);
     let failure = fails(&question);
     let (input, cached, output) = TOKENS;
-    let verdict = json!({"chainOfThought": "It is said.", "reason": "it says so", "verdict": true});
+    let verdict = json!({
+        "chainOfThought": "It is said.", "reason": "it says so", "verdict": true,
+        "message": "Go on.", "status": "continue", "mistakes": [],
+    });
     let body = json!({
         "choices": [{
             "index": 0,

@@ -264,7 +264,6 @@ impl fmt::Debug for Remap {
 #[derive(Debug)]
 pub struct Setup {
     pub(crate) dataset: Dataset,
-    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
     pub(crate) models: Arc<Models>,
 }
 

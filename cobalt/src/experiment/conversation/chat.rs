@@ -15,7 +15,6 @@ use serde_json::Value;
 
 use super::run::{ConversationRun, TurnRecord};
 use super::script::{Expectation, ScriptedTurn, UserPlan};
-#[cfg(feature = "judge")]
 use super::user::Simulation;
 use crate::dataset::DecodeError;
 use crate::experiment::agent::{Agent, AgentError, Context, SharedAgent};
@@ -231,24 +230,16 @@ pub enum Next {
 /// The user of a conversation.
 enum User<'a> {
     Scripted(std::vec::IntoIter<ScriptedTurn>),
-    #[cfg(feature = "judge")]
     Simulated(Simulation<'a>),
-    #[cfg(not(feature = "judge"))]
-    Simulated(std::convert::Infallible, std::marker::PhantomData<&'a ()>),
 }
 
 impl<'a> User<'a> {
     fn of(context: &'a Context) -> Result<Self, AgentError> {
         match UserPlan::of(context.item()).map_err(AgentError::new)? {
             UserPlan::Script(turns) => Ok(Self::Scripted(turns.into_iter())),
-            #[cfg(feature = "judge")]
             UserPlan::Simulated(goal) => {
                 context.conversation().simulate();
                 Ok(Self::Simulated(Simulation::new(goal, context.conversation(), context.run_index())))
-            }
-            #[cfg(not(feature = "judge"))]
-            UserPlan::Simulated(_) => {
-                Err(AgentError::new("simulated users need the feature `judge` of `cobalt`"))
             }
         }
     }
@@ -263,10 +254,7 @@ impl<'a> User<'a> {
                 Ok(next
                     .map_or(Next::Ends(ConversationEnd::ScriptEnd), |turn| Next::Says(turn.say, turn.expect)))
             }
-            #[cfg(feature = "judge")]
             Self::Simulated(user) => run.wait_for_user(user.next()).await,
-            #[cfg(not(feature = "judge"))]
-            Self::Simulated(never, _) => match *never {},
         }
     }
 }
@@ -322,7 +310,6 @@ async fn converse<S: Default>(
             break;
         }
     }
-    #[cfg(feature = "judge")]
     if let User::Simulated(user) = &user {
         run.wait_for_user(user.check()).await;
     }

@@ -4,7 +4,7 @@ mod chat;
 mod run;
 mod script;
 mod settings;
-#[cfg(feature = "judge")]
+#[cfg_attr(not(feature = "judge"), path = "user_disabled.rs")]
 mod user;
 
 pub use chat::{Chat, IntoReply, Reply};

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use cobalt_core::duration::milliseconds;
 use cobalt_core::item::usage::{self, ModelUsage};
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{ConversationEnd, Status, Transcript, Turn, UserMistake};
+#[cfg(feature = "judge")]
+use cobalt_core::report::UserMistake;
+use cobalt_core::report::{ConversationEnd, Status, Transcript, Turn};
 use cobalt_core::trace::Trace;
 
 use super::script::Expectation;
@@ -83,6 +85,7 @@ impl ConversationRun {
     }
 
     /// The transcript so far.
+    #[cfg(feature = "judge")]
     pub fn transcript(&self) -> Transcript {
         self.progress().transcript.clone()
     }
@@ -127,6 +130,7 @@ impl ConversationRun {
     }
 
     /// Adds mistakes of the simulated user, or why it was not checked.
+    #[cfg(feature = "judge")]
     pub fn add_mistakes(&self, mistakes: Vec<UserMistake>, unchecked: Option<String>) {
         let transcript = &mut self.progress().transcript;
         transcript.mistakes.extend(mistakes);

@@ -36,6 +36,7 @@ pub struct ScriptedTurn {
 
 /// What a simulated user wants.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model plays users without the feature"))]
 pub struct Goal {
     pub goal: String,
     pub persona: Option<String>,

@@ -61,6 +61,7 @@ impl Conversation {
     }
 
     /// The limit of turns; an item's own takes precedence.
+    #[cfg(feature = "judge")]
     pub(crate) fn turn_limit(&self, of_item: Option<usize>) -> usize {
         of_item.unwrap_or(self.max_turns)
     }
@@ -71,6 +72,7 @@ impl Conversation {
     }
 
     /// The settings of the simulated user.
+    #[cfg(feature = "judge")]
     pub(crate) fn simulated_user(&self) -> &SimulatedUser {
         &self.user
     }
@@ -89,8 +91,10 @@ impl Conversation {
         }
         let mut is_simulated = false;
         for (index, item) in dataset.iter().enumerate() {
-            let plan = UserPlan::of(item)
-                .map_err(|problem| CheckError::new(format!("item {index} is no conversation: {problem}")))?;
+            let plan = UserPlan::of(item).map_err(|problem| {
+                let key = &dataset.keys()[index];
+                CheckError::new(format!("item `{key}` is no conversation: {problem}"))
+            })?;
             is_simulated |= matches!(plan, UserPlan::Simulated(_));
         }
         if is_simulated { self.user.check(models) } else { Ok(()) }
