@@ -230,7 +230,7 @@ impl Experiment {
         quote! {
             // For `.turn(1)` and the like in the list of evaluators.
             #[allow(unused_imports)]
-            use #library::Evaluator as _;
+            use #library::EvaluatorExt as _;
             #evaluators
             #summaries
             #variant_type

@@ -46,9 +46,9 @@ pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset};
 pub use error::Error;
 pub use evaluators::{
     Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CombineTurns, CommandEvaluator, Contains, Distance,
-    EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, PartEvaluator,
-    RegexMatch, Rouge, Score, Setup, SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls,
-    TraceCheck, TranscriptCheck, UnknownAutoevalKind, Wer,
+    EvalContext, EvalError, Evaluation, Evaluator, EvaluatorExt, ExactMatch, FnEvaluator, IntoScore,
+    PartEvaluator, RegexMatch, Rouge, Score, Setup, SquadExactMatch, TokenF1, ToolCall, ToolCallError,
+    ToolCalls, TraceCheck, TranscriptCheck, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::item::Status;
 use crate::item::{ExecutionUsage, Item, usage};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::redact;
@@ -240,8 +239,8 @@ impl Transcript {
 
     /// The agent failed: the turn without a reply has the error, and lasted until the failure.
     #[doc(hidden)]
-    pub fn fail(&mut self, status: Status, error: &str, elapsed_ms: f64) {
-        self.end = if status == Status::Timeout { ConversationEnd::Timeout } else { ConversationEnd::Error };
+    pub fn fail(&mut self, end: ConversationEnd, error: &str, elapsed_ms: f64) {
+        self.end = end;
         if let Some(turn) = self.turns.last_mut()
             && turn.reply.is_none()
             && turn.error.is_none()

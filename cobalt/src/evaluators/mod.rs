@@ -75,9 +75,7 @@ pub(crate) use llm_judge::LlmJudgeOptions;
 pub use pairwise::Pairwise;
 #[cfg(feature = "judge")]
 pub(crate) use pairwise::PairwiseOptions;
-pub(crate) use parts::PartOptions;
-pub use parts::{CombineTurns, PartEvaluator};
-use parts::{Part, part_path};
+pub use parts::{CombineTurns, EvaluatorExt, PartEvaluator, PartOptions};
 pub use score::{IntoScore, Score};
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
@@ -223,58 +221,6 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
     /// a hash map or a function pointer; otherwise runs can never be resumed.
     fn fingerprint(&self) -> String {
         format!("{self:?}")
-    }
-
-    /// This evaluator, for a part of the output: a path such as `answer.text`, or `metadata.plan`. A missing part is a scoring error.
-    ///
-    /// ```
-    /// use cobalt::{Contains, Evaluator as _};
-    ///
-    /// let cites = Contains::text("cites", "https://").part("answer.sources[0]");
-    /// ```
-    fn part(self, path: &str) -> PartEvaluator
-    where
-        Self: Sized,
-    {
-        PartEvaluator::new(self, Part::Path(part_path(path)))
-    }
-
-    /// This evaluator, for one turn of a [conversation](crate::conversations), from 1. It sees the reply as the output, the message of
-    /// the user as the item's `input`, and the spans of the turn. It does not apply to shorter conversations.
-    ///
-    /// ```
-    /// use cobalt::{Contains, Evaluator as _};
-    ///
-    /// let greets = Contains::text("greets", "Hello").turn(1);
-    /// ```
-    fn turn(self, number: usize) -> PartEvaluator
-    where
-        Self: Sized,
-    {
-        PartEvaluator::new(self, Part::Turn(number))
-    }
-
-    /// This evaluator, for the last turn of a conversation. See [`turn`](Self::turn).
-    fn last_turn(self) -> PartEvaluator
-    where
-        Self: Sized,
-    {
-        PartEvaluator::new(self, Part::LastTurn)
-    }
-
-    /// This evaluator, for each turn of a conversation. The reason names the turns below the pass mark; the score's metadata has all as
-    /// `turns`. See [`turn`](Self::turn).
-    ///
-    /// ```
-    /// use cobalt::{CombineTurns, Contains, Evaluator as _};
-    ///
-    /// let polite = Contains::texts("polite", ["shut up"]).none().each_turn(CombineTurns::Min);
-    /// ```
-    fn each_turn(self, combine: CombineTurns) -> PartEvaluator
-    where
-        Self: Sized,
-    {
-        PartEvaluator::new(self, Part::EachTurn(combine))
     }
 }
 

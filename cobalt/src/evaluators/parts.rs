@@ -19,17 +19,63 @@ use crate::settings::NamedChoice as _;
 use crate::settings::{NonEmptyString, named_choices};
 use crate::thread_pool::join_all;
 
-/// An evaluator that sees a part of the output, one turn of a conversation, or each turn. Made by [`Evaluator::part`],
-/// [`Evaluator::turn`], [`Evaluator::last_turn`] and [`Evaluator::each_turn`].
+/// An evaluator that sees a part of the output, one turn of a conversation, or each turn. Made by [`EvaluatorExt`].
 #[derive(Clone)]
 pub struct PartEvaluator {
     evaluator: Arc<dyn Evaluator>,
     part: Part,
 }
 
+/// What every evaluator can see instead of the whole output: a part of it, one turn of a conversation, or each turn.
+///
+/// The list of evaluators in [`experiment`](macro@crate::experiment) needs no import for these methods.
+pub trait EvaluatorExt: Evaluator + Sized {
+    /// This evaluator, for a part of the output: a path such as `answer.text`, or `metadata.plan`. A missing part is a scoring error.
+    ///
+    /// ```
+    /// use cobalt::{Contains, EvaluatorExt as _};
+    ///
+    /// let cites = Contains::text("cites", "https://").part("answer.sources[0]");
+    /// ```
+    fn part(self, path: &str) -> PartEvaluator {
+        PartEvaluator::new(self, Part::Path(part_path(path)))
+    }
+
+    /// This evaluator, for one turn of a [conversation](crate::conversations), from 1. It sees the reply as the output, the message of
+    /// the user as the item's `input`, and the spans of the turn. It does not apply to shorter conversations.
+    ///
+    /// ```
+    /// use cobalt::{Contains, EvaluatorExt as _};
+    ///
+    /// let greets = Contains::text("greets", "Hello").turn(1);
+    /// ```
+    fn turn(self, number: usize) -> PartEvaluator {
+        PartEvaluator::new(self, Part::Turn(number))
+    }
+
+    /// This evaluator, for the last turn of a conversation. See [`turn`](Self::turn).
+    fn last_turn(self) -> PartEvaluator {
+        PartEvaluator::new(self, Part::LastTurn)
+    }
+
+    /// This evaluator, for each turn of a conversation. The reason names the turns below the pass mark; the score's metadata has all as
+    /// `turns`. See [`turn`](Self::turn).
+    ///
+    /// ```
+    /// use cobalt::{CombineTurns, Contains, EvaluatorExt as _};
+    ///
+    /// let polite = Contains::texts("polite", ["shut up"]).none().each_turn(CombineTurns::Min);
+    /// ```
+    fn each_turn(self, combine: CombineTurns) -> PartEvaluator {
+        PartEvaluator::new(self, Part::EachTurn(combine))
+    }
+}
+
+impl<E: Evaluator> EvaluatorExt for E {}
+
 /// What the evaluator sees.
 #[derive(Clone, Debug)]
-pub enum Part {
+enum Part {
     /// The value at a path into the output.
     Path(AgentField),
     /// A turn, by its number from 1.
@@ -91,7 +137,7 @@ impl<'de> Deserialize<'de> for TurnChoice {
 /// The keys that every evaluator in `cobalt.toml` has.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct PartOptions {
+pub struct PartOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<AgentField>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,11 +148,11 @@ pub(crate) struct PartOptions {
 
 impl PartOptions {
     /// The names of the keys.
-    pub(crate) const KEYS: [&str; 3] = ["part", "turn", "each-turn"];
+    pub const KEYS: [&str; 3] = ["part", "turn", "each-turn"];
 
     /// Adds the keys to the JSON schema of a table, or of each of several.
     #[cfg(feature = "schema")]
-    pub(crate) fn add_to_schema(schema: &mut schemars::Schema) {
+    pub fn add_to_schema(schema: &mut schemars::Schema) {
         let keys = json!({
             "part": {
                 "type": "string",
@@ -136,7 +182,7 @@ impl PartOptions {
     }
 
     /// Rejects contradictory keys.
-    pub(crate) fn checked(self) -> Result<Self, String> {
+    pub fn checked(self) -> Result<Self, String> {
         let keys = [self.part.is_some(), self.turn.is_some(), self.each_turn.is_some()];
         let mut set = Self::KEYS.iter().zip(keys).filter(|(_, is_set)| *is_set).map(|(key, _)| *key);
         match (set.next(), set.next()) {
@@ -148,7 +194,7 @@ impl PartOptions {
     }
 
     /// The evaluator with what it sees.
-    pub(crate) fn apply(&self, evaluator: Arc<dyn Evaluator>) -> Arc<dyn Evaluator> {
+    pub fn apply(&self, evaluator: Arc<dyn Evaluator>) -> Arc<dyn Evaluator> {
         let part = match self {
             Self { part: Some(path), .. } => Part::Path(path.clone()),
             Self { turn: Some(TurnChoice::Number(number)), .. } => Part::Turn(*number),
@@ -161,7 +207,7 @@ impl PartOptions {
 }
 
 impl PartEvaluator {
-    pub(super) fn new(evaluator: impl Evaluator, part: Part) -> Self {
+    fn new(evaluator: impl Evaluator, part: Part) -> Self {
         Self { evaluator: Arc::new(evaluator), part }
     }
 
@@ -315,7 +361,7 @@ impl Evaluator for PartEvaluator {
 }
 
 /// The path in Rust code: that of a part of the output, with or without `output`.
-pub fn part_path(path: &str) -> AgentField {
+fn part_path(path: &str) -> AgentField {
     let is_whole = path == "output" || path.starts_with("output.") || path.starts_with("output[");
     let is_metadata = path.starts_with("metadata.");
     let NonEmptyString(path) = NonEmptyString(match is_whole || is_metadata {

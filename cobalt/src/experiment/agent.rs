@@ -141,9 +141,9 @@ pub trait Agent<Marker>: Send + Sync + 'static {
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct SharedAgent {
-    pub(crate) call: AgentFn,
+    pub call: AgentFn,
     /// Whether it is called once per turn of a conversation.
-    pub(crate) takes_turns: bool,
+    pub takes_turns: bool,
 }
 
 impl SharedAgent {

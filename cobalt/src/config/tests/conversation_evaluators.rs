@@ -4,7 +4,7 @@ use cobalt_core::report::ConversationEnd;
 
 use super::Project;
 use super::errors::refused;
-use crate::{CombineTurns, Contains, Evaluator, TranscriptCheck};
+use crate::{CombineTurns, Contains, Evaluator, EvaluatorExt as _, TranscriptCheck};
 
 #[track_caller]
 fn makes(table: &str, expected: &impl Evaluator) {

@@ -156,7 +156,8 @@ impl ConversationRun {
 
     /// The agent failed, this long after the start of the execution.
     pub fn fail(&self, status: Status, error: &str, elapsed: Duration) {
-        self.progress().transcript.fail(status, error, milliseconds(elapsed));
+        let end = if status == Status::Timeout { ConversationEnd::Timeout } else { ConversationEnd::Error };
+        self.progress().transcript.fail(end, error, milliseconds(elapsed));
     }
 
     /// Takes the transcript at the end, with what the trace says of each turn; `None` if there was no conversation.
