@@ -17,7 +17,7 @@ use crate::results::Results;
 const NOT_APPLICABLE: &str = "n/a";
 
 /// The columns before the evaluators' columns.
-const COLUMNS: [&str; 22] = [
+const COLUMNS: [&str; 23] = [
     "run_id",
     "experiment",
     "index",
@@ -40,6 +40,7 @@ const COLUMNS: [&str; 22] = [
     "recorded_at",
     "diverged",
     "attempts",
+    "conversation_end",
 ];
 
 /// Leading characters that make a spreadsheet treat a string as a formula, or as the end of the previous cell; full-width forms too.
@@ -98,8 +99,8 @@ fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
     [text(&report.id), text(&report.name), item.index.to_string(), text(&item.key), text(case)]
 }
 
-/// The cells from `status` to `attempts`.
-fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 16] {
+/// The cells from `status` to `conversation_end`.
+fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 17] {
     let traffic = run.traffic.as_deref();
     let tokens = run.token_count();
     let split = tokens.and_then(|tokens| tokens.split);
@@ -122,6 +123,7 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
         escape_formula(traffic.and_then(|traffic| traffic.diverged.as_deref()).unwrap_or_default())
             .into_owned(),
         (run.retried.len() + 1).to_string(),
+        run.transcript.as_ref().map(|transcript| transcript.end.label().to_owned()).unwrap_or_default(),
     ]
 }
 
@@ -171,7 +173,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::fixtures::{broken, item, replayed, report, results, retried};
+    use crate::formats::fixtures::{broken, conversation, item, replayed, report, results, retried};
 
     /// The rows, each as a lookup by column name.
     fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
@@ -262,6 +264,12 @@ mod tests {
     fn each_trial_has_the_number_of_its_attempts() {
         let rows = read(&csv(&results(vec![retried()]), &PriceTable::default()));
         assert_eq!([rows[0]("attempts"), rows[1]("attempts")], ["3", "1"]);
+    }
+
+    #[test]
+    fn each_trial_of_a_conversation_says_how_it_ended() {
+        let rows = read(&csv(&results(vec![conversation()]), &PriceTable::default()));
+        assert_eq!([rows[0]("conversation_end"), rows[1]("conversation_end")], ["error", ""]);
     }
 
     #[test]

@@ -72,6 +72,28 @@ pub fn retried() -> Value {
     report
 }
 
+/// The report of a run of two items, of which the first is a conversation with a simulated user that failed in its second turn.
+pub fn conversation() -> Value {
+    let mut items = [broken(0, "error", "no seats"), item(1, &json!("b"), 1.0)];
+    items[0]["input"]["id"] = json!("item 0");
+    items[0]["transcript"] = json!({
+        "turns": [
+            {
+                "message": "Hello <b>", "reply": "Where to?", "latencyMs": 420, "tokens": 1234, "cost": 0.0012, "modelCalls": 2,
+                "toolCalls": ["seats"],
+                "checks": [{ "expected": "contains \"Friday\"", "passed": false }, { "expected": "calls seats", "passed": true }],
+            },
+            { "message": "York", "startMs": 500, "latencyMs": 5, "error": "no seats" },
+        ],
+        "end": "error", "simulated": true, "unchecked": "no key",
+        "mistakes": [{ "turn": 2, "kind": "told-answer", "reason": "it named the city" }],
+        "user": { "models": ["gpt-4o"], "calls": 3, "cached": 0, "tokens": { "input": 900, "output": 100 }, "cost": 0.25 },
+    });
+    let mut report = report(&items);
+    report["summary"]["simulatedUsers"] = items[0]["transcript"]["user"].clone();
+    report
+}
+
 /// A ranking of two variants of `desk` with these labels. The first is cheaper; the second is better in `right`.
 pub fn ranking(labels: &[&str; 2]) -> Ranking {
     let run = |place: usize, mean: f64, cost: f64| {

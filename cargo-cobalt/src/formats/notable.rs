@@ -1,7 +1,7 @@
 //! The items of a run that need attention.
 
 use cobalt_core::report::{ItemResult, Report};
-use cobalt_core::reporters::format_score;
+use cobalt_core::reporters::{format_score, format_turn_problems};
 
 /// How bad an item is, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,13 +28,18 @@ pub struct NotableItem<'a> {
 impl NotableItem<'_> {
     /// What is wrong, in one line. `quote` formats evaluator names, `quote_error` formats errors.
     pub fn reason(&self, quote: impl Fn(&str) -> String, quote_error: impl Fn(&str) -> String) -> String {
-        match self.item.first_error() {
+        let reason = match self.item.first_error() {
             Some(error) => format!("error: {}", quote_error(&error)),
             None => {
                 let low =
                     self.low.iter().map(|(name, score)| format!("{} {}", quote(name), format_score(*score)));
                 format!("below pass mark in {}", low.collect::<Vec<_>>().join(", "))
             }
+        };
+        let transcripts = self.item.runs.iter().filter_map(|run| run.transcript.as_deref());
+        match transcripts.filter_map(format_turn_problems).next() {
+            Some(turns) => format!("{reason}; {}", quote_error(&turns)),
+            None => reason,
         }
     }
 }

@@ -241,6 +241,7 @@ pub mod tests {
             avg_latency_ms: 0.0,
             total_tokens: None,
             judge_cost: None,
+            user_cost: None,
             metrics: [].into(),
             passed_items: 50,
             low_items: 0,

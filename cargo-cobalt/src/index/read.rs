@@ -160,6 +160,7 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         avg_latency_ms: summary.avg_latency_ms,
         total_tokens: summary.total_tokens.map(to_i64),
         judge_cost: summary.judge_cost,
+        user_cost: summary.simulated_users.and_then(|usage| usage.known_cost()),
         passed_items: to_i64(summary.passed_items),
         low_items: to_i64(summary.low_items),
         failed_items: to_i64(errors.items),

@@ -45,6 +45,8 @@ pub struct IndexedRun {
     pub total_tokens: Option<i64>,
     /// The judge cost in USD.
     pub judge_cost: Option<f64>,
+    /// The cost of simulated users in USD; absent without them, or if unknown.
+    pub user_cost: Option<f64>,
     /// Items at or above every pass mark, without an error.
     pub passed_items: i64,
     /// Items below a pass mark, without an error.
@@ -124,6 +126,7 @@ impl IndexedRun {
             avg_latency_ms: row.get("avg_latency_ms")?,
             total_tokens: row.get("total_tokens")?,
             judge_cost: row.get("judge_cost")?,
+            user_cost: row.get("user_cost")?,
             passed_items: row.get("passed_items")?,
             low_items: row.get("low_items")?,
             failed_items: row.get("failed_items")?,
@@ -148,9 +151,9 @@ impl IndexedRun {
     /// Writes the run, replacing one with the same id.
     pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
-                   duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
+                   duration_ms, avg_latency_ms, total_tokens, judge_cost, user_cost, passed_items, low_items, failed_items, eval_errors, \
                    git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
-                   :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :passed_items, :low_items, \
+                   :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :user_cost, :passed_items, :low_items, \
                    :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
                    :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
@@ -171,6 +174,7 @@ impl IndexedRun {
             ":avg_latency_ms": self.avg_latency_ms,
             ":total_tokens": self.total_tokens,
             ":judge_cost": self.judge_cost,
+            ":user_cost": self.user_cost,
             ":passed_items": self.passed_items,
             ":low_items": self.low_items,
             ":failed_items": self.failed_items,

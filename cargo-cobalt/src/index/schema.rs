@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -30,6 +30,7 @@ const TABLES: &str = "
         avg_latency_ms REAL NOT NULL,
         total_tokens INTEGER,
         judge_cost REAL,
+        user_cost REAL,
         passed_items INTEGER NOT NULL,
         low_items INTEGER NOT NULL,
         failed_items INTEGER NOT NULL,

@@ -141,6 +141,7 @@ fn a_run_is_a_row_with_its_figures() {
         avg_latency_ms: 1.5,
         total_tokens: Some(90),
         judge_cost: None,
+        user_cost: None,
         passed_items: 0,
         low_items: 0,
         failed_items: 0,

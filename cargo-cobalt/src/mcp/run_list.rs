@@ -210,6 +210,9 @@ struct RunRow {
     /// Judge cost in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost: Option<f64>,
+    /// Cost of simulated users in USD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_cost: Option<f64>,
     /// The checked-out commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_commit: Option<String>,
@@ -252,6 +255,7 @@ impl RunRow {
             replayed_items: Some(run.metrics.replayed_items).filter(|items| *items > 0),
             cost: run.metrics.cost,
             judge_cost: run.metrics.judge_cost,
+            user_cost: run.metrics.user_cost,
             git_commit: run.metrics.git_commit.as_ref().map(|commit| truncate::text(commit, NAME)),
             git_dirty: run.metrics.git_dirty,
             tags,

@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 
 use cobalt_core::experiment_name::case_name;
 use cobalt_core::item::TokenCount;
-use cobalt_core::prices::PriceTable;
+use cobalt_core::prices::{JudgeUsage, PriceTable};
 use cobalt_core::report::{Execution, ItemResult, Report, RunVerdict, ScoredEvaluation, Status, Summary};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::{Event, Link, SpanKind};
@@ -92,6 +92,8 @@ impl<'a> RunContext<'a> {
         attributes.set("cobalt.rescored.run", self.report.rescored.as_ref().map(|rescored| &*rescored.run));
         attributes.set("cobalt.agent_cost", summary.estimated_cost);
         attributes.set("cobalt.judge_cost", summary.judge_cost);
+        let users = summary.simulated_users.as_deref();
+        attributes.set("cobalt.user_cost", users.and_then(JudgeUsage::known_cost));
         attributes.set("cobalt.dataset", self.report.dataset.as_ref().map(|dataset| &*dataset.source));
         for (name, stats) in &summary.scores {
             attributes.set(&format!("cobalt.mean_score.{name}"), stats.avg);

@@ -111,6 +111,8 @@ pub struct RunMetrics {
     pub cost: Option<f64>,
     /// The judge cost in USD.
     pub judge_cost: Option<f64>,
+    /// The cost of simulated users in USD; absent without them, or if unknown.
+    pub user_cost: Option<f64>,
     /// The mean of each metric that the agent recorded, and the value of each metric of the whole run.
     pub custom: BTreeMap<String, f64>,
     /// Items whose agent failed or timed out in at least one trial.
@@ -140,6 +142,7 @@ impl RunView {
                 total_tokens: run.total_tokens,
                 cost: run.cost,
                 judge_cost: run.judge_cost,
+                user_cost: run.user_cost,
                 custom: run.metrics,
                 failed_items: run.failed_items,
                 eval_errors: run.eval_errors,
@@ -236,12 +239,10 @@ impl RunView {
         (!self.scores.is_empty()).then(|| total / self.scores.len() as f64)
     }
 
-    /// The agent cost plus the judge cost, in USD.
+    /// The cost of agent, judges and simulated users, in USD, as far as it is known.
     pub fn total_cost(&self) -> Option<f64> {
-        match (self.metrics.cost, self.metrics.judge_cost) {
-            (None, None) => None,
-            (agent, judges) => Some(agent.unwrap_or(0.0) + judges.unwrap_or(0.0)),
-        }
+        let RunMetrics { cost, judge_cost, user_cost, .. } = &self.metrics;
+        [cost, judge_cost, user_cost].into_iter().flatten().copied().reduce(|sum, cost| sum + cost)
     }
 }
 

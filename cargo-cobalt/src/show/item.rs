@@ -7,7 +7,7 @@ use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, Report, ScoredEvaluation};
 use cobalt_core::reporters::{
     Style, escape_control, expected_field, format_attempts, format_duration, format_metric, format_score,
-    format_trial_traffic,
+    format_trial_traffic, render_transcript,
 };
 use cobalt_core::wording::{count, group_thousands};
 use serde_json::Value;
@@ -53,6 +53,11 @@ pub fn text(report: &Report, named: &NamedItem<'_>, prices: &PriceTable, paint: 
 }
 
 fn execution(text: &mut String, report: &Report, run: &Execution, prices: &PriceTable, paint: Style) {
+    if let Some(transcript) = &run.transcript {
+        let transcript = render_transcript(transcript, usize::MAX, paint);
+        let transcript = transcript.replace('\n', "\n  ").replace("\n  \n", "\n\n");
+        let _ = write!(text, "\n{}\n  {transcript}\n", paint.faint("conversation"));
+    }
     if let Some(error) = &run.error {
         paragraph(text, "error", error, paint);
     }

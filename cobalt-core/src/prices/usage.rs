@@ -54,6 +54,12 @@ impl JudgeUsage {
         self.replayed_cost += replayed_cost;
     }
 
+    /// The cost in USD; `None` if no model has a known price.
+    #[must_use]
+    pub fn known_cost(&self) -> Option<f64> {
+        (self.cost > 0.0 || self.unpriced.is_empty()).then_some(self.cost)
+    }
+
     /// Whether no model was called.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use super::conversation::{format_conversation, format_turn_problems};
 use super::custom_metrics::format_metrics;
 use super::format::{Style, format_score_at};
 use super::format_difference::FormattedDifference;
@@ -89,6 +90,11 @@ fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
         let _ = write!(text, "\n  {what}: {}", indent_continuation(&truncate_value(error)));
+    }
+    if let Some(transcript) = &run.transcript {
+        let parts = [Some(format_conversation(transcript)), format_turn_problems(transcript)];
+        let conversation = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let _ = write!(text, "\n  conversation: {}", indent_continuation(&truncate_value(&conversation)));
     }
     if let Some(attempts) = format_attempts(run) {
         let _ = write!(text, "\n  attempts: {}", indent_continuation(&truncate_value(&attempts)));
@@ -289,6 +295,28 @@ mod tests {
         let explained = explain(&report.items[0], "desk", &report.config);
         let expected = "item k of `desk`\n  error: no answer\n  metrics: recall 0.844, retrieved 7 documents";
         assert_eq!(explained, expected);
+    }
+
+    #[test]
+    fn a_conversation_says_how_it_ended_and_in_which_turn_something_went_wrong() {
+        let report: Report = serde_json::from_value(json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": [] }, "summary": { "totalItems": 1 },
+            "items": [{
+                "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "status": "error", "error": "no seats",
+                "transcript": {
+                    "turns": [
+                        { "message": "Hello", "reply": "Hi", "checks": [{ "expected": "contains \"York\"", "passed": false }] },
+                        { "message": "Book it", "error": "no seats" },
+                    ],
+                    "end": "error",
+                },
+            }],
+        }))
+        .unwrap();
+        let expected = "item k of `desk`\n  error: no seats\n  \
+                        conversation: 2 turns, error; turn 1 missed contains \"York\"; turn 2 failed";
+        assert_eq!(explain(&report.items[0], "desk", &report.config), expected);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
+use super::conversation::format_user_usage;
 use super::traffic::replay_suffix;
 use crate::prices::format_cost_precise;
 use crate::report::Summary;
@@ -71,19 +72,7 @@ pub fn format_judge_usage(summary: &Summary) -> Option<String> {
 /// The calls, tokens and cost of simulated users in one line; `None` if there were none.
 #[must_use]
 pub fn format_simulated_users(summary: &Summary) -> Option<String> {
-    let usage = summary.simulated_users.as_deref()?;
-    let mut parts =
-        vec![format!("{} call{}", group_thousands(usage.calls), if usage.calls == 1 { "" } else { "s" })];
-    parts.extend((usage.cached > 0).then(|| format!("{} cached", group_thousands(usage.cached))));
-    parts.extend((usage.replayed > 0).then(|| format!("{} replayed", group_thousands(usage.replayed))));
-    let tokens = usage.tokens.total();
-    parts.extend((tokens > 0).then(|| format!("{} tokens", group_thousands(tokens))));
-    let is_known = usage.cost > 0.0 || usage.unpriced.is_empty();
-    let cost = if is_known { format_cost_precise(usage.cost) } else { "unknown".to_owned() };
-    parts.push(format!("cost {cost}"));
-    let models: Vec<_> = usage.models.iter().map(|model| escape_control(model)).collect();
-    let models = if models.is_empty() { String::new() } else { format!(" ({})", models.join(", ")) };
-    Some(parts.join(", ") + &models)
+    Some(format_user_usage(summary.simulated_users.as_deref()?))
 }
 
 /// The mark of the judge cost if answers were replayed, which did not cost it again: `as recorded`, or `of which $0.04 as recorded`.

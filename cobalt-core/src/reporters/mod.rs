@@ -1,5 +1,6 @@
 //! The events of a run, and the text that reports them.
 
+mod conversation;
 mod custom_metrics;
 mod events;
 mod explain;
@@ -15,6 +16,9 @@ mod traffic;
 pub use crate::duration::format_duration;
 pub use crate::prices::format_cost_precise;
 pub use crate::wording::escape_control;
+pub use conversation::{
+    format_conversation, format_turn_problems, format_turn_usage, format_user_usage, render_transcript,
+};
 pub use custom_metrics::{
     format_metric, format_metric_interval, format_metric_number, format_metric_stats, format_run_metric,
 };
@@ -25,7 +29,8 @@ pub use events::{
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{
-    Style, format_agent_usage, format_judge_usage, format_score, format_score_at, unpriced_note,
+    Style, format_agent_usage, format_judge_usage, format_score, format_score_at, format_simulated_users,
+    unpriced_note,
 };
 pub use format_difference::{FormattedDifference, explain_difference};
 pub use groups::{GroupCell, GroupRow, GroupTable, group_tables, render_groups};

@@ -86,6 +86,31 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
       diverged: short,
       asked: [short],
     },
+    transcript: {
+      turns: [
+        {
+          message: text,
+          reply: text,
+          startMs: 0,
+          latencyMs: place,
+          toolCalls: [short],
+          checks: [{ expected: short, passed: false }],
+        },
+        { message: short, startMs: place, latencyMs: 1, error: short },
+      ],
+      end: 'error',
+      simulated: true,
+      mistakes: [{ turn: 1, kind: 'told-answer', reason: short }],
+      unchecked: short,
+      user: {
+        models: [short.slice(0, 300)],
+        calls: 1,
+        cached: 0,
+        tokens: { input: 1, output: 1 },
+        cost: 0,
+        unpriced: [],
+      },
+    },
   };
   const error: Execution = {
     output: { output: '' },

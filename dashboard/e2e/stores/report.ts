@@ -89,8 +89,9 @@ function itemOf(plan: Plan, planned: PlannedItem, index: number): Item {
   if (executions.length > 1) {
     item.runs = executions;
     item.aggregated = { avgLatencyMs: item.latencyMs, evaluations: aggregationsOf(plan, item) };
-  } else if (first.traffic) {
-    item.traffic = first.traffic;
+  } else {
+    if (first.traffic) item.traffic = first.traffic;
+    if (first.transcript) item.transcript = first.transcript;
   }
   const isLow = plan.evaluators.some(({ name, passMark }) =>
     scoresOf(item, name).some((score) => score < (passMark ?? PASS_MARK)),

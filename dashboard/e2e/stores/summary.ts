@@ -52,6 +52,7 @@ export function summaryOf(
     passedItems: items.filter((item) => item.passed).length,
     lowItems: items.filter((item) => !item.passed && !isInError(item)).length,
     ...judgesOf(executions),
+    ...usersOf(executions),
     ...(latencies.length > 0 && { latency: spread(latencies) }),
   };
 }
@@ -67,6 +68,23 @@ function judgesOf(executions: Execution[]) {
     judgeCalls: sum(judges.map((one) => one.calls)),
     judgeCached: sum(judges.map((one) => one.cached)),
     judgeModels: [...new Set(judges.flatMap((one) => one.models))].sort(),
+  };
+}
+
+function usersOf(executions: Execution[]) {
+  const users = executions.flatMap((run) => run.transcript?.user ?? []);
+  if (users.length === 0) return {};
+  return {
+    simulatedUsers: {
+      models: [...new Set(users.flatMap((one) => one.models))],
+      calls: sum(users.map((one) => one.calls)),
+      cached: sum(users.map((one) => one.cached)),
+      tokens: {
+        input: sum(users.map((one) => one.tokens.input)),
+        output: sum(users.map((one) => one.tokens.output)),
+      },
+      cost: sum(users.map((one) => one.cost)),
+    },
   };
 }
 

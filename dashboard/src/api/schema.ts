@@ -340,6 +340,11 @@ export interface components {
              * @description The judge cost in USD.
              */
             judgeCost?: number | null;
+            /**
+             * Format: double
+             * @description The cost of simulated users in USD; absent without them, or if unknown.
+             */
+            userCost?: number | null;
             /** @description The mean of each metric that the agent recorded, and the value of each metric of the whole run. */
             metrics?: {
                 [key: string]: number;
@@ -755,7 +760,9 @@ export interface components {
             judgeReplayed?: number | null;
             /** @description The judge models that answered, sorted. */
             judgeModels?: string[];
-            /** @description The agent and judge models that used tokens but have no price, sorted. */
+            /** @description The usage and cost of the models that played users in conversations; absent if there were none. */
+            simulatedUsers?: components["schemas"]["JudgeUsage"] | null;
+            /** @description The models of agents, judges and simulated users that used tokens but have no price, sorted. */
             unpricedModels?: string[];
             /** @description The agent's latency. */
             latency?: components["schemas"]["LatencyStats"] | null;
@@ -875,6 +882,73 @@ export interface components {
              * @description The upper end, never below the lower end.
              */
             high: number;
+        };
+        /** @description The judge calls of an evaluation, and their cost. */
+        JudgeUsage: {
+            /**
+             * @description The models that answered, each once, in order of their first response.
+             * @default []
+             */
+            models: string[];
+            /**
+             * Format: uint64
+             * @description Requests answered over the network, including those with an unusable response. A request for several evaluations counts for
+             *     one of them; its tokens are shared.
+             * @default 0
+             */
+            calls: number;
+            /**
+             * Format: uint64
+             * @description Responses reused from the cache or from a request of another evaluation.
+             * @default 0
+             */
+            cached: number;
+            /**
+             * Format: uint64
+             * @description Responses from a recording.
+             */
+            replayed?: number;
+            /**
+             * @description Tokens of the sent requests, and of those that were recorded.
+             * @default {
+             *       "input": 0,
+             *       "output": 0
+             *     }
+             */
+            tokens: components["schemas"]["Tokens"];
+            /**
+             * Format: double
+             * @description The judge cost in USD, as far as prices are known, including that of replayed responses.
+             * @default 0
+             */
+            cost: number;
+            /**
+             * Format: double
+             * @description The part of the cost that replayed responses had when they were recorded; it was not paid again.
+             */
+            replayedCost?: number;
+            /** @description Models that used tokens but have no known price. */
+            unpriced?: string[];
+        };
+        /** @description Input and output tokens of model calls. */
+        Tokens: {
+            /**
+             * Format: uint64
+             * @description Input (prompt) tokens.
+             * @default 0
+             */
+            input: number;
+            /**
+             * Format: uint64
+             * @description Output (completion) tokens.
+             * @default 0
+             */
+            output: number;
+            /**
+             * Format: uint64
+             * @description The input tokens that were read from the provider's cache.
+             */
+            cachedInput?: number;
         };
         /** @description The agent's latency per item, in milliseconds. */
         LatencyStats: {
@@ -1534,6 +1608,7 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            transcript?: components["schemas"]["Transcript"] | null;
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
         };
@@ -1573,73 +1648,6 @@ export interface components {
             error?: string | null;
             /** @description Whether the evaluator does not apply to the item; there is neither a score nor an error then. */
             notApplicable?: boolean;
-        };
-        /** @description The judge calls of an evaluation, and their cost. */
-        JudgeUsage: {
-            /**
-             * @description The models that answered, each once, in order of their first response.
-             * @default []
-             */
-            models: string[];
-            /**
-             * Format: uint64
-             * @description Requests answered over the network, including those with an unusable response. A request for several evaluations counts for
-             *     one of them; its tokens are shared.
-             * @default 0
-             */
-            calls: number;
-            /**
-             * Format: uint64
-             * @description Responses reused from the cache or from a request of another evaluation.
-             * @default 0
-             */
-            cached: number;
-            /**
-             * Format: uint64
-             * @description Responses from a recording.
-             */
-            replayed?: number;
-            /**
-             * @description Tokens of the sent requests, and of those that were recorded.
-             * @default {
-             *       "input": 0,
-             *       "output": 0
-             *     }
-             */
-            tokens: components["schemas"]["Tokens"];
-            /**
-             * Format: double
-             * @description The judge cost in USD, as far as prices are known, including that of replayed responses.
-             * @default 0
-             */
-            cost: number;
-            /**
-             * Format: double
-             * @description The part of the cost that replayed responses had when they were recorded; it was not paid again.
-             */
-            replayedCost?: number;
-            /** @description Models that used tokens but have no known price. */
-            unpriced?: string[];
-        };
-        /** @description Input and output tokens of model calls. */
-        Tokens: {
-            /**
-             * Format: uint64
-             * @description Input (prompt) tokens.
-             * @default 0
-             */
-            input: number;
-            /**
-             * Format: uint64
-             * @description Output (completion) tokens.
-             * @default 0
-             */
-            output: number;
-            /**
-             * Format: uint64
-             * @description The input tokens that were read from the provider's cache.
-             */
-            cachedInput?: number;
         };
         /** @description The status of an execution. Ordered from best to worst. */
         Status: "ok" | "timeout" | "error";
@@ -1865,6 +1873,99 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The conversation of one execution. */
+        Transcript: {
+            /**
+             * @description The turns, in order. The last one has no reply if the agent failed in it.
+             * @default []
+             */
+            turns: components["schemas"]["Turn"][];
+            /**
+             * @description How it ended.
+             * @default script-end
+             */
+            end: components["schemas"]["ConversationEnd"];
+            /** @description Whether a model played the user. */
+            simulated?: boolean;
+            /** @description What the simulated user did wrong. */
+            mistakes?: components["schemas"]["UserMistake"][];
+            /** @description Why the simulated user was not checked for mistakes by a model. */
+            unchecked?: string | null;
+            /** @description The usage and cost of the simulated user; absent if no model was called. */
+            user?: components["schemas"]["JudgeUsage"] | null;
+        };
+        /** @description A message of the user, and the agent's reply. */
+        Turn: {
+            /**
+             * @description What the user said.
+             * @default
+             */
+            message: string;
+            /** @description What the agent replied; absent if it failed. */
+            reply?: string | null;
+            /**
+             * Format: double
+             * @description Milliseconds from the start of the execution.
+             * @default 0
+             */
+            startMs: number;
+            /**
+             * Format: double
+             * @description The agent's latency in milliseconds.
+             * @default 0
+             */
+            latencyMs: number;
+            /**
+             * Format: uint64
+             * @description The agent's tokens, if known.
+             */
+            tokens?: number | null;
+            /**
+             * Format: double
+             * @description The agent cost in USD, if known.
+             */
+            cost?: number | null;
+            /**
+             * Format: uint64
+             * @description The number of model calls, as far as they are known.
+             */
+            modelCalls?: number;
+            /** @description The tools that were called, in order, as far as they are known. */
+            toolCalls?: string[];
+            /** @description What the script expects of the reply. */
+            checks?: components["schemas"]["TurnCheck"][];
+            /** @description Why there is no reply. */
+            error?: string | null;
+        };
+        /** @description Something that the script expects of a reply. */
+        TurnCheck: {
+            /**
+             * @description What is expected, such as `contains "Friday"`.
+             * @default
+             */
+            expected: string;
+            /**
+             * @description Whether the reply meets it.
+             * @default false
+             */
+            passed: boolean;
+        };
+        /** @description How a conversation ended. */
+        ConversationEnd: "script-end" | "goal-met" | "gave-up" | "handed-over" | "agent-ended" | "turn-limit" | "error" | "timeout";
+        /** @description Something that a simulated user did wrong. It must not be blamed on the agent. */
+        UserMistake: {
+            /**
+             * Format: uint
+             * @description The number of the turn, from 1.
+             */
+            turn: number;
+            /** @description The kind. */
+            kind: components["schemas"]["UserMistakeKind"];
+            /** @description What the user said or did. */
+            reason: string;
+        };
+        /** @description The kinds of mistakes of a simulated user. */
+        UserMistakeKind: "out-of-character" | "ended-too-early" | "told-answer";
         /** @description The file format of an execution. */
         Execution: {
             output: components["schemas"]["Output"];
@@ -1883,6 +1984,7 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            transcript?: components["schemas"]["Transcript"] | null;
         };
         Aggregated: {
             /** Format: double */
@@ -2253,6 +2355,8 @@ export interface components {
             };
             /** @description The model traffic of all trials; absent if none passed through the gateway. */
             traffic?: components["schemas"]["ItemTraffic"] | null;
+            /** @description The conversation of the first trial. */
+            transcript?: components["schemas"]["Transcript"] | null;
         };
         /** @description Several runs side by side: the variants of an experiment, or any runs over the same items. */
         Ranking: {
@@ -2545,6 +2649,11 @@ export interface components {
              * @description The judge cost in USD.
              */
             judgeCost?: number | null;
+            /**
+             * Format: double
+             * @description The cost of simulated users in USD; absent without them, or if unknown.
+             */
+            userCost?: number | null;
             /** @description The mean of each metric that the agent recorded, and the value of each metric of the whole run. */
             metrics?: {
                 [key: string]: number;

@@ -27,6 +27,12 @@ export type Item = Schemas['Item'];
 export type TrialStats = Schemas['TrialStats'];
 export type Execution = Schemas['Execution'];
 export type Traffic = Schemas['Traffic'];
+export type Transcript = Schemas['Transcript'];
+export type Turn = Schemas['Turn'];
+export type ConversationEnd = Schemas['ConversationEnd'];
+export type UserMistake = Schemas['UserMistake'];
+/** The usage of judges or simulated users. */
+export type ModelUsage = Schemas['JudgeUsage'];
 export type Span = Schemas['Span'];
 export type SpanKind = Schemas['SpanKind'];
 export type Evaluation = Schemas['ScoredEvaluation'];

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::trace::{self, TraceData};
+use super::transcript::TranscriptData;
 use crate::results::FinishedExperiment;
 
 /// The number of bins for scores from 0 to 1.
@@ -302,6 +303,8 @@ struct TrialData<'a> {
     /// Where it diverged from the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     diverged: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transcript: Option<TranscriptData<'a>>,
 }
 
 fn is_ok(status: &Status) -> bool {
@@ -348,6 +351,7 @@ impl<'a> TrialData<'a> {
             trace: trace::trace(run, spans),
             traffic: run.traffic.as_deref().and_then(format_trial_traffic),
             diverged: diverged(run),
+            transcript: run.transcript.as_deref().map(TranscriptData::of),
         }
     }
 }

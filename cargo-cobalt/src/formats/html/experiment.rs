@@ -5,7 +5,7 @@ use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutco
 use cobalt_core::reporters::{
     GroupTable, Style, escape_control, explain_difference, format_agent_usage, format_diverged,
     format_duration, format_judge_usage, format_not_applicable, format_pass_count, format_retried,
-    format_traffic, group_tables, replay_mark, traffic_notes,
+    format_simulated_users, format_traffic, group_tables, replay_mark, traffic_notes,
 };
 use cobalt_core::wording::{count, percent};
 use maud::{Markup, html};
@@ -318,6 +318,7 @@ fn times_and_usage(report: &Report) -> Markup {
         dl.facts {
             @if let Some(tokens) = format_agent_usage(summary) { div { dt { "Tokens" } dd { (escape_control(&tokens)) } } }
             @if let Some(judges) = format_judge_usage(summary) { div { dt { "Judges" } dd { (escape_control(&judges)) } } }
+            @if let Some(users) = format_simulated_users(summary) { div { dt { "Simulated users" } dd { (users) } } }
             @for line in format_traffic(summary).into_iter().chain(format_diverged(summary)).chain(traffic_notes(summary)) {
                 div { dt { "Traffic" } dd { (line) } }
             }

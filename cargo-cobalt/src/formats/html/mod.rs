@@ -9,5 +9,6 @@ mod ranking;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod transcript;
 
 pub use page::html;

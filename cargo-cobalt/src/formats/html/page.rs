@@ -15,11 +15,13 @@ use super::{experiment, ranking};
 use crate::results::{FinishedExperiment, Results};
 
 /// The page's style sheet.
-pub const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
+pub const STYLE: &str =
+    concat!(include_str!("page.css"), include_str!("items.css"), include_str!("transcript.css"));
 /// The page's script.
 pub const SCRIPT: &str = concat!(
     include_str!("values.js"),
     include_str!("trace.js"),
+    include_str!("transcript.js"),
     include_str!("detail.js"),
     include_str!("table.js")
 );

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::html;
 use super::page::{SCRIPT, STYLE, content_security_policy};
-use crate::formats::fixtures::{ranking, replayed, retried};
+use crate::formats::fixtures::{conversation, ranking, replayed, retried};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// Strings that try to escape their element or change the text direction around them.
@@ -327,6 +327,31 @@ fn a_browser_shows_which_items_were_retried_and_why() {
     assert!(dom.contains("data-filter=\"retried\""), "{dom}");
     let opened = between(&dom, "<tr class=\"detail\">", "</tr>");
     assert!(opened.contains("3, retried after: =busy &lt;b&gt; (2 times)"), "{opened}");
+}
+
+#[test]
+fn a_browser_shows_a_conversation_and_tells_the_mistakes_of_the_user_from_those_of_the_agent() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let page = html(&results([serde_json::from_value(conversation()).unwrap()]));
+    assert!(
+        markup(&page).contains("<dt>Simulated users</dt><dd>3 calls, 1,000 tokens, cost $0.25 (gpt-4o)</dd>")
+    );
+    let dom = drawn(browser, folder.path(), &page, "#items-of-0/item-0");
+    let opened = between(&dom, "<section class=\"conversation\"", "</section>");
+    for told in [
+        "Conversation: 2 turns with a simulated user, error",
+        "Simulated user: 3 calls, 1,000 tokens, cost $0.25 (gpt-4o)",
+        "Mistake of the simulated user, not of the agent: turn 2, told the answer",
+        "not checked for mistakes by a model: no key",
+        "Turn 1 <small>420 ms, 1,234 tokens, agent cost $0.0012, 2 model calls</small>",
+        "Hello &lt;b&gt;",
+        "missed</span> <code dir=\"auto\">contains \"Friday\"</code>",
+        "met</span> <code dir=\"auto\">calls seats</code>",
+        "aria-label=\"Error, turn 2\"",
+    ] {
+        assert!(opened.contains(told), "{told}: {opened}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The content of a JUnit file: a test suite per experiment with its items and thresholds, and one for other errors.
 
+use cobalt_core::prices::JudgeUsage;
 use cobalt_core::report::comparison::ThresholdStatus;
 use cobalt_core::report::{
     GitState, ItemResult, Report, RunVerdict, SourceLocation, Status, ThresholdOutcome, Violation,
@@ -223,6 +224,8 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
     add("tokens", summary.total_tokens.map(|tokens| tokens.to_string()));
     add("cost.usd", summary.estimated_cost.map(|cost| cost.to_string()));
     add("judge_cost.usd", summary.judge_cost.map(|cost| cost.to_string()));
+    let users = summary.simulated_users.as_deref();
+    add("user_cost.usd", users.and_then(JudgeUsage::known_cost).map(|cost| cost.to_string()));
     if let Some(traffic) = &summary.traffic {
         add("items.replayed", Some(traffic.replayed_items.to_string()));
         add("items.live", Some(traffic.live_items.to_string()));

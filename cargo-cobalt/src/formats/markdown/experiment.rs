@@ -7,7 +7,7 @@ use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutc
 use cobalt_core::reporters::{
     GroupCell, SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations,
     format_judge_usage, format_not_applicable, format_pass_count, format_retried, format_score,
-    format_traffic, group_tables, score_cells, traffic_notes, verdict_reasons,
+    format_simulated_users, format_traffic, group_tables, score_cells, traffic_notes, verdict_reasons,
 };
 use cobalt_core::wording::{count, truncate};
 
@@ -171,8 +171,11 @@ pub fn items_at_pass_marks(report: &Report) -> String {
 pub fn usage(report: &Report) -> String {
     let retried = format_retried(&report.summary, Style::Plain);
     let mut text = retried.map_or_else(String::new, |retried| format!("- retried: {retried}\n"));
-    let known =
-        [("tokens", format_agent_usage(&report.summary)), ("judges", format_judge_usage(&report.summary))];
+    let known = [
+        ("tokens", format_agent_usage(&report.summary)),
+        ("judges", format_judge_usage(&report.summary)),
+        ("simulated users", format_simulated_users(&report.summary)),
+    ];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
     text.extend(known.map(|(name, amount)| format!("- {name}: {}\n", numbers_or_code(&amount))));
     text += &metrics(&report.summary);
@@ -343,7 +346,7 @@ fn icon(gravity: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::fixtures::{finished, replayed, retried};
+    use crate::formats::fixtures::{conversation, finished, replayed, retried};
     use crate::formats::pr_comment;
     use crate::results::Results;
 
@@ -372,6 +375,19 @@ mod tests {
         assert!(text.contains(line), "{text}");
         let comment = pr_comment(&Results::of(vec![finished]));
         assert!(comment.contains(line) && !comment.contains("busy"), "{comment}");
+    }
+
+    #[test]
+    fn a_failed_conversation_names_the_turn_and_the_cost_of_simulated_users_also_in_a_comment() {
+        let finished = finished(conversation());
+        let text = experiment(&finished, 10);
+        let comment = pr_comment(&Results::of(vec![finished]));
+        for text in [text, comment] {
+            let reason = "error: `no seats`; `turn 1 missed contains \"Friday\"; turn 2 failed`\n";
+            assert!(text.contains(reason), "{text}");
+            let users = "- simulated users: `3 calls, 1,000 tokens, cost $0.25 (gpt-4o)`\n";
+            assert!(text.contains(users) && !text.contains("named the city"), "{text}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::overview::LONGEST_NAME;
 use super::traces;
+use super::transcripts;
 use super::truncate::{self, divide, size, size_up_to};
 use crate::error::Error;
 
@@ -24,18 +25,23 @@ const LEFT_OUT: &str = "leftOut";
 type Fields = Map<String, Value>;
 
 /// An item of a list, with its unique key, in at most `room` bytes, which must be 1,000 or more. The requested evaluator is kept;
-/// traces are outlined.
+/// traces are outlined, and transcripts are texts.
 pub fn listed_item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     let mut whole = whole_item(item, key);
     traces::outline(&mut whole, item, traces::IN_LIST);
+    transcripts::shorten(&mut whole, item, transcripts::IN_LIST);
     fit(whole, item, key, evaluator, room)
 }
 
-/// The item, with its unique key, in at most `room` bytes, which must be 1,000 or more. Traces are outlined if they do not fit.
+/// The item, with its unique key, in at most `room` bytes, which must be 1,000 or more. Traces are outlined if they do not fit, and
+/// then transcripts become texts.
 pub fn item(item: &ItemResult, key: &str, room: usize) -> Fields {
     let mut whole = whole_item(item, key);
     if size_up_to(&whole, room) > room {
         traces::outline(&mut whole, item, room / 4);
+    }
+    if size_up_to(&whole, room) > room {
+        transcripts::shorten(&mut whole, item, room / 2);
     }
     fit(whole, item, key, None, room)
 }

@@ -6,6 +6,7 @@
 //! | [`overview`] | a run without its items, cut to a byte budget |
 //! | [`mod@item`] | the query for items, and an item, cut to a byte budget |
 //! | [`traces`] | traces of items, in full or as outlines |
+//! | [`transcripts`] | transcripts of items, in full or as texts |
 //! | [`ranking`] | a ranking of runs, cut to a byte budget |
 //! | [`truncate`] | truncation and size of texts and JSON |
 //! | [`mod@text`] | the run as Markdown |
@@ -18,6 +19,7 @@ mod run;
 mod tests;
 mod text;
 mod traces;
+mod transcripts;
 pub mod truncate;
 
 pub use item::{ItemQuery, ItemStatus, change};

@@ -216,6 +216,34 @@ fn traces_are_outlined_in_a_list_and_whole_for_a_single_item_if_they_fit() {
 }
 
 #[test]
+fn transcripts_are_texts_in_a_list_and_whole_for_a_single_item_if_they_fit() {
+    let transcript = |turns: usize, text: &str| {
+        let turn =
+            |number: usize| json!({ "message": format!("{number} {text}"), "reply": text, "latencyMs": 5 });
+        json!({ "turns": (1..=turns).map(turn).collect::<Vec<_>>(), "end": "goal-met", "simulated": true })
+    };
+    let trial = |transcript: Value| json!({ "output": { "output": "a" }, "status": "ok", "latencyMs": 1.0, "evaluations": {}, "transcript": transcript });
+    let long = "x".repeat(3_000);
+    let report = report(vec![
+        json!({ "key": "short", "output": { "output": "a" }, "transcript": transcript(1, "York") }),
+        json!({ "key": "long", "runs": [trial(transcript(1, "York")), trial(transcript(4, &long))] }),
+    ]);
+    let list = shown(&report, &ItemQuery::default()).run["items"].clone();
+    let short = "1 turn with a simulated user, goal met\n\nturn 1 (5 ms)\n  user: 1 York\n  agent: York";
+    assert_eq!([&list[0]["transcriptText"], &list[1]["runs"][0]["transcriptText"]], [short, short]);
+    assert!(!pretty(&list).contains("\"transcript\""), "{}", pretty(&list));
+    let text = list[1]["runs"][1]["transcriptText"].as_str().unwrap();
+    assert!(text.contains("\nturn 4 ") && text.len() < transcripts::IN_LIST, "{text}");
+    assert_eq!(
+        item(&report, "short", MAX_STRUCTURED).unwrap().item["transcript"]["turns"][0]["reply"],
+        "York"
+    );
+    let single = item(&report, "long", 10_000).unwrap();
+    assert!(single.item["runs"][1].get("transcript").is_none() && size(&single) <= 10_000);
+    assert!(single.item["runs"][1]["transcriptText"].as_str().unwrap().len() > 2_000, "{}", pretty(&single));
+}
+
+#[test]
 fn metrics_and_tables_of_a_run_that_do_not_fit_are_counted() {
     let mut report = mixed();
     let stats = serde_json::from_value::<cobalt_core::report::MetricStats>(json!({ "avg": 7.0 })).unwrap();

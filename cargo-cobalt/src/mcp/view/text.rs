@@ -8,7 +8,7 @@ use cobalt_core::report::{
 };
 use cobalt_core::reporters::{
     FormattedDifference, SCORE_COLUMNS, expected_field, format_diverged, format_durations, format_score_at,
-    format_traffic, score_cells, traffic_notes,
+    format_traffic, format_turn_problems, score_cells, traffic_notes,
 };
 use cobalt_core::wording::count;
 use serde_json::{Map, Value};
@@ -265,7 +265,8 @@ pub fn item_line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     }
 }
 
-/// The item's input, its expected answer, the output of this trial, and where it diverged from its recording.
+/// The item's input, its expected answer, the output of this trial, what went wrong in which turn of its conversation, and where it
+/// diverged from its recording.
 fn item_details(item: &ItemResult, run: Option<&Execution>) -> String {
     let input = item.input.get("input").map(|input| ("input", input));
     let expected = expected_field(&item.input);
@@ -280,11 +281,21 @@ fn item_details(item: &ItemResult, run: Option<&Execution>) -> String {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("\n  - {what}: {}", code(&truncate::text(&value, VALUE)))
     };
+    let turns = run.and_then(|run| format_turn_problems(run.transcript.as_deref()?));
+    let turns = turns.map(|turns| format!("\n  - conversation: {}", code(&truncate::text(&turns, VALUE))));
     let diverged = run.and_then(|run| run.traffic.as_ref()?.diverged.as_ref());
     let diverged = diverged.map(|difference| {
         format!("\n  - diverged from the recording: {}", code(&truncate::text(difference, VALUE)))
     });
-    input.into_iter().chain(others).chain(expected).chain(output).map(line).chain(diverged).collect()
+    input
+        .into_iter()
+        .chain(others)
+        .chain(expected)
+        .chain(output)
+        .map(line)
+        .chain(turns)
+        .chain(diverged)
+        .collect()
 }
 
 /// The trial in which an evaluator returned a score.

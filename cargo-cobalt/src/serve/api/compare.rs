@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::response::Response;
 use cobalt_core::item::Output;
 use cobalt_core::report::comparison::{Comparison, ScoreChange};
-use cobalt_core::report::{Evaluations, ItemResult, Report, Status, Summary};
+use cobalt_core::report::{Evaluations, ItemResult, Report, Status, Summary, Transcript};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -180,6 +180,9 @@ pub struct ComparedOutput {
     /// The model traffic of all trials; absent if none passed through the gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<ItemTraffic>,
+    /// The conversation of the first trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<Box<Transcript>>,
 }
 
 /// Larger lists of items are streamed.
@@ -409,5 +412,6 @@ fn compared_output(run: &LoadedRun, light: &LoadedItem, whole: &ItemResult) -> C
         failed_runs: light.failed.len(),
         scores: evaluators.filter_map(|(at, name)| Some((name.clone(), light.scores.mean(at)?))).collect(),
         traffic: light.traffic.as_deref().map(ItemTraffic::from),
+        transcript: first.transcript.clone(),
     }
 }

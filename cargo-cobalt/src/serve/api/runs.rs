@@ -63,7 +63,7 @@ pub enum RunSort {
     Duration,
     Latency,
     Tokens,
-    /// The total cost: agent and judges.
+    /// The total cost: agent, judges and simulated users.
     Cost,
 }
 
@@ -160,6 +160,9 @@ pub struct RunFacts {
     /// The judge cost in USD.
     #[serde(skip_serializing_if = "Option::is_none")]
     judge_cost: Option<f64>,
+    /// The cost of simulated users in USD; absent without them, or if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_cost: Option<f64>,
     /// The mean of each metric that the agent recorded, and the value of each metric of the whole run.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     metrics: BTreeMap<String, f64>,
@@ -184,8 +187,16 @@ pub struct RunFacts {
 
 impl From<&RunView> for RunFacts {
     fn from(run: &RunView) -> Self {
-        let RunMetrics { avg_latency_ms, total_tokens, cost, judge_cost, git_dirty, replayed_items, .. } =
-            run.metrics;
+        let RunMetrics {
+            avg_latency_ms,
+            total_tokens,
+            cost,
+            judge_cost,
+            user_cost,
+            git_dirty,
+            replayed_items,
+            ..
+        } = run.metrics;
         Self {
             id: run.id.clone(),
             timestamp: run.timestamp.clone(),
@@ -197,6 +208,7 @@ impl From<&RunView> for RunFacts {
             total_tokens,
             cost,
             judge_cost,
+            user_cost,
             metrics: run.metrics.custom.clone(),
             git_commit: run.metrics.git_commit.clone(),
             git_dirty,

@@ -5,6 +5,7 @@ import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types'
 import { Diff } from '../../components/diff';
 import { FieldList, FieldValue } from '../../components/field-list';
 import { Text, TextBlock } from '../../components/text';
+import { Conversations } from './conversations';
 import { LETTERS, RunLetter, runInSentence, runLabel } from './run-letter';
 import { Scores } from './scores';
 
@@ -18,6 +19,7 @@ export function ItemDetail({ item, runs }: ItemDetailProps) {
     <div className="grid gap-4 rounded-md border border-line bg-surface p-4 xl:grid-cols-[minmax(0,1fr)_28rem]">
       <div className="flex min-w-0 flex-col gap-4">
         <OutputDiffs item={item} runs={runs} />
+        <Conversations item={item} />
         <Scores item={item} runs={runs} />
       </div>
       <section className="min-w-0" aria-label="Item">

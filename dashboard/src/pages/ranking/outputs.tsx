@@ -4,11 +4,12 @@ import { ExternalLink } from 'lucide-react';
 import { Link } from 'react-router';
 import { itemQuery } from '../../api/queries';
 import type { Matrix, MatrixItem, WholeItem } from '../../api/types';
+import { Conversation } from '../../components/conversation';
 import { ErrorMessage } from '../../components/error-message';
 import { FieldList, FieldValue } from '../../components/field-list';
 import { Skeleton } from '../../components/skeleton';
 import { Text, TextBlock } from '../../components/text';
-import { formatDuration, formatScore } from '../../lib/format';
+import { formatDuration, formatScore, pluralize } from '../../lib/format';
 
 interface OutputsProps {
   item: MatrixItem;
@@ -83,6 +84,16 @@ function Output({ whole: { item, row } }: { whole: WholeItem }) {
           </p>
           <TextBlock>{error ?? 'No error message'}</TextBlock>
         </div>
+      )}
+      {first?.transcript != null && (
+        <details>
+          <summary className="cursor-pointer font-medium text-accent text-xs">
+            Conversation ({pluralize(first.transcript.turns.length, 'turn')})
+          </summary>
+          <div className="mt-2">
+            <Conversation transcript={first.transcript} />
+          </div>
+        </details>
       )}
       <dl className="flex flex-col gap-1.5 text-xs">
         {Object.entries(evaluations).map(([name, { score, reason, error: failure, notApplicable }]) => (

@@ -3,6 +3,7 @@ import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import type { Overview } from '../../api/types';
 import { ReplayMark } from '../../components/replay-mark';
+import { formatUserCost } from '../../lib/conversation';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
 import { summaryMark } from '../../lib/traffic';
 
@@ -101,7 +102,10 @@ function errorsNote(overview: Overview): string {
 }
 
 function costNote({ run: { summary } }: Overview): string {
-  if (summary.judgeCost != null) return `judge cost ${formatCost(summary.judgeCost)}`;
+  const parts: string[] = [];
+  if (summary.judgeCost != null) parts.push(`judge cost ${formatCost(summary.judgeCost)}`);
+  if (summary.simulatedUsers != null) parts.push(`simulated users ${formatUserCost(summary.simulatedUsers)}`);
+  if (parts.length > 0) return parts.join(', ');
   if (summary.estimatedCost == null)
     return summary.totalTokens == null ? 'no tokens reported' : 'price unknown';
   return 'no judge calls';

@@ -1,8 +1,9 @@
-// Latency, tokens, agent cost and judge cost.
+// Latency, tokens, agent cost, judge cost and the cost of simulated users.
 import type { ReactNode } from 'react';
 import type { ItemStats, LatencyStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { ReplayMark } from '../../components/replay-mark';
+import { formatUserCost, REPLAYED_USERS, userCalls, userMark } from '../../lib/conversation';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
 import { judgeMark, REPLAYED_JUDGES, summaryMark } from '../../lib/traffic';
 
@@ -44,6 +45,13 @@ export function Usage({ overview }: { overview: Overview }) {
             {summary.judgeCost == null ? 'cost unknown' : formatCost(summary.judgeCost)}{' '}
             <ReplayMark mark={judgeMark(summary)} explanation={REPLAYED_JUDGES} />
             <Note>{judgeNote(overview)}</Note>
+          </TotalRow>
+        )}
+        {summary.simulatedUsers != null && (
+          <TotalRow name="Simulated users total">
+            {formatUserCost(summary.simulatedUsers)}{' '}
+            <ReplayMark mark={userMark(summary.simulatedUsers)} explanation={REPLAYED_USERS} />
+            <Note>{userCalls(summary.simulatedUsers)}</Note>
           </TotalRow>
         )}
       </dl>

@@ -121,15 +121,18 @@ export function Errors({ run }: { run: RunRow }) {
   );
 }
 
-/** The total cost; agent cost and judge cost are in the tooltip. */
+/** The total cost; those of agent, judges and simulated users are in the tooltip. */
 export function Cost({ run }: { run: RunRow }) {
-  const { cost: agent, judgeCost: judge } = run;
-  if (typeof agent !== 'number' && typeof judge !== 'number') return <MissingValue label="unknown" />;
+  const { cost: agent, judgeCost: judge, userCost: users } = run;
+  const known = [agent, judge, users].filter((cost) => typeof cost === 'number');
+  if (known.length === 0) return <MissingValue label="unknown" />;
   const part = (name: string, usd: number | null | undefined) =>
     `${name} ${typeof usd === 'number' ? formatCost(usd) : 'unknown'}`;
   return (
-    <span title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}`}>
-      {formatCost((agent ?? 0) + (judge ?? 0))}
+    <span
+      title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}${typeof users === 'number' ? `, ${part('simulated users', users)}` : ''}`}
+    >
+      {formatCost(known.reduce((sum, cost) => sum + cost, 0))}
     </span>
   );
 }

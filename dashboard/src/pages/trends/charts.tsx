@@ -93,12 +93,13 @@ const METRICS: Metric[] = [
     series: [{ name: 'agent tokens', ...lineStyle(2), value: (point) => point.totalTokens }],
   },
   {
-    title: 'Agent and judge cost',
+    title: 'Costs',
     quantity: 'cost',
     format: formatCost,
     series: [
       { name: 'agent cost', ...lineStyle(3), value: (point) => point.cost },
       { name: 'judge cost', ...lineStyle(4), dash: '6 3', value: (point) => point.judgeCost },
+      { name: 'simulated users', ...lineStyle(5), dash: '2 3', value: (point) => point.userCost },
     ],
   },
   {

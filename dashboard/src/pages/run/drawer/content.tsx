@@ -1,5 +1,6 @@
 // The details of an item, from its input to the agent's metadata.
 import type { Execution, ItemRow, Report, WholeItem } from '../../../api/types';
+import { Conversation } from '../../../components/conversation';
 import { CopyButton } from '../../../components/copy-button';
 import { FieldList } from '../../../components/field-list';
 import { ReplayMark } from '../../../components/replay-mark';
@@ -48,6 +49,11 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
       {executions.length > 1 && (
         <Section title={`${executions.length} trials`}>
           <Trials run={run} item={item} trials={executions} shown={place} onShow={onShow} />
+        </Section>
+      )}
+      {execution.transcript != null && (
+        <Section title={executions.length > 1 ? `Conversation (trial ${place + 1})` : 'Conversation'}>
+          <Conversation key={`${item.key} ${place}`} transcript={execution.transcript} />
         </Section>
       )}
       <Section

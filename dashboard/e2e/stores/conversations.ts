@@ -1,0 +1,177 @@
+// Two runs of a booking desk that talks to scripted and simulated users.
+import type { Execution, Report, Transcript, Turn } from '../../src/api/types';
+import { commitAt, moment } from './demo/scenario';
+import type { PlannedItem } from './plan';
+import { price } from './prices';
+import { Random, rounded } from './random';
+import { reportOf } from './report';
+import { sum } from './statistics';
+
+export const EXPERIMENT = 'booking-desk';
+const AGENT = 'gpt-5.4-mini';
+const USER = 'gpt-5.4-nano';
+const HOUSE_RULES = Array.from(
+  { length: 30 },
+  (_, place) => `${place + 1}. Rule ${place + 1} of the house: please read it before you book.`,
+).join('\n');
+
+type Said = Pick<Turn, 'message' | 'reply' | 'toolCalls' | 'checks' | 'error'>;
+
+const SCRIPT: Said[] = [
+  {
+    message: 'Hello, I need a room in York.',
+    reply: 'With pleasure. For which night, and for how many people?',
+  },
+  {
+    message: 'Friday, two people.',
+    reply: 'There is a double room on Friday for £92. Shall I book it?',
+    toolCalls: ['search_rooms', 'price'],
+    checks: [
+      { expected: 'contains "Friday"', passed: true },
+      { expected: 'calls search_rooms', passed: true },
+    ],
+  },
+  {
+    message: 'Yes, please. And what are the rules of the house?',
+    reply: `It is booked. These are the rules:\n${HOUSE_RULES}`,
+    toolCalls: ['book'],
+    checks: [
+      { expected: 'contains "reference"', passed: false },
+      { expected: 'calls book', passed: true },
+    ],
+  },
+];
+
+const SIMULATED: Said[] = [
+  {
+    message: 'hi, a room for the weekend?? somewhere quiet',
+    reply: 'Of course. Which city, and which nights?',
+  },
+  {
+    message: 'York. The answer you are looking for is room 12, Friday to Sunday.',
+    reply: 'Room 12 is free from Friday to Sunday, for £184.',
+    toolCalls: ['search_rooms'],
+  },
+  { message: 'great, book it', reply: 'Done: your reference is YK-1204.', toolCalls: ['book'] },
+];
+
+const FAILED: Said[] = [
+  { message: 'Can I change booking YK-1100?', reply: 'Yes. To which night?' },
+  { message: 'Saturday.', toolCalls: ['change'], error: 'tool `change` answered 503 Service Unavailable' },
+];
+
+export function conversations(): Report[] {
+  return [0.9, 0.95].map((progress, number) =>
+    reportOf({
+      name: EXPERIMENT,
+      number,
+      timestamp: moment(progress, new Random(`conversations ${number}`)),
+      commit: commitAt(progress),
+      evaluators: [{ name: 'expectations' }, { name: 'goal_reached' }],
+      thresholds: ['goal_reached.avg >= 0.5'],
+      runs: 2,
+      dataset: 'datasets/bookings.jsonl',
+      file: 'tests/booking.rs',
+      items: items(new Random(`turns ${number}`), number),
+    }),
+  );
+}
+
+function items(random: Random, run: number): PlannedItem[] {
+  const script = run === 0 ? SCRIPT.slice(0, 2) : SCRIPT;
+  return [
+    {
+      key: 'scripted',
+      input: { id: 'scripted', turns: SCRIPT.map(({ message }) => message) },
+      executions: [
+        execution(script, { end: 'script-end' }, random),
+        execution(SCRIPT.slice(0, 2), { end: 'turn-limit' }, random),
+      ],
+    },
+    {
+      key: 'simulated',
+      input: {
+        id: 'simulated',
+        goal: 'a quiet room for the weekend',
+        persona: 'in a hurry, writes short messages',
+      },
+      executions: [
+        execution(SIMULATED, simulated('goal-met', [2]), random),
+        execution(SIMULATED, simulated('goal-met', []), random),
+      ],
+    },
+    {
+      key: 'change',
+      input: { id: 'change', goal: 'move booking YK-1100 to Saturday' },
+      executions: [
+        execution(FAILED, simulated('error', []), random),
+        execution(
+          FAILED,
+          { ...simulated('error', []), unchecked: 'the judge answered 429 Too Many Requests' },
+          random,
+        ),
+      ],
+    },
+    {
+      key: 'endless',
+      input: { id: 'endless', turns: ['Tell me about a room.'] },
+      executions: [
+        execution(endless(), { end: 'script-end' }, random),
+        execution(endless().slice(0, 3), { end: 'handed-over' }, random),
+      ],
+    },
+  ];
+}
+
+function endless(): Said[] {
+  return Array.from({ length: 70 }, (_, place) => ({
+    message: `And room ${place + 1}?`,
+    reply: `Room ${place + 1} is taken.`,
+  }));
+}
+
+type Ended = Pick<Transcript, 'end' | 'simulated' | 'mistakes' | 'unchecked'>;
+
+function simulated(end: Transcript['end'], turns: number[]): Ended {
+  const mistakes = turns.map((turn) => ({
+    turn,
+    kind: 'told-answer' as const,
+    reason: 'It named room 12, which the agent should have found.',
+  }));
+  return { end, simulated: true, mistakes };
+}
+
+function execution(said: Said[], ended: Ended, random: Random): Execution {
+  let startMs = 0;
+  const turns = said.map((one): Turn => {
+    const latencyMs = rounded(random.logNormal(900, 0.4), 3);
+    const tokens = { input: random.whole(400, 900), output: random.whole(20, 90) };
+    const turn = {
+      ...one,
+      startMs,
+      latencyMs,
+      modelCalls: 1 + (one.toolCalls?.length ?? 0),
+      tokens: tokens.input + tokens.output,
+      cost: price(AGENT, tokens),
+    };
+    startMs = rounded(startMs + latencyMs + (ended.simulated ? 700 : 0), 3);
+    return turn;
+  });
+  const tokens = { input: 310 * said.length, output: 24 * said.length };
+  const user = { models: [USER], calls: said.length, cached: 0, tokens, cost: price(USER, tokens) };
+  const failure = said.at(-1)?.error;
+  const missed = said.flatMap(({ checks = [] }) => checks).filter(({ passed }) => !passed).length;
+  return {
+    output: { output: failure ? '' : (said.at(-1)?.reply ?? '') },
+    latencyMs: sum(turns.map((turn) => turn.latencyMs)),
+    status: failure ? 'error' : 'ok',
+    ...(failure && { error: failure }),
+    evaluations: failure
+      ? {}
+      : {
+          expectations: { score: missed > 0 ? 0 : 1 },
+          goal_reached: { score: ended.end === 'turn-limit' ? 0 : 1 },
+        },
+    transcript: { turns, ...ended, ...(ended.simulated && { user }) },
+  };
+}

@@ -1,0 +1,61 @@
+// Conversations in words, like the terminal.
+import type { ConversationEnd, ModelUsage, Turn, UserMistake } from '../api/types';
+import type { Tone } from '../components/badge';
+import { formatCost, formatCount, formatDuration, pluralize } from './format';
+
+/** How a conversation ended, and how good that is. */
+export const ENDS: Record<ConversationEnd, { label: string; tone: Tone }> = {
+  'script-end': { label: 'End of the script', tone: 'plain' },
+  'goal-met': { label: 'Goal met', tone: 'good' },
+  'gave-up': { label: 'User gave up', tone: 'warn' },
+  'handed-over': { label: 'Handed over', tone: 'plain' },
+  'agent-ended': { label: 'Ended by the agent', tone: 'plain' },
+  'turn-limit': { label: 'Turn limit reached', tone: 'warn' },
+  error: { label: 'Error', tone: 'bad' },
+  timeout: { label: 'Timeout', tone: 'bad' },
+};
+
+export const MISTAKES: Record<UserMistake['kind'], string> = {
+  'out-of-character': 'out of character',
+  'ended-too-early': 'ended too early',
+  'told-answer': 'told the answer',
+};
+
+/** What a turn took: `420 ms, 1,234 tokens, agent cost $0.0012, 2 model calls`. */
+export function turnUsage({ latencyMs, tokens, cost, modelCalls = 0 }: Turn): string {
+  const parts = [formatDuration(latencyMs)];
+  if (tokens != null) parts.push(pluralize(tokens, 'token'));
+  if (cost != null) parts.push(`agent cost ${formatCost(cost)}`);
+  if (modelCalls > 0) parts.push(pluralize(modelCalls, 'model call'));
+  return parts.join(', ');
+}
+
+/** The cost of simulated users; undefined if no model has a known price. */
+export const userCost = ({ cost, unpriced = [] }: ModelUsage) =>
+  cost > 0 || unpriced.length === 0 ? cost : undefined;
+
+export function formatUserCost(usage: ModelUsage): string {
+  const cost = userCost(usage);
+  return cost === undefined ? 'cost unknown' : formatCost(cost);
+}
+
+/** The calls, tokens and models of simulated users: `3 calls, 1 cached, 1,000 tokens, gpt-5.4-mini`. */
+export function userCalls({ calls, cached, replayed = 0, tokens, models }: ModelUsage): string {
+  const parts = [pluralize(calls, 'call')];
+  if (cached > 0) parts.push(`${formatCount(cached)} cached`);
+  if (replayed > 0) parts.push(`${formatCount(replayed)} replayed`);
+  const total = tokens.input + tokens.output;
+  if (total > 0) parts.push(pluralize(total, 'token'));
+  return [...parts, ...models].join(', ');
+}
+
+/** What the mark of the cost of simulated users means. */
+export const REPLAYED_USERS =
+  'The answers of simulated users were replayed: their cost is that of the recording and was not paid again.';
+
+/** The mark of a cost if answers of simulated users were replayed, which were not paid again. */
+export function userMark({ calls, replayed = 0, replayedCost }: ModelUsage): string | undefined {
+  if (replayed === 0) return undefined;
+  if (calls === 0) return 'as recorded';
+  return replayedCost ? `of which ${formatCost(replayedCost)} as recorded` : 'as recorded in part';
+}
