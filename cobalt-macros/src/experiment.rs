@@ -20,7 +20,7 @@ use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
 use crate::variants::Variants;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "dataset",
     "evaluators",
     "name",
@@ -37,6 +37,7 @@ const KEYS: [&str; 17] = [
     "strict",
     "record",
     "ignore_without",
+    "workspace",
     "crate",
 ];
 
@@ -437,6 +438,12 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     if let Some((key, value)) = settings.get("record") {
         if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
             errors.at(value, "`record` is the folder of recordings: write `record = \"cassettes\"`");
+        }
+        calls.push(builder_call(key, value, value.to_token_stream()));
+    }
+    if let Some((key, value)) = settings.get("workspace") {
+        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
+            errors.at(value, "`workspace` is a folder: write `workspace = \"fixtures/{{id}}\"`");
         }
         calls.push(builder_call(key, value, value.to_token_stream()));
     }

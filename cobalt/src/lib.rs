@@ -25,6 +25,7 @@ mod shards;
 pub mod template;
 mod thread_pool;
 pub mod trace;
+mod workspace;
 
 #[doc(inline)]
 pub use cobalt_core::error_chain::BoxError;
@@ -58,6 +59,7 @@ pub use experiment::{
 pub use harness::main;
 pub use llm::Provider;
 pub use session::VariantReports;
+pub use workspace::Workspace;
 
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}
@@ -94,13 +96,14 @@ pub mod report {
     #![doc = include_str!("../docs/report.md")]
     #[doc(inline)]
     pub use cobalt_core::report::{
-        Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction, Evaluations,
-        EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound,
-        LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics,
-        NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig, RunMetric, RunMetrics,
-        RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation,
-        Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
-        TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
+        Category, ChangedFile, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction,
+        Evaluations, EvaluatorSettings, Execution, Fetch, FileChange, GitState, ItemError, ItemNames,
+        ItemResult, LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings,
+        MetricStats, MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored, RetriedExecution,
+        RunConfig, RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats,
+        ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold, ThresholdError,
+        ThresholdOutcome, Timestamp, Traffic, TrafficSummary, TrialMeasurements, TrialStats, Violation,
+        WorkspaceChanges, evaluate, stats, validate_items,
     };
 
     pub mod comparison {
@@ -124,6 +127,8 @@ pub mod text {}
 pub mod variants {}
 #[doc = include_str!("../docs/webhooks.md")]
 pub mod webhooks {}
+#[doc = include_str!("../docs/workspaces.md")]
+pub mod workspaces {}
 
 /// The library's interface for the command `cargo cobalt`. Not public API; nothing here is stable.
 #[doc(hidden)]

@@ -13,6 +13,7 @@ use super::custom_metric::{Metrics, redacted_metric};
 use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
+use super::workspace::WorkspaceChanges;
 use crate::item::{ExecutionUsage, Item, Output, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
@@ -171,6 +172,8 @@ pub struct Execution {
     /// Attempts that failed with a transient error before this one, in order. Everything else is of the last attempt, except the
     /// traffic, which is of all.
     pub retried: Vec<RetriedExecution>,
+    /// What the agent changed in its workspace; absent if the experiment has none, or the agent did not start.
+    pub workspace: Option<Box<WorkspaceChanges>>,
 }
 
 impl Execution {
@@ -184,6 +187,7 @@ impl Execution {
         redact_fields(&mut self.recorded);
         self.metrics = std::mem::take(&mut self.metrics).into_iter().map(redacted_metric).collect();
         self.retried.iter_mut().for_each(RetriedExecution::redact);
+        self.workspace.iter_mut().for_each(|changes| changes.redact());
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
             [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
@@ -373,6 +377,8 @@ struct SerializedExecution<'a> {
     metrics: &'a Metrics,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<&'a WorkspaceChanges>,
 }
 
 /// An output. The original tool expects one even if the agent failed.
@@ -407,6 +413,7 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             dropped_spans: run.dropped_spans,
             metrics: &run.metrics,
             retried: &run.retried,
+            workspace: run.workspace.as_deref(),
         }
     }
 }
@@ -438,6 +445,8 @@ pub struct SerializedItem<'a> {
     metrics: Option<&'a Metrics>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<&'a WorkspaceChanges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Vec<SerializedExecution<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -489,6 +498,7 @@ impl Serialize for ItemResult {
             dropped_spans: if several { 0 } else { first.dropped_spans },
             metrics: Some(&first.metrics).filter(|metrics| !several && !metrics.is_empty()),
             retried: if several { &[] } else { &first.retried },
+            workspace: first.workspace.as_deref().filter(|_| !several),
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
@@ -520,6 +530,7 @@ struct ParsedExecution<T> {
     metrics: Metrics,
     #[serde(default)]
     retried: Vec<RetriedExecution>,
+    workspace: Option<Box<WorkspaceChanges>>,
 }
 
 impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
@@ -538,6 +549,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             dropped_spans,
             metrics,
             retried,
+            workspace,
             ..
         } = run;
         Self {
@@ -552,6 +564,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             dropped_spans,
             metrics,
             retried,
+            workspace,
         }
     }
 }
@@ -592,6 +605,7 @@ struct ParsedItem<T> {
     metrics: Metrics,
     #[serde(default)]
     retried: Vec<RetriedExecution>,
+    workspace: Option<Box<WorkspaceChanges>>,
 }
 
 impl<'de> Deserialize<'de> for ItemResult {
@@ -626,6 +640,7 @@ impl<T: Into<Trace>> From<ParsedItem<T>> for ItemResult {
                 dropped_spans: item.dropped_spans,
                 metrics: item.metrics,
                 retried: item.retried,
+                workspace: item.workspace,
             }));
         }
         let input = match item.input {
@@ -698,7 +713,11 @@ mod tests {
             into_item(json!({ "tokens": { "input": 3, "output": 1 }, "toolCalls": [{ "tool": "look" }] }))
                 .unwrap();
         let half = Execution { recorded, ..failed.clone() };
+        let changes = WorkspaceChanges { patch: "+a\n".to_owned(), ..WorkspaceChanges::default() };
+        let changed = Execution { workspace: Some(Box::new(changes)), ..execution(1.0) };
         for runs in [
+            vec![changed.clone()],
+            vec![changed, execution(1.0)],
             vec![execution(0.1 + 0.2)],
             vec![execution(1.0), failed.clone()],
             vec![failed],

@@ -29,6 +29,7 @@ mod trace_metrics;
 mod traffic;
 mod validate;
 mod variant;
+mod workspace;
 
 pub use crate::timestamp::Timestamp;
 #[doc(hidden)]
@@ -59,3 +60,4 @@ pub use traffic::{SETTINGS_HASH_PREFIX, Traffic, TrafficSummary};
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
 pub use variant::RunVariant;
+pub use workspace::{ChangedFile, FileChange, WorkspaceChanges};

@@ -319,7 +319,7 @@ impl Drop for ChildGuard {
     }
 }
 
-/// Kills all processes on drop, and prevents new ones: for the exit of the test binary.
+/// Kills all processes on drop, prevents new ones, and removes the folders that they worked in: for the exit of the test binary.
 #[derive(Debug)]
 pub struct KillAllOnDrop;
 
@@ -332,6 +332,8 @@ impl Drop for KillAllOnDrop {
         let groups: Vec<_> = children.keys().copied().collect();
         kill_groups(&groups);
         children.values().for_each(|child| kill(&mut lock(child)));
+        #[cfg(feature = "workspace")]
+        crate::workspace::remove_all();
     }
 }
 
