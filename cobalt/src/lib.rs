@@ -52,6 +52,8 @@ pub use evaluators::{
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
+#[cfg(feature = "workspace")]
+pub use evaluators::{CommandSucceeds, Files, PatchSize, TouchedOnly};
 pub use experiment::{
     Agent, AgentError, Context, Experiment, FnSummary, IntoOutput, IntoSummary, Json, Record, SummaryItem,
     SummaryOutput, Variants,

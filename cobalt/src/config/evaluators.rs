@@ -22,6 +22,8 @@ use crate::evaluators::{
 use crate::evaluators::{
     AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
+#[cfg(feature = "workspace")]
+use crate::evaluators::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
 use crate::settings::{NamedChoice as _, NoSharedKeys, ScoreValue, take_type};
 
 const EXPECTED: &str =
@@ -80,9 +82,10 @@ macro_rules! evaluator_types {
         #[serde(tag = "type")]
         pub(super) enum Typed {
             $($(#[$doc])* $(#[cfg(feature = $feature)])? #[serde(rename = $name)] $variant(OptionsTable<$own>),)+
-            /// An evaluator whose type needs the feature `judge`.
-            #[cfg(not(feature = "judge"))]
-            WithoutJudge,
+            /// An evaluator whose type needs a feature that is off.
+            #[cfg(not(all(feature = "judge", feature = "workspace")))]
+            #[serde(rename = "")]
+            WithoutFeature(&'static str),
         }
 
         /// The values of `type`.
@@ -93,9 +96,7 @@ macro_rules! evaluator_types {
             fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
                 match TYPES[take_type("evaluator", TYPES, &mut table)?] {
                     $($(#[cfg(feature = $feature)])? $name => OptionsTable::<$own>::read_checked(span, table).map(Self::$variant),)+
-                    #[cfg(not(feature = "judge"))]
-                    _ => Ok(Self::WithoutJudge),
-                    #[cfg(feature = "judge")]
+                    $($(#[cfg(not(feature = $feature))] $name => Ok(Self::WithoutFeature($feature)),)?)+
                     _ => unreachable!("each type has its line"),
                 }
             }
@@ -103,8 +104,11 @@ macro_rules! evaluator_types {
             fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
                 match self {
                     $($(#[cfg(feature = $feature)])? Self::$variant(table) => table.make(),)+
-                    #[cfg(not(feature = "judge"))]
-                    Self::WithoutJudge => Err(WITHOUT_JUDGE.to_owned()),
+                    #[cfg(not(all(feature = "judge", feature = "workspace")))]
+                    Self::WithoutFeature(feature) => Err(format!(
+                        "evaluators of this type need the feature `{feature}` of the package `cobalt`, which this program was built \
+                         without; enable it"
+                    )),
                 }
             }
         }
@@ -150,12 +154,15 @@ evaluator_types! {
     "tool-calls" => ToolCalls(ToolCallsOptions),
     /// Scores the spans of the agent.
     "trace" => Trace(TraceCheckOptions),
+    /// Scores 1 if a command succeeds in the workspace as the agent left it, and 0 otherwise.
+    "command-succeeds" => CommandSucceeds(CommandSucceedsOptions) if "workspace",
+    /// Scores the files of the workspace as the agent left them.
+    "files" => Files(FilesOptions) if "workspace",
+    /// Scores 1 if the agent changed only some files of its workspace, and 0 otherwise.
+    "touched-only" => TouchedOnly(TouchedOnlyOptions) if "workspace",
+    /// Scores whether the agent changed few lines in its workspace.
+    "patch-size" => PatchSize(PatchSizeOptions) if "workspace",
 }
-
-/// The error for an evaluator whose type needs a disabled feature.
-#[cfg(not(feature = "judge"))]
-const WITHOUT_JUDGE: &str = "evaluators of this type need the feature `judge` of the package `cobalt`, which this program was built \
-     without; enable it";
 
 /// The keys of `type = "function"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -301,6 +308,10 @@ impl Evaluator for LocatedEvaluator {
 
     fn finish(&self) {
         self.evaluator.finish();
+    }
+
+    fn needs_live_agent(&self) -> Option<&str> {
+        self.evaluator.needs_live_agent()
     }
 
     /// Without the location: inserting a line above it changes no score.

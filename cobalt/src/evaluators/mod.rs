@@ -23,7 +23,7 @@ pub mod options;
 #[cfg(feature = "judge")]
 mod pairwise;
 mod reasons;
-#[cfg(feature = "judge")]
+#[cfg(any(feature = "judge", feature = "workspace"))]
 #[cfg_attr(not(feature = "json-schema"), path = "schema_disabled.rs")]
 mod schema;
 mod score;
@@ -33,6 +33,8 @@ mod similarity;
 pub mod tests;
 mod text;
 mod trace_check;
+#[cfg(feature = "workspace")]
+mod workspace;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -89,6 +91,10 @@ pub(crate) use text::{
 };
 pub use trace_check::TraceCheck;
 pub(crate) use trace_check::TraceCheckOptions;
+#[cfg(feature = "workspace")]
+pub use workspace::{CommandSucceeds, Files, PatchSize, TouchedOnly};
+#[cfg(feature = "workspace")]
+pub(crate) use workspace::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
 
 /// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
 const LARGE_TEXT_BYTES: usize = 4096;

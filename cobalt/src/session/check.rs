@@ -64,7 +64,7 @@ impl Plan {
         let setup = Setup {
             dataset: select_items(&self.dataset, items),
             models: Arc::clone(&self.models),
-            has_workspace: self.workspaces.is_some(),
+            has_workspace: self.definition.workspace.is_some(),
         };
         // Recorded answers need no key.
         let mut unneeded = MissingKeys::default();

@@ -14,10 +14,17 @@ pub fn copy_folder(from: &Path, to: &Path, ignored: &Globs) -> Result<(), Worksp
     copy_below(from, to, &PathBuf::new(), ignored)
 }
 
+/// Copies what is in a folder over what is in another.
+pub fn copy_folder_over(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
+    copy_folder(from, to, &Globs::default())
+}
+
 fn copy_below(from: &Path, to: &Path, inside: &Path, ignored: &Globs) -> Result<(), WorkspaceError> {
-    let (source, target) = (from.join(inside), to.join(inside));
+    let is_root = inside.as_os_str().is_empty();
+    let place = |folder: &Path| if is_root { folder.to_owned() } else { folder.join(inside) };
+    let (source, target) = (place(from), place(to));
     // A symlink there may lead out of the folder.
-    if !inside.as_os_str().is_empty() && !is_folder(&target) {
+    if !is_root && !is_folder(&target) {
         remove(&target)?;
     }
     fs::create_dir_all(&target).map_err(io_error("create", &target))?;
@@ -41,7 +48,7 @@ fn copy_below(from: &Path, to: &Path, inside: &Path, ignored: &Globs) -> Result<
     }
     // A folder may be read-only, so last.
     let permissions = fs::metadata(&source).map_err(io_error("read", &source))?.permissions();
-    if inside.as_os_str().is_empty() {
+    if is_root {
         return Ok(());
     }
     fs::set_permissions(&target, permissions).map_err(io_error("set the permissions of", &target))

@@ -10,6 +10,7 @@ use cobalt_core::report::WorkspaceChanges;
 use super::copy::copy_folder;
 use super::error::{WorkspaceError, io_error};
 use super::globs::Globs;
+use super::settings::Workspace;
 use super::temp_folder::TempFolder;
 
 /// The variable of the sandbox's command that is replaced by the folder.
@@ -30,14 +31,27 @@ pub struct DirSettings {
     pub sandbox: Vec<String>,
 }
 
+impl DirSettings {
+    /// The settings of a workspace, or what is wrong with them.
+    pub fn of(workspace: &Workspace) -> Result<Self, String> {
+        let ignored = Globs::parse(workspace.ignored().iter().map(String::as_str))?;
+        let sandbox = workspace.sandbox_command().to_vec();
+        match sandbox.first().is_some_and(|program| program.trim().is_empty()) {
+            true => Err("the command of the sandbox is empty; name a program".to_owned()),
+            false => Ok(Self { ignored, sandbox }),
+        }
+    }
+}
+
 impl WorkspaceDir {
     pub fn new(path: PathBuf, settings: Arc<DirSettings>) -> Self {
         Self { path, settings }
     }
 
-    /// A folder outside of an experiment, without a sandbox.
+    /// A folder outside of an experiment, with the default settings.
     pub fn of(path: &Path) -> Self {
-        Self::new(path.to_owned(), Arc::default())
+        let settings = DirSettings::of(&Workspace::folder("")).unwrap_or_default();
+        Self::new(path.to_owned(), Arc::new(settings))
     }
 
     pub fn path(&self) -> &Path {
@@ -47,7 +61,12 @@ impl WorkspaceDir {
     /// A command that runs in the folder, in the sandbox if there is one.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = match &self.settings.sandbox[..] {
-            [] => Command::new(program),
+            [] => {
+                // Otherwise it depends on the system where a relative path starts.
+                let path = Path::new(program.as_ref());
+                let is_relative = path.components().count() > 1 && path.is_relative();
+                if is_relative { Command::new(self.path.join(path)) } else { Command::new(program) }
+            }
             [sandbox, arguments @ ..] => {
                 let dir = self.path.to_string_lossy();
                 let mut command = Command::new(sandbox.replace(DIR_VARIABLE, &dir));
@@ -96,6 +115,8 @@ mod tests {
         assert_eq!(command.get_program(), "env");
         assert_eq!(arguments, [OsStr::new(&variable), OsStr::new("program")]);
         assert_eq!(command.get_current_dir(), Some(folder.path()));
-        assert_eq!(WorkspaceDir::of(folder.path()).command("program").get_args().count(), 0);
+        let without = WorkspaceDir::of(folder.path());
+        assert_eq!(without.command("program").get_program(), "program");
+        assert_eq!(without.command("./run.sh").get_program(), folder.path().join("run.sh"));
     }
 }

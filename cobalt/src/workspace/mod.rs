@@ -23,11 +23,13 @@ mod source;
 mod temp_folder;
 
 #[cfg(feature = "workspace")]
-pub use copy::copy_folder;
+pub use copy::copy_folder_over;
 #[cfg(feature = "workspace")]
 pub use dir::WorkspaceDir;
 #[cfg(not(feature = "workspace"))]
 pub use disabled::{ExecutionWorkspace, RunWorkspaces, WorkspaceDir};
+#[cfg(feature = "workspace")]
+pub use error::WorkspaceError;
 #[cfg(feature = "workspace")]
 pub use globs::Globs;
 #[cfg(feature = "workspace")]

@@ -9,7 +9,6 @@ use cobalt_core::report::WorkspaceChanges;
 
 use super::dir::{DirSettings, WorkspaceDir};
 use super::error::{WorkspaceError, io_error};
-use super::globs::Globs;
 use super::settings::Workspace;
 use super::source::ItemSource;
 use super::temp_folder::TempFolder;
@@ -39,14 +38,9 @@ pub struct ExecutionWorkspace {
 impl RunWorkspaces {
     /// Checks the settings.
     pub fn new(workspace: &Workspace) -> Result<Self, String> {
-        let ignored = Globs::parse(workspace.ignored().iter().map(String::as_str))?;
-        let sandbox = workspace.sandbox_command().to_vec();
-        if sandbox.first().is_some_and(|program| program.trim().is_empty()) {
-            return Err("the command of the sandbox is empty; name a program".to_owned());
-        }
         Ok(Self {
             workspace: workspace.clone(),
-            settings: Arc::new(DirSettings { ignored, sandbox }),
+            settings: Arc::new(DirSettings::of(workspace)?),
             originals: Mutex::default(),
         })
     }
