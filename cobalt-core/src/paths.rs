@@ -112,7 +112,7 @@ impl Workspace {
 }
 
 /// The path without `.` and `..`. Like cargo, it does not follow symlinks.
-pub(crate) fn normalize(path: &Path) -> PathBuf {
+pub fn normalize(path: &Path) -> PathBuf {
     let mut normalized = PathBuf::new();
     for component in path.components() {
         match component {

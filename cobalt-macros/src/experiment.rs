@@ -20,7 +20,7 @@ use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
 use crate::variants::Variants;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "dataset",
     "evaluators",
     "name",
@@ -38,6 +38,7 @@ const KEYS: [&str; 18] = [
     "record",
     "conversation",
     "ignore_without",
+    "workspace",
     "crate",
 ];
 
@@ -532,6 +533,12 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
         calls.push(builder_call(key, value, value.to_token_stream()));
     }
     if let Some((key, value)) = settings.get("conversation") {
+        calls.push(builder_call(key, value, value.to_token_stream()));
+    }
+    if let Some((key, value)) = settings.get("workspace") {
+        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
+            errors.at(value, "`workspace` is a folder: write `workspace = \"fixtures/{{id}}\"`");
+        }
         calls.push(builder_call(key, value, value.to_token_stream()));
     }
     if let Some((key, value)) = settings.get("ignore_without") {

@@ -6,6 +6,7 @@ mod conversation_tests;
 pub mod retry_tests;
 #[cfg(all(test, feature = "tracing"))]
 mod trace_tests;
+mod workspaces;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -37,6 +38,8 @@ use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
 use crate::rescore::Rescoring;
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 use crate::trace::{ExecutionTrace, outside_of_traces};
+use crate::workspace::ExecutionWorkspace;
+pub use workspaces::Workspaces;
 
 /// How long all evaluators together may take to release resources.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,6 +72,8 @@ pub struct Work {
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
     /// how many results can be lost. The recorder closes the semaphore if items cannot be saved.
     pub(crate) slots: Arc<Semaphore>,
+    /// The files that the agent works on.
+    pub(crate) workspaces: Option<Workspaces>,
 }
 
 /// An event of a run. The events of all experiments go through one channel, which defines their order.
@@ -235,6 +240,8 @@ struct Attempts {
     /// How long the last attempt took, with all waits of the traffic, also those of earlier attempts.
     took: Duration,
     retried: Vec<RetriedExecution>,
+    /// The workspace of the last attempt.
+    workspace: Option<Arc<ExecutionWorkspace>>,
 }
 
 async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
@@ -250,7 +257,7 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     let key = Arc::clone(&work.keys[index]);
     let context = Context::new(work.dataset.clone(), index, key, run_index, conversation);
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
-    let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
+    let (mut execution, workspace) = run_agent_and_evaluators(work, context, traffic.clone()).await;
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
     let ended = traffic.and_then(end).transpose();
     match ended {
@@ -261,6 +268,10 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
         }
     }
     spend(work, &execution);
+    if let (Some(workspaces), Some(workspace)) = (&work.workspaces, workspace) {
+        let passed = passes(work, &execution);
+        workspaces.end(workspace, index, run_index, passed, &mut execution).await;
+    }
     execution
 }
 
@@ -283,7 +294,8 @@ async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: u
     let key = Arc::clone(&work.keys[index]);
     let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))
         .with_trace(Arc::clone(&trace))
-        .with_optional_transcript(execution.transcript.clone().map(Arc::from));
+        .with_optional_transcript(execution.transcript.clone().map(Arc::from))
+        .with_changes(execution.workspace.as_deref().cloned().map(Arc::new));
     let evaluations = evaluate(work, &cx, traffic.as_ref(), Some(&execution.evaluations)).await;
     drop(cx);
     execution.evaluations = evaluations;
@@ -317,8 +329,8 @@ async fn run_agent_and_evaluators(
     work: &Work,
     context: Context,
     traffic: Option<Arc<ExecutionTraffic>>,
-) -> Execution {
-    let Attempts { context, answer, took, retried } =
+) -> (Execution, Option<Arc<ExecutionWorkspace>>) {
+    let Attempts { context, answer, took, retried, workspace } =
         call_agent_with_retries(work, context, traffic.as_ref()).await;
     let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
         Some(traffic) => traffic.end_agent(took).await,
@@ -332,6 +344,7 @@ async fn run_agent_and_evaluators(
         Some(problem) => Err(AgentFailure { reported: reported(answer), ..AgentFailure::error(problem) }),
         None => answer,
     };
+    let (changes, answer) = workspaces::compare(workspace.as_ref(), answer).await;
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     let metrics = recorded.take_metrics();
@@ -350,8 +363,11 @@ async fn run_agent_and_evaluators(
             let cx =
                 EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output))
                     .with_trace(trace.shared())
-                    .with_optional_transcript(transcript.clone());
+                    .with_optional_transcript(transcript.clone())
+                    .with_changes(changes.clone())
+                    .in_folder(workspace.as_ref().map(|workspace| workspace.dir().clone()));
             let evaluations = evaluate(work, &cx, traffic.as_ref(), None).await;
+            drop(cx);
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
         }
@@ -363,7 +379,11 @@ async fn run_agent_and_evaluators(
     let metrics = with_conversation_metrics(metrics, transcript.as_deref());
     let transcript = transcript.map(|transcript| Box::new(Arc::unwrap_or_clone(transcript)));
     let (trace, dropped_spans) = trace.into_kept(&work.prices, work.trace_limits);
-    Execution { retried, metrics, trace, dropped_spans, transcript, ..execution }
+    let changes = changes.map(|changes| Box::new(Arc::unwrap_or_clone(changes)));
+    (
+        Execution { retried, metrics, trace, dropped_spans, transcript, workspace: changes, ..execution },
+        workspace,
+    )
 }
 
 /// Adds the number of turns, and of mistakes of a simulated user, unless the agent recorded metrics with these names.
@@ -398,6 +418,14 @@ async fn call_agent_with_retries(
     let is_refused = || traffic.is_some_and(|traffic| traffic.has_problem());
     let (mut context, mut retried) = (first, Vec::new());
     loop {
+        let workspace = match workspaces::start(work, &context).await {
+            Ok(workspace) => workspace,
+            Err(failure) => {
+                let (answer, took) = (Err(failure), Duration::ZERO);
+                return Attempts { context, answer, took, retried, workspace: None };
+            }
+        };
+        context = context.with_workspace(workspace.as_ref().map(|workspace| workspace.dir().clone()));
         let waited_before = waited();
         let (answer, took) = call_agent(work, context.clone(), traffic).await;
         let failure = match answer {
@@ -407,7 +435,9 @@ async fn call_agent_with_retries(
                 failure
             }
             // All waits are subtracted at the end of the trial.
-            answer => return Attempts { context, answer, took: took + waited_before, retried },
+            answer => {
+                return Attempts { context, answer, took: took + waited_before, retried, workspace };
+            }
         };
         let mut metadata = failure.reported;
         let mut recorded = context.recorder().close();
@@ -421,6 +451,7 @@ async fn call_agent_with_retries(
         let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);
         retried.push(RetriedExecution::new(&failure.error, milliseconds(own), metadata));
         tokio::time::sleep(work.back_off.wait(number, None)).await;
+        workspaces::discard(workspace).await;
         context = context.for_next_attempt();
     }
 }

@@ -25,6 +25,7 @@ mod shards;
 pub mod template;
 mod thread_pool;
 pub mod trace;
+mod workspace;
 
 #[doc(inline)]
 pub use cobalt_core::error_chain::BoxError;
@@ -52,6 +53,8 @@ pub use evaluators::{
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
+#[cfg(feature = "workspace")]
+pub use evaluators::{CommandSucceeds, Files, PatchSize, TouchedOnly};
 pub use experiment::{
     Agent, AgentError, Chat, Context, Conversation, Experiment, FnSummary, IntoOutput, IntoReply,
     IntoSummary, Json, Record, Reply, SimulatedUser, SummaryItem, SummaryOutput, Variants,
@@ -59,6 +62,7 @@ pub use experiment::{
 pub use harness::main;
 pub use llm::Provider;
 pub use session::VariantReports;
+pub use workspace::Workspace;
 
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}
@@ -97,14 +101,15 @@ pub mod report {
     #![doc = include_str!("../docs/report.md")]
     #[doc(inline)]
     pub use cobalt_core::report::{
-        Category, CiStatus, Comparison, ConversationEnd, DEFAULT_PASS_MARK, DatasetSummary, Direction,
-        Evaluations, EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult,
-        LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats,
-        MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig,
-        RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation,
-        Shard, SourceLocation, Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp,
-        Traffic, TrafficSummary, Transcript, TrialMeasurements, TrialStats, Turn, TurnCheck, UserMistake,
-        UserMistakeKind, Violation, evaluate, stats, validate_items,
+        Category, ChangedFile, CiStatus, Comparison, ConversationEnd, DEFAULT_PASS_MARK, DatasetSummary,
+        Direction, Evaluations, EvaluatorSettings, Execution, Fetch, FileChange, GitState, ItemError,
+        ItemNames, ItemResult, LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric,
+        MetricSettings, MetricStats, MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored,
+        RetriedExecution, RunConfig, RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict,
+        ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold, ThresholdError,
+        ThresholdOutcome, Timestamp, Traffic, TrafficSummary, Transcript, TrialMeasurements, TrialStats,
+        Turn, TurnCheck, UserMistake, UserMistakeKind, Violation, WorkspaceChanges, evaluate, stats,
+        validate_items,
     };
 
     pub mod comparison {
@@ -128,6 +133,8 @@ pub mod text {}
 pub mod variants {}
 #[doc = include_str!("../docs/webhooks.md")]
 pub mod webhooks {}
+#[doc = include_str!("../docs/workspaces.md")]
+pub mod workspaces {}
 
 /// The library's interface for the command `cargo cobalt`. Not public API; nothing here is stable.
 #[doc(hidden)]

@@ -73,6 +73,12 @@ impl Template {
         Self { text, placeholders }
     }
 
+    /// The template as written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The variables, each once, in order of first appearance.
     pub fn variables(&self) -> Vec<&Variable> {
         let mut seen = HashSet::new();

@@ -44,7 +44,7 @@ const COBALT: &[&[&str]] = &[
     // No dependencies in the library.
     &["budget", "http", "limits", "template", "thread_pool", "trace"],
     // The gateway for the traffic of agents, and its recordings.
-    &["recording"],
+    &["recording", "workspace"],
     &["metrics"],
     // Models, datasets and evaluators; they receive plain settings.
     &["llm"],

@@ -14,6 +14,7 @@ use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
 use super::transcript::Transcript;
+use super::workspace::WorkspaceChanges;
 use crate::item::{ExecutionUsage, Item, Output, TokenCount};
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::redact::{redact, redact_fields};
@@ -174,6 +175,8 @@ pub struct Execution {
     pub retried: Vec<RetriedExecution>,
     /// The conversation, if the agent takes turns with a user.
     pub transcript: Option<Box<Transcript>>,
+    /// What the agent changed in its workspace; absent if the experiment has none, or the agent did not start.
+    pub workspace: Option<Box<WorkspaceChanges>>,
 }
 
 impl Execution {
@@ -188,6 +191,7 @@ impl Execution {
         self.metrics = std::mem::take(&mut self.metrics).into_iter().map(redacted_metric).collect();
         self.retried.iter_mut().for_each(RetriedExecution::redact);
         self.transcript.iter_mut().for_each(|transcript| transcript.redact());
+        self.workspace.iter_mut().for_each(|changes| changes.redact());
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
             [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
@@ -379,6 +383,8 @@ struct SerializedExecution<'a> {
     retried: &'a [RetriedExecution],
     #[serde(skip_serializing_if = "Option::is_none")]
     transcript: Option<&'a Transcript>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<&'a WorkspaceChanges>,
 }
 
 /// An output. The original tool expects one even if the agent failed.
@@ -414,6 +420,7 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             metrics: &run.metrics,
             retried: &run.retried,
             transcript: run.transcript.as_deref(),
+            workspace: run.workspace.as_deref(),
         }
     }
 }
@@ -447,6 +454,8 @@ pub struct SerializedItem<'a> {
     retried: &'a [RetriedExecution],
     #[serde(skip_serializing_if = "Option::is_none")]
     transcript: Option<&'a Transcript>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<&'a WorkspaceChanges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Vec<SerializedExecution<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -499,6 +508,7 @@ impl Serialize for ItemResult {
             metrics: Some(&first.metrics).filter(|metrics| !several && !metrics.is_empty()),
             retried: if several { &[] } else { &first.retried },
             transcript: first.transcript.as_deref().filter(|_| !several),
+            workspace: first.workspace.as_deref().filter(|_| !several),
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
@@ -531,6 +541,7 @@ struct ParsedExecution<T> {
     #[serde(default)]
     retried: Vec<RetriedExecution>,
     transcript: Option<Box<Transcript>>,
+    workspace: Option<Box<WorkspaceChanges>>,
 }
 
 impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
@@ -550,6 +561,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             metrics,
             retried,
             transcript,
+            workspace,
             ..
         } = run;
         Self {
@@ -565,6 +577,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             metrics,
             retried,
             transcript,
+            workspace,
         }
     }
 }
@@ -606,6 +619,7 @@ struct ParsedItem<T> {
     #[serde(default)]
     retried: Vec<RetriedExecution>,
     transcript: Option<Box<Transcript>>,
+    workspace: Option<Box<WorkspaceChanges>>,
 }
 
 impl<'de> Deserialize<'de> for ItemResult {
@@ -641,6 +655,7 @@ impl<T: Into<Trace>> From<ParsedItem<T>> for ItemResult {
                 metrics: item.metrics,
                 retried: item.retried,
                 transcript: item.transcript,
+                workspace: item.workspace,
             }));
         }
         let input = match item.input {
@@ -713,7 +728,11 @@ mod tests {
             into_item(json!({ "tokens": { "input": 3, "output": 1 }, "toolCalls": [{ "tool": "look" }] }))
                 .unwrap();
         let half = Execution { recorded, ..failed.clone() };
+        let changes = WorkspaceChanges { patch: "+a\n".to_owned(), ..WorkspaceChanges::default() };
+        let changed = Execution { workspace: Some(Box::new(changes)), ..execution(1.0) };
         for runs in [
+            vec![changed.clone()],
+            vec![changed, execution(1.0)],
             vec![execution(0.1 + 0.2)],
             vec![execution(1.0), failed.clone()],
             vec![failed],

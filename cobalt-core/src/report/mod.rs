@@ -30,6 +30,7 @@ mod traffic;
 mod transcript;
 mod validate;
 mod variant;
+mod workspace;
 
 pub use crate::timestamp::Timestamp;
 #[doc(hidden)]
@@ -61,3 +62,4 @@ pub use transcript::{ConversationEnd, Transcript, Turn, TurnCheck, UserMistake, 
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
 pub use variant::RunVariant;
+pub use workspace::{ChangedFile, FileChange, WorkspaceChanges};

@@ -138,6 +138,12 @@ impl Layout {
             .is_some_and(|(_, digits)| digits.len() == REQUEST_HASH_DIGITS && is_hexadecimal(digits))
     }
 
+    /// The folder of kept workspaces, each run in a folder named by its ID.
+    #[must_use]
+    pub fn workspaces(&self) -> PathBuf {
+        self.root.join("workspaces")
+    }
+
     /// The default folder for the files of reporters.
     #[must_use]
     pub fn reports(&self) -> PathBuf {

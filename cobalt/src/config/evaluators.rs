@@ -22,6 +22,8 @@ use crate::evaluators::{
 use crate::evaluators::{
     AutoevalOptions, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions, SimilarityOptions,
 };
+#[cfg(feature = "workspace")]
+use crate::evaluators::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
 use crate::settings::{NamedChoice as _, NoSharedKeys, ScoreValue, take_type};
 
 const EXPECTED: &str =
@@ -124,9 +126,10 @@ macro_rules! evaluator_types {
         #[serde(tag = "type")]
         pub(super) enum Typed {
             $($(#[$doc])* $(#[cfg(feature = $feature)])? #[serde(rename = $name)] $variant(OptionsTable<$own>),)+
-            /// An evaluator whose type needs the feature `judge`.
-            #[cfg(not(feature = "judge"))]
-            WithoutJudge,
+            /// An evaluator whose type needs a feature that is off.
+            #[cfg(not(all(feature = "judge", feature = "workspace")))]
+            #[serde(rename = "")]
+            WithoutFeature(&'static str),
         }
 
         /// The values of `type`.
@@ -137,9 +140,7 @@ macro_rules! evaluator_types {
             fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
                 match TYPES[take_type("evaluator", TYPES, &mut table)?] {
                     $($(#[cfg(feature = $feature)])? $name => OptionsTable::<$own>::read_checked(span, table).map(Self::$variant),)+
-                    #[cfg(not(feature = "judge"))]
-                    _ => Ok(Self::WithoutJudge),
-                    #[cfg(feature = "judge")]
+                    $($(#[cfg(not(feature = $feature))] $name => Ok(Self::WithoutFeature($feature)),)?)+
                     _ => unreachable!("each type has its line"),
                 }
             }
@@ -147,8 +148,11 @@ macro_rules! evaluator_types {
             fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
                 match self {
                     $($(#[cfg(feature = $feature)])? Self::$variant(table) => table.make(),)+
-                    #[cfg(not(feature = "judge"))]
-                    Self::WithoutJudge => Err(WITHOUT_JUDGE.to_owned()),
+                    #[cfg(not(all(feature = "judge", feature = "workspace")))]
+                    Self::WithoutFeature(feature) => Err(format!(
+                        "evaluators of this type need the feature `{feature}` of the package `cobalt`, which this program was built \
+                         without; enable it"
+                    )),
                 }
             }
         }
@@ -196,12 +200,15 @@ evaluator_types! {
     "trace" => Trace(TraceCheckOptions),
     /// Scores the course of a conversation.
     "transcript" => Transcript(TranscriptCheckOptions),
+    /// Scores 1 if a command succeeds in the workspace as the agent left it, and 0 otherwise.
+    "command-succeeds" => CommandSucceeds(CommandSucceedsOptions) if "workspace",
+    /// Scores the files of the workspace as the agent left them.
+    "files" => Files(FilesOptions) if "workspace",
+    /// Scores 1 if the agent changed only some files of its workspace, and 0 otherwise.
+    "touched-only" => TouchedOnly(TouchedOnlyOptions) if "workspace",
+    /// Scores whether the agent changed few lines in its workspace.
+    "patch-size" => PatchSize(PatchSizeOptions) if "workspace",
 }
-
-/// The error for an evaluator whose type needs a disabled feature.
-#[cfg(not(feature = "judge"))]
-const WITHOUT_JUDGE: &str = "evaluators of this type need the feature `judge` of the package `cobalt`, which this program was built \
-     without; enable it";
 
 /// The keys of `type = "function"`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -347,6 +354,10 @@ impl Evaluator for LocatedEvaluator {
 
     fn finish(&self) {
         self.evaluator.finish();
+    }
+
+    fn needs_live_agent(&self) -> Option<&str> {
+        self.evaluator.needs_live_agent()
     }
 
     /// Without the location: inserting a line above it changes no score.

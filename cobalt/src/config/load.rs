@@ -195,6 +195,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let accounts = self.accounts(platforms.unwrap_or_default())?;
         let fetch = self.fetch_settings(&layout, accounts)?;
         let max_cost = self.flags.max_cost.map_or_else(|| self.variables.max_cost(), |max| Ok(Some(max)))?;
+        let keep_workspaces = self
+            .flags
+            .keep_workspaces
+            .map_or_else(|| self.variables.keep_workspaces(), |kept| Ok(Some(kept)))?;
         let ledger = self.variables.ledger().or_else(|| {
             // nextest starts a process per experiment.
             let run = self.variables.text("NEXTEST_RUN_ID").filter(|id| !id.is_empty())?;
@@ -237,6 +241,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             webhooks,
             max_cost: max_cost.map(|max| (max.usd(), ledger)),
             recordings,
+            keep_workspaces: keep_workspaces.unwrap_or_default(),
             #[cfg(feature = "record")]
             limits: limits.unwrap_or_default().into_iter().map(Into::into).collect(),
             trace_limits,

@@ -36,7 +36,7 @@ pub(crate) use resolved::ScoreSettings;
 pub use schema::schema;
 #[cfg(not(feature = "remote"))]
 pub(crate) use settings::dotted_key;
-pub use settings::{OnInconclusive, Origin, RerunMode, Setting};
+pub use settings::{KeepWorkspaces, OnInconclusive, Origin, RerunMode, Setting};
 pub use small_tables::DashboardSettings;
 pub(crate) use variables::{RECORD, REQUEST, RESUME};
 pub use variables::{SET, SOURCES, VARIANT, unknown_variable_warning};

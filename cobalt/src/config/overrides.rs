@@ -12,11 +12,11 @@ use cobalt_core::report::{Shard, parse_duration};
 
 use super::error::ConfigError;
 use super::reporter::Reporter;
-use super::settings::{OnInconclusive, RerunMode};
+use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
-    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE, ONLY, RECORD,
-    RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE, SCORE_EVALUATORS, SET, SHARD, TIMEOUT,
-    VARIANT,
+    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE,
+    ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE, SCORE_EVALUATORS, SET, SHARD,
+    TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -96,6 +96,8 @@ pub struct Flags {
     pub record_stale: Option<Duration>,
     /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
+    /// `--keep-workspaces`: which workspaces to keep.
+    pub keep_workspaces: Option<KeepWorkspaces>,
 }
 
 impl Flags {
@@ -131,6 +133,7 @@ impl Flags {
             .map(|age| (RECORD_STALE, humantime::format_duration(age).to_string().replace(' ', "").into()));
         let max_cost = self.max_cost.map(|max| (MAX_COST, max.to_string().into()));
         let ledger = self.ledger.clone().map(|ledger| (LEDGER, ledger.into_os_string()));
+        let keep = self.keep_workspaces.map(|kept| (KEEP_WORKSPACES, kept.to_string().into()));
         let all = [
             config,
             concurrency,
@@ -149,6 +152,7 @@ impl Flags {
             stale,
             max_cost,
             ledger,
+            keep,
         ];
         Ok(all.into_iter().flatten().chain(self.fetch_variables()).collect())
     }
@@ -260,6 +264,10 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
 
     pub fn max_cost(&self) -> Result<Option<MaxCost>, ConfigError> {
         self.read(MAX_COST, "an amount in USD such as `2` or `0.50`", |text| text.parse().ok())
+    }
+
+    pub fn keep_workspaces(&self) -> Result<Option<KeepWorkspaces>, ConfigError> {
+        self.read(KEEP_WORKSPACES, "`failed`, `all` or `none`", |text| text.parse().ok())
     }
 
     pub fn ledger(&self) -> Option<PathBuf> {

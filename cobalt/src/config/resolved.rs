@@ -15,7 +15,7 @@ use super::datasets::NamedDatasets;
 use super::error::{ConfigError, Location};
 use super::evaluators::EvaluatorEntry;
 use super::reporter::Reporter;
-use super::settings::{OnInconclusive, RerunMode, Setting};
+use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
 use super::small_tables::DashboardSettings;
 use super::variants::VariantSelection;
 use super::webhooks::Webhook;
@@ -74,6 +74,7 @@ pub struct Config {
     pub(super) redacts_forms: bool,
     pub(super) max_cost: Option<(f64, Option<PathBuf>)>,
     pub(super) recordings: RecordSettings,
+    pub(super) keep_workspaces: KeepWorkspaces,
     #[cfg(feature = "record")]
     pub(super) limits: Vec<LimitRule>,
     pub(super) fetch: FetchSettings,
@@ -292,6 +293,11 @@ impl Config {
     /// The budget in USD, and the file in which the processes of an invocation add up what they spend.
     pub(crate) fn max_cost(&self) -> Option<&(f64, Option<PathBuf>)> {
         self.max_cost.as_ref()
+    }
+
+    /// Which workspaces to keep.
+    pub(crate) fn keep_workspaces(&self) -> KeepWorkspaces {
+        self.keep_workspaces
     }
 
     /// Whether requests to models are limited, so that they have to pass through the gateway.

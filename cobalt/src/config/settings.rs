@@ -125,6 +125,38 @@ impl FromStr for RerunMode {
     }
 }
 
+/// Which workspaces to keep after their execution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepWorkspaces {
+    /// None.
+    #[default]
+    None,
+    /// Those of executions that failed or are below a pass mark.
+    Failed,
+    /// All.
+    All,
+}
+
+/// The value of `COBALT_KEEP_WORKSPACES`.
+impl fmt::Display for KeepWorkspaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Failed => "failed",
+            Self::All => "all",
+        })
+    }
+}
+
+impl FromStr for KeepWorkspaces {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let all = [Self::None, Self::Failed, Self::All];
+        all.into_iter().find(|kept| kept.to_string() == text).ok_or("expected `failed`, `all` or `none`")
+    }
+}
+
 /// How to treat a baseline threshold that is neither met nor missed beyond noise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -34,6 +34,8 @@ pub const SET: &str = "COBALT_SET";
 pub const MAX_COST: &str = "COBALT_MAX_COST";
 /// The file in which the processes of a call add up what they spend.
 pub const LEDGER: &str = "COBALT_LEDGER";
+/// Which workspaces to keep after their execution.
+pub const KEEP_WORKSPACES: &str = "COBALT_KEEP_WORKSPACES";
 /// How recordings of model traffic are used.
 pub const RECORD: &str = crate::recording::RECORD_VARIABLE;
 /// Recordings older than this are renewed.
@@ -66,7 +68,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 30] = [
+const KNOWN_VARIABLES: [&str; 31] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -76,6 +78,7 @@ const KNOWN_VARIABLES: [&str; 30] = [
     DIR,
     GATEWAY,
     HISTORY_DB,
+    KEEP_WORKSPACES,
     LEDGER,
     MAX_COST,
     OFFLINE,

@@ -38,6 +38,7 @@ pub fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
         trace_limits: ContentLimits::default(),
         back_off: BackOff { first: Duration::from_millis(1), max: Duration::from_millis(2) },
         slots: Arc::new(Semaphore::new(1)),
+        workspaces: None,
     }
 }
 
@@ -60,6 +61,7 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         conversation: None,
         source_hash: None,
         declared_at: None,
+        workspace: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cobalt_core::item::{Item, Output};
 use cobalt_core::report::Transcript;
+use cobalt_core::report::WorkspaceChanges;
 use cobalt_core::trace::Trace;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,6 +16,7 @@ use super::EvalError;
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::llm::{LlmHandle, Models};
 use crate::settings::DEFAULT_TIMEOUT;
+use crate::workspace::WorkspaceDir;
 
 /// One output with its item. Cheap to clone.
 ///
@@ -32,6 +34,11 @@ pub struct EvalContext {
     default_llm: Option<fn() -> Result<LlmHandle, EvalError>>,
     /// The experiment's time limit for evaluators.
     timeout: Option<Duration>,
+    /// What the agent changed in its workspace.
+    workspace: Option<Arc<WorkspaceChanges>>,
+    /// The folder as the agent left it.
+    #[cfg_attr(not(feature = "workspace"), expect(dead_code, reason = "there is none without the feature"))]
+    dir: Option<Arc<WorkspaceDir>>,
 }
 
 #[derive(Debug)]
@@ -62,7 +69,25 @@ impl EvalContext {
             #[cfg(feature = "judge")]
             default_llm: None,
             timeout: None,
+            workspace: None,
+            dir: None,
         }
+    }
+
+    /// Sets the folder of the execution.
+    pub(crate) fn in_folder(self, dir: Option<WorkspaceDir>) -> Self {
+        Self { dir: dir.map(Arc::new), ..self }
+    }
+
+    /// Sets what the agent changed, if it had a workspace.
+    pub(crate) fn with_changes(self, workspace: Option<Arc<WorkspaceChanges>>) -> Self {
+        Self { workspace, ..self }
+    }
+
+    /// The folder of the execution with its settings.
+    #[cfg(feature = "workspace")]
+    pub(crate) fn workspace_dir(&self) -> Option<&WorkspaceDir> {
+        self.dir.as_deref()
     }
 
     /// Sets the handle for calling models.
@@ -137,6 +162,19 @@ impl EvalContext {
     /// Sets the conversation, if there is one.
     pub(crate) fn with_optional_transcript(self, transcript: Option<Arc<Transcript>>) -> Self {
         Self { transcript, ..self }
+    }
+
+    /// Returns a copy with these changes to a workspace, for unit tests.
+    #[must_use]
+    pub fn with_workspace(&self, changes: WorkspaceChanges) -> Self {
+        self.clone().with_changes(Some(Arc::new(changes)))
+    }
+
+    /// Returns a copy with this folder as the workspace that the agent left, for unit tests.
+    #[cfg(feature = "workspace")]
+    #[must_use]
+    pub fn with_dir(&self, folder: impl AsRef<std::path::Path>) -> Self {
+        self.clone().in_folder(Some(WorkspaceDir::of(folder.as_ref())))
     }
 
     /// The item of the dataset.
@@ -233,6 +271,20 @@ impl EvalContext {
     pub fn transcript(&self) -> Option<&Transcript> {
         self.transcript.as_deref()
     }
+
+    /// What the agent changed in its [workspace](crate::workspaces); `None` if it had none.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&WorkspaceChanges> {
+        self.workspace.as_deref()
+    }
+
+    /// The folder of the [workspace](crate::workspaces) as the agent left it; `None` if it had none, or if stored outputs are
+    /// [scored](crate::rescoring). Evaluators share it: change only a copy.
+    #[cfg(feature = "workspace")]
+    #[must_use]
+    pub fn dir(&self) -> Option<&std::path::Path> {
+        self.dir.as_deref().map(WorkspaceDir::path)
+    }
 }
 
 /// A user function that changes the context before an evaluator sees it.
@@ -265,6 +317,8 @@ impl fmt::Debug for Remap {
 pub struct Setup {
     pub(crate) dataset: Dataset,
     pub(crate) models: Arc<Models>,
+    /// Whether the agent has a workspace, or its stored outputs are from one.
+    pub(crate) has_workspace: bool,
 }
 
 impl Setup {

@@ -24,7 +24,7 @@ pub mod options;
 mod pairwise;
 mod parts;
 mod reasons;
-#[cfg(feature = "judge")]
+#[cfg(any(feature = "judge", feature = "workspace"))]
 #[cfg_attr(not(feature = "json-schema"), path = "schema_disabled.rs")]
 mod schema;
 mod score;
@@ -35,6 +35,8 @@ pub mod tests;
 mod text;
 mod trace_check;
 mod transcript_check;
+#[cfg(feature = "workspace")]
+mod workspace;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -94,6 +96,10 @@ pub use trace_check::TraceCheck;
 pub(crate) use trace_check::TraceCheckOptions;
 pub use transcript_check::TranscriptCheck;
 pub(crate) use transcript_check::TranscriptCheckOptions;
+#[cfg(feature = "workspace")]
+pub use workspace::{CommandSucceeds, Files, PatchSize, TouchedOnly};
+#[cfg(feature = "workspace")]
+pub(crate) use workspace::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
 
 /// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
 const LARGE_TEXT_BYTES: usize = 4096;

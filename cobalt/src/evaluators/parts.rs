@@ -338,7 +338,8 @@ impl Evaluator for PartEvaluator {
                     item
                 };
                 let dataset = Dataset::from_items(setup.items().map(with_input));
-                self.evaluator.check(&Setup { dataset, models: Arc::clone(&setup.models) })
+                let (models, has_workspace) = (Arc::clone(&setup.models), setup.has_workspace);
+                self.evaluator.check(&Setup { dataset, models, has_workspace })
             }
         }
     }

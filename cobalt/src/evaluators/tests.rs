@@ -44,7 +44,7 @@ pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<
 /// Runs the check with these items and without API keys.
 pub fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
     let dataset = Dataset::from_items(items.iter().cloned());
-    evaluator.check(&Setup { dataset, models: models("", |_| None) })
+    evaluator.check(&Setup { dataset, models: models("", |_| None), has_workspace: true })
 }
 
 fn models(config: &str, variable: fn(&str) -> Option<String>) -> Arc<Models> {
@@ -142,6 +142,38 @@ fn fingerprints_are_those_that_stored_runs_hold() {
     ];
     let fingerprints = evaluators.map(|evaluator| evaluator.fingerprint());
     insta::assert_snapshot!("fingerprints", fingerprints.join("\n"));
+}
+
+#[cfg(feature = "workspace")]
+#[test]
+fn fingerprints_of_workspaces_are_those_that_stored_runs_hold() {
+    use crate::{CommandSucceeds, Files, PatchSize, TouchedOnly};
+
+    let evaluators: [&dyn Evaluator; _] = [
+        &CommandSucceeds::new("n", ["cargo", "test"]),
+        &CommandSucceeds::new(
+            "n",
+            ["p", "--key", "sk-proj-aB3dE5gH7jK9mN1pQ2sT4vW6xY8zA0cDaB3dE5gH7jK9mN1pQ2sT4vW6"],
+        )
+        .files("f")
+        .env("OPENAI_API_KEY", "a-secret-of-this-test")
+        .pass_env(["A"])
+        .with_ignored(true)
+        .timeout(std::time::Duration::from_secs(1)),
+        &Files::new("n").exist(["a"]),
+        &Files::new("n")
+            .absent(["a"])
+            .contain("a", "b")
+            .contain("a", "c")
+            .equal("d", "e")
+            .equal_text("f", "g")
+            .match_schema("h", "i"),
+        &PatchSize::new("n", 4),
+        &PatchSize::new("n", 4).pass_mark(0.5),
+        &TouchedOnly::new("n", ["a", "b/**"]),
+    ];
+    let fingerprints = evaluators.map(|evaluator| evaluator.fingerprint());
+    insta::assert_snapshot!("fingerprints_of_workspaces", fingerprints.join("\n"));
 }
 
 #[cfg(feature = "json-schema")]

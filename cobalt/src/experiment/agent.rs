@@ -20,6 +20,7 @@ use crate::dataset::{Dataset, DecodeError, decode, decode_value};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
 use crate::trace::{ExecutionSpan, SpanCollector};
+use crate::workspace::WorkspaceDir;
 
 /// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
 ///
@@ -258,6 +259,9 @@ pub struct Context {
     conversation: Arc<ConversationRun>,
     /// The spans of this attempt.
     spans: Arc<SpanCollector>,
+    /// The folder of this attempt.
+    #[cfg_attr(not(feature = "workspace"), expect(dead_code, reason = "there is none without the feature"))]
+    workspace: Option<Arc<WorkspaceDir>>,
 }
 
 impl Context {
@@ -271,7 +275,19 @@ impl Context {
         let item = Arc::clone(dataset.shared(index));
         let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
         let (traffic, variant, conversation) = (None, None, Arc::new(conversation));
-        Self { item, key, index, run_index, dataset, recorder, traffic, variant, conversation, spans }
+        Self {
+            item,
+            key,
+            index,
+            run_index,
+            dataset,
+            recorder,
+            traffic,
+            variant,
+            conversation,
+            spans,
+            workspace: None,
+        }
     }
 
     /// The context of another attempt at the same trial, without records and spans.
@@ -299,6 +315,10 @@ impl Context {
 
     pub(crate) fn with_variant(self, variant: Option<ResolvedVariant>) -> Self {
         Self { variant, ..self }
+    }
+
+    pub(crate) fn with_workspace(self, workspace: Option<WorkspaceDir>) -> Self {
+        Self { workspace: workspace.map(Arc::new), ..self }
     }
 
     /// Runs a plain agent, so that its thread is known to belong to this execution.
@@ -405,6 +425,57 @@ impl Context {
     #[must_use]
     pub fn dataset(&self) -> &Dataset {
         &self.dataset
+    }
+
+    /// The folder with this execution's own copy of the files of its [workspace](crate::workspaces). Everything in it is compared with
+    /// the original after the agent; then the folder is removed.
+    ///
+    /// ```
+    /// use std::fs;
+    ///
+    /// fn agent(context: cobalt::Context) -> Result<String, std::io::Error> {
+    ///     let file = context.dir().join("src/lib.rs");
+    ///     fs::write(&file, fs::read_to_string(&file)?.replace("a - b", "a + b"))?;
+    ///     let tests = context.command("cargo").args(["test", "--quiet"]).output()?;
+    ///     Ok(if tests.status.success() { "repaired" } else { "not repaired" }.to_owned())
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Panics if the experiment has no workspace, which fails the item.
+    #[cfg(feature = "workspace")]
+    #[must_use]
+    pub fn dir(&self) -> &std::path::Path {
+        self.expect_workspace().path()
+    }
+
+    /// The same, or `None` if the experiment has no workspace.
+    #[cfg(feature = "workspace")]
+    #[must_use]
+    pub fn workspace_dir(&self) -> Option<&std::path::Path> {
+        self.workspace.as_deref().map(WorkspaceDir::path)
+    }
+
+    /// A command that runs in [`dir`](Self::dir), in the [sandbox](crate::Workspace::sandbox) if the workspace has one.
+    ///
+    /// The program inherits the environment of this process, which may include keys. For a program that runs code that an agent wrote, call
+    /// [`env_clear`](std::process::Command::env_clear) and set what it needs.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the experiment has no workspace, which fails the item.
+    #[cfg(feature = "workspace")]
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> std::process::Command {
+        self.expect_workspace().command(program)
+    }
+
+    #[cfg(feature = "workspace")]
+    fn expect_workspace(&self) -> &WorkspaceDir {
+        let missing = "the experiment has no workspace; add `workspace = \"fixtures/{{id}}\"` to its attribute, or \
+                       `.workspace(…)` to its builder";
+        self.workspace.as_deref().expect(missing)
     }
 
     /// Records a model call, a tool call, a message or a note when it happens. Records are kept even if the agent then fails, panics or

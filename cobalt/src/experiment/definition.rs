@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::recording::{RECORD_VARIABLE, RecordMode, Recordings, ResolvedRecording};
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
+use crate::workspace::Workspace;
 
 /// The maximum number of retries per trial.
 const MAX_RETRIES: usize = 10;
@@ -53,6 +54,8 @@ pub struct ResolvedDefinition {
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourceLocation>,
+    /// The files that the agent works on.
+    pub(crate) workspace: Option<Workspace>,
 }
 
 impl ResolvedDefinition {
@@ -73,6 +76,7 @@ impl ResolvedDefinition {
         parts.extend(self.thresholds.iter().map(Threshold::case_name));
         parts.extend(self.variant.iter().map(|variant| format!("variant {}", variant.settings)));
         parts.extend(self.conversation.iter().map(|conversation| format!("{conversation:?}")));
+        parts.extend(self.workspace.iter().map(|workspace| format!("{workspace:?}")));
         cobalt_core::hash::sha256_hex(&parts)
     }
 
@@ -267,6 +271,8 @@ pub(crate) struct Declaration {
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourceLocation>,
+    /// The files that the agent works on.
+    pub(crate) workspace: Option<Workspace>,
 }
 
 impl Declaration {
@@ -312,6 +318,7 @@ impl Experiment {
                 ignore_without: Vec::new(),
                 source_hash: None,
                 declared_at: None,
+                workspace: None,
             },
             dataset: dataset.into_dataset(),
             progress: None,
@@ -446,6 +453,13 @@ impl Experiment {
     /// [`conversations`](crate::conversations).
     pub fn conversation(mut self, conversation: Conversation) -> Self {
         self.declaration.conversation = Some(conversation);
+        self
+    }
+
+    /// Gives each execution its own copy of files, in [`Context::dir`](crate::Context::dir): a folder relative to the package, which may
+    /// contain fields of the item as in `fixtures/{{id}}`, or a [`Workspace`]. See [`workspaces`](crate::workspaces).
+    pub fn workspace(mut self, workspace: impl Into<Workspace>) -> Self {
+        self.declaration.workspace = Some(workspace.into());
         self
     }
 

@@ -32,7 +32,7 @@ impl MissingKeys {
             && definition.recording.mode != RecordMode::Replay
         {
             let dataset = Dataset::from_items([] as [Item; 0]);
-            let setup = Setup { dataset, models: config.shared_models() };
+            let setup = Setup { dataset, models: config.shared_models(), has_workspace: true };
             collect_problems(&definition, definition.evaluators.iter(), &setup, &mut missing).for_each(drop);
         }
         missing
@@ -61,7 +61,11 @@ impl From<MissingKeys> for Vec<MissingKey> {
 impl Plan {
     /// Lets each evaluator check whether it can score the selected items, or all. Missing keys are collected.
     pub fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
-        let setup = Setup { dataset: select_items(&self.dataset, items), models: Arc::clone(&self.models) };
+        let setup = Setup {
+            dataset: select_items(&self.dataset, items),
+            models: Arc::clone(&self.models),
+            has_workspace: self.definition.workspace.is_some(),
+        };
         // Recorded answers need no key.
         let mut unneeded = MissingKeys::default();
         let replays = self.definition.recording.mode == RecordMode::Replay;
@@ -76,6 +80,11 @@ impl Plan {
                     MissingKey::new(variable, asked_for, self.name().to_owned()).add_to(&mut missing.0);
                 }
             }
+        }
+        if let Some(workspaces) = &self.workspaces {
+            workspaces
+                .check(&self.dataset, &self.keys, items)
+                .map_err(|problem| Error::Definition { experiment: self.name().to_owned(), problem })?;
         }
         let needed = needed_evaluators(&self.definition, self.rescoring.as_deref());
         match collect_problems(&self.definition, needed, &setup, missing).next() {

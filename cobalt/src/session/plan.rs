@@ -17,6 +17,7 @@ use super::evaluate_thresholds::Baseline;
 use super::traffic;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
+use crate::engine::Workspaces;
 use crate::error::Error;
 use crate::experiment::{
     AgentFn, Declaration, Experiment, Prepared, ProgressCallback, ResolvedDefinition, ResolvedVariant,
@@ -48,6 +49,8 @@ pub struct Plan {
     pub traffic: Option<Arc<RunTraffic>>,
     /// The stored outputs that are scored instead of calling the agent.
     pub rescoring: Option<Arc<Rescoring>>,
+    /// The files that the agent works on, if it is called.
+    pub workspaces: Option<Workspaces>,
 }
 
 impl Plan {
@@ -72,6 +75,10 @@ impl Plan {
         let keys: Arc<[Arc<str>]> = keys.into_iter().map(Arc::from).collect();
         let traffic = traffic::start(&definition.name, &definition.recording, &keys, definition.runs, config)
             .map_err(|problem| Error::Definition { experiment: definition.name.clone(), problem })?;
+        let workspace = definition.workspace.as_ref().filter(|_| rescoring.is_none());
+        let workspaces = workspace.map(|workspace| Workspaces::new(workspace, &dataset, config)).transpose();
+        let workspaces = workspaces
+            .map_err(|problem| Error::Definition { experiment: definition.name.clone(), problem })?;
         Ok(Self {
             definition,
             agent,
@@ -88,6 +95,7 @@ impl Plan {
             prices: config.prices().clone(),
             trace_limits: config.trace_limits(),
             traffic,
+            workspaces,
             rescoring,
         })
     }
@@ -242,6 +250,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         ignore_without: _,
         source_hash,
         declared_at,
+        workspace,
     } = declaration;
     let refused = |problem| Error::Definition { experiment: name.clone(), problem };
     if evaluators.is_empty() {
@@ -282,6 +291,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         conversation,
         source_hash,
         declared_at,
+        workspace,
     };
     definition.validate().map_err(refused)?;
     Ok(definition)

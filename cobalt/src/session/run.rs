@@ -279,6 +279,7 @@ impl Run {
             rescoring: plan.rescoring,
             back_off: BackOff::default(),
             keys: plan.keys,
+            workspaces: plan.workspaces.map(|workspaces| workspaces.for_run(&header.id)),
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
         let record = Recorder::new(&work, header, plan.progress, plan.baseline, journal, done, elapsed);

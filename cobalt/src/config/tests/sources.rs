@@ -9,7 +9,8 @@ use super::Project;
 use super::errors::refused;
 use crate::config::VariantSelection;
 use crate::config::{
-    Config, Flags, OnInconclusive, Reporter, ReporterKind, RerunMode, UnsetVariable, WebhookOn,
+    Config, Flags, KeepWorkspaces, OnInconclusive, Reporter, ReporterKind, RerunMode, UnsetVariable,
+    WebhookOn,
 };
 use crate::recording::RecordMode;
 
@@ -106,6 +107,7 @@ fn flags_become_variables_for_the_test_binaries() {
         record: Some(RecordMode::Auto),
         record_stale: Some(Duration::from_secs(30 * 24 * 3600)),
         on_inconclusive: Some(OnInconclusive::Fail),
+        keep_workspaces: Some(KeepWorkspaces::Failed),
     };
     let expected = [
         ("COBALT_CONFIG", "/w/ci.toml"),
@@ -125,6 +127,7 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_RECORD_STALE", "30days"),
         ("COBALT_MAX_COST", "2.5"),
         ("COBALT_LEDGER", "/w/spent"),
+        ("COBALT_KEEP_WORKSPACES", "failed"),
         // `--refresh` turns off COBALT_OFFLINE of the environment.
         ("COBALT_OFFLINE", "0"),
         ("COBALT_REFRESH", "1970-01-01T00:00:00.000Z"),

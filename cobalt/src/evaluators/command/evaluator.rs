@@ -70,7 +70,8 @@ fn type_name() -> NonEmptyString {
     NonEmptyString("command".to_owned())
 }
 
-fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
+/// Deserializes a command, which names a program.
+pub fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
     let list = Vec::<Argument>::deserialize(deserializer)?;
     match list.first().is_some_and(|Argument(program)| !program.trim().is_empty()) {
         true => Ok(list),

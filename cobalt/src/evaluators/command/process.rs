@@ -18,9 +18,9 @@ use super::protocol::quoted;
 use crate::evaluators::EvalError;
 
 /// The interval for polling whether a process has exited.
-const POLL_INTERVAL: Duration = Duration::from_millis(2);
+pub const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// The time for a process to exit after closing stdout, and for its last messages to arrive.
-const EXIT_GRACE: Duration = Duration::from_millis(500);
+pub const EXIT_GRACE: Duration = Duration::from_millis(500);
 
 /// A running program. It is killed on drop, with its child processes.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Process {
     /// Its stdin, which is closed when this is dropped.
     requests: Option<mpsc::Sender<Vec<u8>>>,
     answers: channel::Receiver<ProgramOutput>,
-    pub(super) messages: StderrTail,
+    pub(super) messages: OutputTail,
     /// The number of its responses.
     pub(super) response_count: usize,
 }
@@ -58,7 +58,7 @@ impl Process {
         let lost = || io::Error::other("a pipe is missing");
         let requests = Some(spawn_writer(stdin.ok_or_else(lost)?)?);
         let answers = spawn_reader(stdout.ok_or_else(lost)?, ends)?;
-        let messages = StderrTail::of(stderr.ok_or_else(lost)?)?;
+        let messages = OutputTail::of(stderr.ok_or_else(lost)?)?;
         Ok(Self { running, requests, answers, messages, response_count: 0 })
     }
 
@@ -92,13 +92,8 @@ impl Process {
     /// Waits for its exit and its last messages; `None` if it keeps running without stdout.
     pub async fn wait_for_exit_and_messages(&self) -> Option<ExitStatus> {
         let ended = timeout(EXIT_GRACE, self.ended()).await.ok();
-        let told = async {
-            while !self.messages.is_complete() {
-                sleep(POLL_INTERVAL).await;
-            }
-        };
         // A child process may keep writing to stderr.
-        let _ = timeout(EXIT_GRACE, told).await;
+        self.messages.wait(EXIT_GRACE).await;
         ended
     }
 
@@ -213,19 +208,19 @@ fn next_bytes<R: Read>(from: &mut BufReader<R>, ends: Framing) -> Option<Program
     Some(ProgramOutput::Response { bytes, more: !from.buffer().trim_ascii().is_empty() })
 }
 
-/// The last lines that a program wrote to stderr.
+/// The last lines that a program wrote.
 #[derive(Clone, Debug, Default)]
-pub struct StderrTail {
+pub struct OutputTail {
     lines: Arc<Mutex<VecDeque<String>>>,
     is_complete: Arc<AtomicBool>,
 }
 
-impl StderrTail {
+impl OutputTail {
     /// Collects the last lines of a stream.
     pub fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
         let messages = Self::default();
         let kept = messages.clone();
-        spawn_thread("stderr", move || {
+        spawn_thread("output", move || {
             let mut from = BufReader::new(from);
             let mut bytes = Vec::new();
             // A long line is split.
@@ -252,6 +247,16 @@ impl StderrTail {
             lines.pop_front();
         }
         lines.push_back(line.to_owned());
+    }
+
+    /// Waits for the end of the stream, up to a limit.
+    pub async fn wait(&self, limit: Duration) {
+        let ended = async {
+            while !self.is_complete() {
+                sleep(POLL_INTERVAL).await;
+            }
+        };
+        let _ = timeout(limit, ended).await;
     }
 
     /// Whether the stream has ended.
@@ -319,7 +324,7 @@ impl Drop for ChildGuard {
     }
 }
 
-/// Kills all processes on drop, and prevents new ones: for the exit of the test binary.
+/// Kills all processes on drop, prevents new ones, and removes the folders that they worked in: for the exit of the test binary.
 #[derive(Debug)]
 pub struct KillAllOnDrop;
 
@@ -332,6 +337,8 @@ impl Drop for KillAllOnDrop {
         let groups: Vec<_> = children.keys().copied().collect();
         kill_groups(&groups);
         children.values().for_each(|child| kill(&mut lock(child)));
+        #[cfg(feature = "workspace")]
+        crate::workspace::remove_all();
     }
 }
 

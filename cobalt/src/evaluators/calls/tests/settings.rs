@@ -19,7 +19,7 @@ fn checks_are_written_as_they_are_read() {
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let models = Config::load(folder.path(), |_| None).unwrap().shared_models();
-    let setup = Setup { dataset: Dataset::from_items(items.iter().cloned()), models };
+    let setup = Setup { dataset: Dataset::from_items(items.iter().cloned()), models, has_workspace: false };
     evaluator.check(&setup).map_err(|error| error.to_string())
 }
 

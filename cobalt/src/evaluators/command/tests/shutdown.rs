@@ -141,7 +141,11 @@ async fn the_environment_is_passed_on_with_what_is_added() {
 
 fn check(evaluator: &CommandEvaluator) -> Result<(), String> {
     let config = crate::config::Config::load(tempfile::tempdir().unwrap().path(), |_| None).unwrap();
-    let setup = Setup { dataset: Dataset::from_items([crate::item! {}]), models: config.shared_models() };
+    let setup = Setup {
+        dataset: Dataset::from_items([crate::item! {}]),
+        models: config.shared_models(),
+        has_workspace: false,
+    };
     evaluator.check(&setup).map_err(|error| error.to_string())
 }
 

@@ -1,0 +1,150 @@
+//! Where the files of an item come from, and what is checked before the run.
+
+use std::path::{Path, PathBuf};
+
+use cobalt_core::item::Item;
+use cobalt_core::paths;
+
+use super::error::WorkspaceError;
+use super::git;
+use super::settings::{Source, Workspace};
+use super::{copy, globs::Globs};
+use crate::template::Template;
+
+/// The source of an item's workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ItemSource {
+    Folder(PathBuf),
+    Commit { repository: String, commit: String },
+}
+
+impl ItemSource {
+    /// The source of an item, or what is wrong and what to do.
+    pub fn of(workspace: &Workspace, item: &Item) -> Result<Self, String> {
+        match workspace.source() {
+            Source::Folder(folder) => folder_in_package(folder, item, "workspace").map(Self::Folder),
+            Source::Git { repository, commit } => {
+                let (repository, commit) = (filled(repository, item)?, filled(commit, item)?);
+                if !git::is_commit_hash(&commit) {
+                    return Err(format!(
+                        "`{commit}` is not the full hash of a commit (40 or 64 hexadecimal digits), as `git rev-parse` shows it; a branch \
+                         or tag may change"
+                    ));
+                }
+                Ok(Self::Commit { repository: located(&repository)?, commit })
+            }
+        }
+    }
+
+    /// Copies it to an empty folder. What is ignored is left out of a folder; a commit has only its own files.
+    pub fn copy_to(&self, folder: &Path, ignored: &Globs) -> Result<(), WorkspaceError> {
+        match self {
+            Self::Folder(source) => copy::copy_folder(source, folder, ignored),
+            Self::Commit { repository, commit } => git::check_out(repository, commit, folder),
+        }
+    }
+}
+
+/// The folder of the package that a template names; `what` it is for.
+pub fn folder_in_package(template: &Template, item: &Item, what: &str) -> Result<PathBuf, String> {
+    let path = path_in_package(&filled(template, item)?)?;
+    match path.is_dir() {
+        true => Ok(path),
+        false => Err(format!(
+            "the {what} folder `{}` does not exist; create it, or correct the path `{}`",
+            path.display(),
+            template.text()
+        )),
+    }
+}
+
+/// A path inside the package.
+pub fn path_in_package(path: &str) -> Result<PathBuf, String> {
+    let root = paths::package_root();
+    let inside = paths::normalize(&root.join(path));
+    if path.trim().is_empty() || !inside.starts_with(paths::normalize(&root)) {
+        return Err(format!(
+            "`{path}` is not inside the package `{}`; move the files into it, or use `Workspace::git`",
+            root.display()
+        ));
+    }
+    Ok(inside)
+}
+
+/// Fills a template with the fields of the item; a missing one is an error.
+pub fn filled(template: &Template, item: &Item) -> Result<String, String> {
+    match template.unresolved(item)[..] {
+        [] => Ok(template.render(item)),
+        [field, ..] => {
+            let known = item.keys().map(String::as_str);
+            let instead = cobalt_core::wording::suggest_or_list(field, known);
+            Err(format!("the item has no field `{field}` for `{}`; {instead}", template.text()))
+        }
+    }
+}
+
+/// The address of a repository: a path is relative to the package.
+fn located(repository: &str) -> Result<String, String> {
+    // As git decides: `host:path` has a colon before the first slash.
+    let is_remote = repository.contains("://")
+        || repository
+            .split('/')
+            .next()
+            .is_some_and(|start| start.contains(':') && !Path::new(repository).is_absolute());
+    if is_remote {
+        return Ok(repository.to_owned());
+    }
+    let path = paths::resolve(repository);
+    match path.exists() {
+        true => Ok(path.to_string_lossy().into_owned()),
+        false => Err(format!("the repository `{}` does not exist; correct its path or URL", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    fn source(workspace: impl Into<Workspace>, item: Item) -> Result<ItemSource, String> {
+        ItemSource::of(&workspace.into(), &item)
+    }
+
+    #[test]
+    fn a_folder_of_the_package_is_found_by_the_fields_of_the_item() {
+        let found = source("{{where}}/workspace", item! { "where": "src" });
+        assert_eq!(found, Ok(ItemSource::Folder(paths::package_root().join("src/workspace"))));
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_used_is_refused_with_the_reason() {
+        for (path, reason) in [
+            ("src/none", "the workspace folder `"),
+            ("..", "`..` is not inside the package"),
+            ("src/../../cobalt-core", "`src/../../cobalt-core` is not inside the package"),
+            ("/", "`/` is not inside the package"),
+            (" ", "` ` is not inside the package"),
+            ("src/{{ids}}", "the item has no field `ids` for `src/{{ids}}`; did you mean `id`?"),
+        ] {
+            let error = source(path, item! { "id": "a" }).unwrap_err();
+            assert!(error.starts_with(reason), "{path}: {error}");
+        }
+        // A value cannot lead out of the package either.
+        assert!(source("src/{{id}}", item! { "id": "../../cobalt-core" }).is_err());
+    }
+
+    #[test]
+    fn a_repository_is_a_url_or_a_path_and_a_commit_a_hash() {
+        const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
+        let of = |repository: &str, commit: &str| {
+            source(Workspace::git(repository, "{{commit}}"), item! { "commit": commit })
+        };
+        for remote in ["https://example.org/a.git", "git@example.org:a.git", "file:///a"] {
+            let expected = ItemSource::Commit { repository: remote.to_owned(), commit: HASH.to_owned() };
+            assert_eq!(of(remote, HASH), Ok(expected));
+        }
+        assert!(matches!(of("src", HASH), Ok(ItemSource::Commit { .. })));
+        assert!(of("no/such", HASH).unwrap_err().starts_with("the repository `"));
+        assert!(of("src", "main").unwrap_err().starts_with("`main` is not the full hash of a commit"));
+    }
+}

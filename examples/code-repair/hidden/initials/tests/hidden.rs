@@ -1,0 +1,7 @@
+use initials::initials;
+
+#[test]
+fn further_examples() {
+    assert_eq!(initials("grace brewster hopper"), "GBH");
+    assert_eq!(initials(""), "");
+}
