@@ -20,7 +20,7 @@ use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
 use crate::variants::Variants;
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "dataset",
     "evaluators",
     "name",
@@ -38,6 +38,7 @@ const KEYS: [&str; 17] = [
     "record",
     "ignore_without",
     "crate",
+    "faults",
 ];
 
 /// The attribute and its function, after the checks that their syntax allows.
@@ -437,6 +438,12 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     if let Some((key, value)) = settings.get("record") {
         if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
             errors.at(value, "`record` is the folder of recordings: write `record = \"cassettes\"`");
+        }
+        calls.push(builder_call(key, value, value.to_token_stream()));
+    }
+    if let Some((key, value)) = settings.get("faults") {
+        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
+            errors.at(value, "`faults` is a fault rule or a list: write `faults = \"search: timeout\"`");
         }
         calls.push(builder_call(key, value, value.to_token_stream()));
     }

@@ -2,6 +2,8 @@
 
 #[cfg(test)]
 pub mod retry_tests;
+#[cfg(test)]
+mod tool_tests;
 #[cfg(all(test, feature = "tracing"))]
 mod trace_tests;
 
@@ -241,6 +243,7 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     };
     let context = Context::new(work.dataset.clone(), index, Arc::clone(&work.keys[index]), run_index);
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
+    let context = context.with_faults(&work.definition.faults);
     let mut execution = run_agent_and_evaluators(work, context, traffic.clone()).await;
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
     let ended = traffic.and_then(end).transpose();
@@ -323,6 +326,7 @@ async fn run_agent_and_evaluators(
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     let metrics = recorded.take_metrics();
+    let faults = context.tools().close();
     let trace = take_trace(&context, traffic.as_ref()).await;
     recorded.add_trace_usage(trace.usage());
     let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
@@ -343,7 +347,7 @@ async fn run_agent_and_evaluators(
         }
     };
     let (trace, dropped_spans) = trace.into_kept(&work.prices, work.trace_limits);
-    Execution { retried, metrics, trace, dropped_spans, ..execution }
+    Execution { retried, metrics, trace, dropped_spans, faults, ..execution }
 }
 
 /// What was seen of an attempt.

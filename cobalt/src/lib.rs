@@ -24,6 +24,7 @@ mod settings;
 mod shards;
 pub mod template;
 mod thread_pool;
+pub mod tools;
 pub mod trace;
 
 #[doc(inline)]
@@ -95,12 +96,12 @@ pub mod report {
     #[doc(inline)]
     pub use cobalt_core::report::{
         Category, CiStatus, Comparison, DEFAULT_PASS_MARK, DatasetSummary, Direction, Evaluations,
-        EvaluatorSettings, Execution, Fetch, GitState, ItemError, ItemNames, ItemResult, LatencyBound,
-        LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics,
-        NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig, RunMetric, RunMetrics,
-        RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation,
-        Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary,
-        TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
+        EvaluatorSettings, Execution, Fetch, GitState, InjectedFault, ItemError, ItemNames, ItemResult,
+        LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric, MetricSettings, MetricStats,
+        MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored, RetriedExecution, RunConfig,
+        RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation,
+        Shard, SourceLocation, Status, Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp,
+        Traffic, TrafficSummary, TrialMeasurements, TrialStats, Violation, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::custom_metric::{Metrics, redacted_metric};
+use super::fault::InjectedFault;
 use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
@@ -171,6 +172,8 @@ pub struct Execution {
     /// Attempts that failed with a transient error before this one, in order. Everything else is of the last attempt, except the
     /// traffic, which is of all.
     pub retried: Vec<RetriedExecution>,
+    /// The faults that were injected into calls of tools, in order.
+    pub faults: Vec<InjectedFault>,
 }
 
 impl Execution {
@@ -184,6 +187,7 @@ impl Execution {
         redact_fields(&mut self.recorded);
         self.metrics = std::mem::take(&mut self.metrics).into_iter().map(redacted_metric).collect();
         self.retried.iter_mut().for_each(RetriedExecution::redact);
+        self.faults.iter_mut().for_each(InjectedFault::redact);
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
             [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
@@ -373,6 +377,8 @@ struct SerializedExecution<'a> {
     metrics: &'a Metrics,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    faults: &'a [InjectedFault],
 }
 
 /// An output. The original tool expects one even if the agent failed.
@@ -407,6 +413,7 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             dropped_spans: run.dropped_spans,
             metrics: &run.metrics,
             retried: &run.retried,
+            faults: &run.faults,
         }
     }
 }
@@ -438,6 +445,8 @@ pub struct SerializedItem<'a> {
     metrics: Option<&'a Metrics>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    faults: &'a [InjectedFault],
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<Vec<SerializedExecution<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -489,6 +498,7 @@ impl Serialize for ItemResult {
             dropped_spans: if several { 0 } else { first.dropped_spans },
             metrics: Some(&first.metrics).filter(|metrics| !several && !metrics.is_empty()),
             retried: if several { &[] } else { &first.retried },
+            faults: if several { &[] } else { &first.faults },
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
@@ -520,6 +530,8 @@ struct ParsedExecution<T> {
     metrics: Metrics,
     #[serde(default)]
     retried: Vec<RetriedExecution>,
+    #[serde(default)]
+    faults: Vec<InjectedFault>,
 }
 
 impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
@@ -538,6 +550,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             dropped_spans,
             metrics,
             retried,
+            faults,
             ..
         } = run;
         Self {
@@ -552,6 +565,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             dropped_spans,
             metrics,
             retried,
+            faults,
         }
     }
 }
@@ -592,6 +606,8 @@ struct ParsedItem<T> {
     metrics: Metrics,
     #[serde(default)]
     retried: Vec<RetriedExecution>,
+    #[serde(default)]
+    faults: Vec<InjectedFault>,
 }
 
 impl<'de> Deserialize<'de> for ItemResult {
@@ -626,6 +642,7 @@ impl<T: Into<Trace>> From<ParsedItem<T>> for ItemResult {
                 dropped_spans: item.dropped_spans,
                 metrics: item.metrics,
                 retried: item.retried,
+                faults: item.faults,
             }));
         }
         let input = match item.input {
@@ -697,7 +714,8 @@ mod tests {
         let recorded =
             into_item(json!({ "tokens": { "input": 3, "output": 1 }, "toolCalls": [{ "tool": "look" }] }))
                 .unwrap();
-        let half = Execution { recorded, ..failed.clone() };
+        let fault = |call| InjectedFault { tool: "look".to_owned(), call, fault: "timeout".to_owned() };
+        let half = Execution { recorded, faults: vec![fault(1), fault(2)], ..failed.clone() };
         for runs in [
             vec![execution(0.1 + 0.2)],
             vec![execution(1.0), failed.clone()],

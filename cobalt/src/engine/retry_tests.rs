@@ -59,6 +59,7 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         recording: RecordSettings::default().resolve("desk", None),
         source_hash: None,
         declared_at: None,
+        faults: Arc::default(),
     }
 }
 

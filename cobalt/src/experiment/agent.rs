@@ -18,6 +18,7 @@ use super::variants::ResolvedVariant;
 use crate::dataset::{Dataset, DecodeError, decode, decode_value};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
+use crate::tools::{ExecutionTools, Faults, Tool, ToolFunction};
 use crate::trace::{ExecutionSpan, SpanCollector};
 
 /// Why an agent returned no output: its own error, a panic, or an item that does not match its parameter type.
@@ -234,18 +235,23 @@ pub struct Context {
     variant: Option<ResolvedVariant>,
     /// The spans of this attempt.
     spans: Arc<SpanCollector>,
+    tools: Arc<ExecutionTools>,
 }
 
 impl Context {
     pub(crate) fn new(dataset: Dataset, index: usize, key: Arc<str>, run_index: usize) -> Self {
         let item = Arc::clone(dataset.shared(index));
         let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
-        Self { item, key, index, run_index, dataset, recorder, traffic: None, variant: None, spans }
+        let tools = ExecutionTools::new(Arc::default(), Arc::clone(&key), run_index, Arc::clone(&spans));
+        let tools = Arc::new(tools);
+        Self { item, key, index, run_index, dataset, recorder, traffic: None, variant: None, spans, tools }
     }
 
     /// The context of another attempt at the same trial, without records and spans.
     pub(crate) fn for_next_attempt(&self) -> Self {
-        Self { recorder: Recorder::new(), spans: Arc::new(SpanCollector::new()), ..self.clone() }
+        let spans = Arc::new(SpanCollector::new());
+        let tools = Arc::new(self.tools.for_next_attempt(Arc::clone(&spans)));
+        Self { recorder: Recorder::new(), spans, tools, ..self.clone() }
     }
 
     pub(crate) fn spans(&self) -> &Arc<SpanCollector> {
@@ -258,6 +264,14 @@ impl Context {
 
     pub(crate) fn with_variant(self, variant: Option<ResolvedVariant>) -> Self {
         Self { variant, ..self }
+    }
+
+    pub(crate) fn with_faults(self, plan: &Arc<Faults>) -> Self {
+        Self { tools: Arc::new(self.tools.with_plan(Arc::clone(plan))), ..self }
+    }
+
+    pub(crate) fn tools(&self) -> &ExecutionTools {
+        &self.tools
     }
 
     /// Runs a plain agent, so that its thread is known to belong to this execution.
@@ -421,6 +435,30 @@ impl Context {
     /// error of the item. What an agent recorded before it failed counts; what it recorded in an attempt that was retried does not.
     pub fn metric(&self, name: impl Into<String>, value: impl MetricNumber) {
         self.record(Metric::new(name, value));
+    }
+
+    /// Wraps a function as a tool of the agent: its calls become spans of the trace, and a fault plan can let them fail. See
+    /// [`tools`](crate::tools).
+    ///
+    /// ```
+    /// use cobalt::Context;
+    /// use cobalt::tools::ToolError;
+    /// use serde_json::{Value, json};
+    ///
+    /// async fn search(arguments: Value) -> Result<Vec<String>, std::io::Error> {
+    ///     Ok(vec![format!("about {}", arguments["query"])])
+    /// }
+    ///
+    /// async fn agent(context: Context) -> Result<String, ToolError> {
+    ///     let search = context.tool("search", search);
+    ///     let found = search.call(json!({ "query": "tea" })).await?;
+    ///     Ok(found.to_string())
+    /// }
+    /// ```
+    ///
+    /// Several tools of one name count as one tool.
+    pub fn tool<'a, M>(&self, name: impl Into<String>, real: impl ToolFunction<'a, M>) -> Tool<'a> {
+        Tool::new(name.into(), real, Arc::clone(&self.tools))
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {

@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::recording::{RECORD_VARIABLE, RecordMode, Recordings, ResolvedRecording};
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
+use crate::tools::Faults;
 
 /// The maximum number of retries per trial.
 const MAX_RETRIES: usize = 10;
@@ -50,6 +51,8 @@ pub struct ResolvedDefinition {
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourceLocation>,
+    /// The faults that are injected into the calls of tools.
+    pub(crate) faults: Arc<Faults>,
 }
 
 impl ResolvedDefinition {
@@ -69,6 +72,7 @@ impl ResolvedDefinition {
         parts.extend(self.evaluators.iter().map(evaluator));
         parts.extend(self.thresholds.iter().map(Threshold::case_name));
         parts.extend(self.variant.iter().map(|variant| format!("variant {}", variant.settings)));
+        parts.extend((!self.faults.is_empty()).then(|| format!("faults {}", self.faults)));
         cobalt_core::hash::sha256_hex(&parts)
     }
 
@@ -123,6 +127,7 @@ impl ResolvedDefinition {
         }
         self.check_evaluators()?;
         self.check_summaries()?;
+        self.check_faults()?;
         self.check_thresholds()
     }
 
@@ -166,6 +171,11 @@ impl ResolvedDefinition {
             }
         }
         Ok(())
+    }
+
+    fn check_faults(&self) -> Result<(), String> {
+        let place = || self.declared_at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        self.faults.validate().map_err(|error| format!("{}{error}", place()))
     }
 
     fn check_thresholds(&self) -> Result<(), String> {
@@ -259,6 +269,8 @@ pub(crate) struct Declaration {
     pub(crate) source_hash: Option<u64>,
     /// The location of the declaration, if declared with an attribute.
     pub(crate) declared_at: Option<SourceLocation>,
+    /// The faults that are injected into the calls of tools.
+    pub(crate) faults: Faults,
 }
 
 impl Declaration {
@@ -302,6 +314,7 @@ impl Experiment {
                 ignore_without: Vec::new(),
                 source_hash: None,
                 declared_at: None,
+                faults: Faults::new(),
             },
             dataset: dataset.into_dataset(),
             progress: None,
@@ -429,6 +442,19 @@ impl Experiment {
     /// [`Context::base_url`](crate::Context::base_url) or a header.
     pub fn record(mut self, recordings: impl Into<Recordings>) -> Self {
         self.declaration.recordings = Some(recordings.into());
+        self
+    }
+
+    /// Injects faults into the calls of the agent's [tools](crate::tools): rules as text, such as `"search: timeout at 30%"`, a list of
+    /// them, or [`Faults`]. A variant with a setting `faults` has its own plan.
+    ///
+    /// ```
+    /// # fn example(experiment: cobalt::Experiment) -> cobalt::Experiment {
+    /// experiment.faults(["search#1: error", "*: slow 200ms"])
+    /// # }
+    /// ```
+    pub fn faults(mut self, plan: impl Into<Faults>) -> Self {
+        self.declaration.faults = plan.into();
         self
     }
 
