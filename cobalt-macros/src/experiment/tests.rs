@@ -190,6 +190,7 @@ fn values_that_cannot_work_are_refused() {
         quote!(ignore_without = ["KEY", "OPENAI_API_KEY=1"]),
         quote!(group_by = 5),
         quote!(group_by = ["category", ""]),
+        quote!(faults = 5),
     ];
     assert_messages!(settings.map(|settings| (settings.clone(), of_settings(settings))));
 }
@@ -341,6 +342,7 @@ fn with_variants(function: TokenStream) -> TokenStream {
         variants = [mini: Config { model: "a" }, "gpt-4o": Config::default()],
         default_variant = mini,
         group_by = ["category", "language"],
+        faults = ["search: timeout", "*: slow 2s"],
         thresholds = [
             variants.mini.concise.drop_from("gpt-4o") <= 0.02,
             score.by("category").min_pass_rate(0.6) >= 0.8,

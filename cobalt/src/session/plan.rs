@@ -23,10 +23,6 @@ use crate::experiment::{
 use crate::llm::Models;
 use crate::recording::RunTraffic;
 use crate::rescore::{Rescoring, ScoredRun};
-use crate::tools::Faults;
-
-/// The field of a variant's settings with its fault plan.
-const FAULTS: &str = "faults";
 
 /// A validated experiment with its items and their keys.
 pub struct Plan {
@@ -239,7 +235,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         ignore_without: _,
         source_hash,
         declared_at,
-        mut faults,
+        faults,
     } = declaration;
     let refused = |problem| Error::Definition { experiment: name.clone(), problem };
     if evaluators.is_empty() {
@@ -247,12 +243,6 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
     }
     if group_by.is_empty() {
         group_by = config.group_by().to_vec();
-    }
-    if let Some(variant) = &variant
-        && let Some(setting) = variant.settings.get(FAULTS)
-    {
-        faults = Faults::of_setting(setting)
-            .map_err(|problem| refused(format!("variant `{}`: {problem}", variant.name)))?;
     }
     let mut thresholds = declared_or_configured(thresholds, variant.as_ref(), config);
     // Before adding those for CI, which must not make an experiment less strict.

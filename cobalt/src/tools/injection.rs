@@ -125,9 +125,10 @@ impl FromStr for Injection {
             ("", _) => Err(format!("it names no fault; there are {}", Self::FORMS)),
             (unknown, _) => {
                 let names = ["timeout", "error", "empty", "stale", "slow", "malformed"];
-                let meant = wording::closest(unknown, names);
-                let meant = meant.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-                Err(format!("there is no fault `{unknown}`; {meant}there are {}", Self::FORMS))
+                Err(match wording::closest(unknown, names) {
+                    Some(meant) => format!("there is no fault `{unknown}`; did you mean `{meant}`?"),
+                    None => format!("there is no fault `{unknown}`; there are {}", Self::FORMS),
+                })
             }
         }
     }
@@ -161,10 +162,8 @@ mod tests {
     #[test]
     fn what_is_no_fault_says_which_there_are() {
         let problem = |text: &str| text.parse::<Injection>().unwrap_err();
-        assert_eq!(
-            problem("timout"),
-            format!("there is no fault `timout`; did you mean `timeout`? there are {}", Injection::FORMS)
-        );
+        assert_eq!(problem("timout"), "there is no fault `timout`; did you mean `timeout`?");
+        assert_eq!(problem("crash"), format!("there is no fault `crash`; there are {}", Injection::FORMS));
         assert_eq!(problem(""), format!("it names no fault; there are {}", Injection::FORMS));
         assert_eq!(problem("slow"), "`slow` needs a duration: write, for example, `slow 2s`");
         assert_eq!(problem("slow 2"), "a duration needs a unit: write `2s` or `2ms`");
