@@ -313,10 +313,13 @@ async fn run_agent_and_evaluators(
 ) -> Execution {
     let Attempts { context, answer, took, retried } =
         call_agent_with_retries(work, context, traffic.as_ref()).await;
+    // Recordings hold what happened without faults.
+    let injected_wait = context.tools().waited();
     let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
-        Some(traffic) => traffic.end_agent(took).await,
+        Some(traffic) => traffic.end_agent(took.saturating_sub(injected_wait)).await,
         None => AgentTraffic::default(),
     };
+    let recorded_latency = recorded_latency.map(|latency| latency + milliseconds(injected_wait));
     let latency_ms = recorded_latency.unwrap_or_else(|| milliseconds(took.saturating_sub(waited)));
     // A request that was not recorded is never a score, whatever the agent made of it.
     let answer = match problem {

@@ -99,6 +99,35 @@ fn variants_with_faults_say_how_an_agent_holds_up_under_each() {
 }
 
 #[test]
+fn faults_are_applied_to_recorded_results_and_tools_are_not_called_again() {
+    let sandbox = Sandbox::with_items(numbered(1, 0));
+    let run = |mode: &str, faults: &str| {
+        sandbox.forget_calls();
+        let program =
+            planned(&sandbox).env("E2E_RECORDED", 1).env("COBALT_RECORD", mode).env("E2E_FAULTS", faults);
+        program.args(["recorded"]).run().code(0);
+        let report = sandbox.reports().into_iter().max_by_key(|report| report.timestamp).unwrap();
+        let trial = report.items[0].first_trial().clone();
+        (trial.output.unwrap().text().into_owned(), trial.faults.len(), sandbox.calls())
+    };
+    let [search, add] = ["called search".to_owned(), "called add".to_owned()];
+    let found = || r#"["about \"item-0\""]"#.to_owned();
+    assert_eq!(run("record", "search: slow 5ms"), (found(), 1, vec![search, add.clone()]));
+    assert_eq!(run("replay", "none"), (found(), 0, vec![add.clone()]));
+    let timed_out = "the tool `search` timed out".to_owned();
+    assert_eq!(run("replay", "search: timeout"), (timed_out, 1, vec![add.clone()]));
+    assert_eq!(run("replay", "search#1: empty"), (found(), 1, vec![add]), "the call is repeated");
+    let cassette = std::fs::read_to_string(sandbox.path("cassettes/recorded/item-0.json")).unwrap();
+    assert!(!cassette.contains("\"add\"") && cassette.matches("\"search\"").count() == 1, "{cassette}");
+    let finished = planned(&sandbox).env("E2E_RECORDED", 1).env("COBALT_RECORD", "replay");
+    sandbox.write_items([json!({ "id": "new", "input": "x", "answer": "x" })]);
+    finished.args(["recorded"]).run().code(101).says(&[
+        "not recorded: a call of the tool `search`; the item has no recording of this tool",
+        "COBALT_RECORD=auto",
+    ]);
+}
+
+#[test]
 fn an_invalid_plan_is_an_error_before_anything_runs() {
     let sandbox = Sandbox::with_items(items());
     let finished = planned(&sandbox).env("E2E_FAULTS", "search: timout").run().code(101);

@@ -266,8 +266,11 @@ impl Context {
         Self { variant, ..self }
     }
 
+    /// The last step: tools with a fault plan, and with what is known so far.
     pub(crate) fn with_faults(self, plan: &Arc<Faults>) -> Self {
-        Self { tools: Arc::new(self.tools.with_plan(Arc::clone(plan))), ..self }
+        let (key, spans) = (Arc::clone(&self.key), Arc::clone(&self.spans));
+        let tools = ExecutionTools::new(Arc::clone(plan), key, self.run_index, spans);
+        Self { tools: Arc::new(tools.with_traffic(self.traffic.clone())), ..self }
     }
 
     pub(crate) fn tools(&self) -> &ExecutionTools {

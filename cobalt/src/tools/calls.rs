@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use cobalt_core::report::InjectedFault;
 use cobalt_core::trace::ToolSpan;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::error::ToolError;
 use super::faults::Faults;
 use super::injection::Injection;
+use crate::recording::ExecutionTraffic;
 use crate::trace::{Place, SpanCollector, current_place};
 
 /// The calls of wrapped tools in one attempt at a trial: their numbers, and the faults that are injected into them.
@@ -19,6 +21,7 @@ pub struct ExecutionTools {
     item: Arc<str>,
     trial: usize,
     spans: Arc<SpanCollector>,
+    traffic: Option<Arc<ExecutionTraffic>>,
     state: Mutex<State>,
 }
 
@@ -26,6 +29,8 @@ pub struct ExecutionTools {
 struct State {
     tools: HashMap<String, Calls>,
     injected: Vec<InjectedFault>,
+    /// How long injected faults made calls wait.
+    waited: Duration,
     is_closed: bool,
 }
 
@@ -48,17 +53,22 @@ pub struct Call<'a> {
 
 impl ExecutionTools {
     pub fn new(plan: Arc<Faults>, item: Arc<str>, trial: usize, spans: Arc<SpanCollector>) -> Self {
-        Self { plan, item, trial, spans, state: Mutex::default() }
+        Self { plan, item, trial, spans, traffic: None, state: Mutex::default() }
     }
 
     /// Those of another attempt, which counts calls from 1 again.
     pub fn for_next_attempt(&self, spans: Arc<SpanCollector>) -> Self {
-        Self::new(Arc::clone(&self.plan), Arc::clone(&self.item), self.trial, spans)
+        let own = Self::new(Arc::clone(&self.plan), Arc::clone(&self.item), self.trial, spans);
+        own.with_traffic(self.traffic.clone())
     }
 
-    /// The same with a fault plan.
-    pub fn with_plan(&self, plan: Arc<Faults>) -> Self {
-        Self::new(plan, Arc::clone(&self.item), self.trial, Arc::clone(&self.spans))
+    pub fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {
+        Self { traffic, ..self }
+    }
+
+    /// The recordings of the trial.
+    pub fn traffic(&self) -> Option<&ExecutionTraffic> {
+        self.traffic.as_deref()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -80,6 +90,11 @@ impl ExecutionTools {
         Call { tools: self, tool, number, span, injection }
     }
 
+    /// How long injected faults made calls wait, if they have waited to the end.
+    pub fn waited(&self) -> Duration {
+        self.lock().waited
+    }
+
     /// Takes the injected faults. What is injected later belongs to no execution.
     pub fn close(&self) -> Vec<InjectedFault> {
         let mut state = self.lock();
@@ -89,6 +104,10 @@ impl ExecutionTools {
 }
 
 impl Call<'_> {
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
     pub fn injection(&self) -> Option<&Injection> {
         self.injection
     }
@@ -113,6 +132,9 @@ impl Call<'_> {
         if !state.is_closed {
             let (tool, call, fault) = (self.tool.to_owned(), self.number, injection.to_string());
             state.injected.push(InjectedFault { tool, call, fault });
+            if let Injection::Slow(wait) = injection {
+                state.waited += *wait;
+            }
         }
     }
 

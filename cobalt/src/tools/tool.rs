@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,6 +11,7 @@ use super::calls::{Call, ExecutionTools};
 use super::error::ToolError;
 use super::function::{ToolFn, ToolFunction};
 use super::injection::Injection;
+use crate::recording::{ExecutionTraffic, ToolDecision};
 
 /// A tool of an agent, wrapped by [`Context::tool`](crate::Context::tool): its calls are spans of the trace, and faults are injected
 /// into them. See [`tools`](crate::tools).
@@ -20,11 +22,19 @@ pub struct Tool<'a> {
     name: Arc<str>,
     real: Arc<ToolFn<'a>>,
     tools: Arc<ExecutionTools>,
+    is_live: bool,
 }
 
 impl<'a> Tool<'a> {
     pub(crate) fn new<M>(name: String, real: impl ToolFunction<'a, M>, tools: Arc<ExecutionTools>) -> Self {
-        Self { name: name.into(), real: Arc::from(real.into_shared().0), tools }
+        Self { name: name.into(), real: Arc::from(real.into_shared().0), tools, is_live: false }
+    }
+
+    /// Always calls the tool, also while recordings are replayed, and records nothing of it: for tools without effects and without a
+    /// network, such as a calculator.
+    #[must_use]
+    pub fn live(self) -> Self {
+        Self { is_live: true, ..self }
     }
 
     /// The name.
@@ -71,15 +81,42 @@ impl<'a> Tool<'a> {
             inject();
             tokio::time::sleep(*wait).await;
         }
-        let result = (self.real)(arguments).await.map_err(ToolError::Failed)?;
+        let result = self.real_result(call, &arguments).await?;
         call.keep(&result);
         match call.injection().and_then(|injection| injection.replace(&result)) {
             Some(replaced) => {
+                if let Some(traffic) = self.traffic() {
+                    traffic.hide_tool_result(&self.name, &arguments);
+                }
                 inject();
                 Ok(replaced)
             }
             None => Ok(result),
         }
+    }
+
+    /// The recordings of the trial, unless the tool is always called.
+    fn traffic(&self) -> Option<&ExecutionTraffic> {
+        self.tools.traffic().filter(|_| !self.is_live)
+    }
+
+    /// What the tool returns, or returned when it was recorded.
+    async fn real_result(&self, call: &Call<'_>, arguments: &Value) -> Result<Value, ToolError> {
+        let Some(traffic) = self.traffic() else {
+            return (self.real)(arguments.clone()).await.map_err(ToolError::Failed);
+        };
+        let outcome = match traffic.decide_tool(&self.name, arguments) {
+            ToolDecision::Replay(outcome) => outcome,
+            ToolDecision::Refuse(problem) => return Err(ToolError::NotRecorded(problem)),
+            ToolDecision::Call => {
+                let started = Instant::now();
+                let outcome = (self.real)(arguments.clone()).await;
+                let id = (&*self.name, call.number());
+                traffic.keep_tool_result(id, arguments, &outcome, started.elapsed());
+                outcome
+            }
+        };
+        outcome.map_err(ToolError::Failed)
     }
 }
 
