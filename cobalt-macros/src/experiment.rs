@@ -20,7 +20,7 @@ use crate::summaries::Summaries;
 use crate::thresholds::{self, Threshold};
 use crate::variants::Variants;
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "dataset",
     "evaluators",
     "name",
@@ -40,6 +40,7 @@ const KEYS: [&str; 19] = [
     "ignore_without",
     "workspace",
     "crate",
+    "faults",
 ];
 
 /// The attribute and its function, after the checks that their syntax allows.
@@ -538,6 +539,12 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     if let Some((key, value)) = settings.get("workspace") {
         if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
             errors.at(value, "`workspace` is a folder: write `workspace = \"fixtures/{{id}}\"`");
+        }
+        calls.push(builder_call(key, value, value.to_token_stream()));
+    }
+    if let Some((key, value)) = settings.get("faults") {
+        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
+            errors.at(value, "`faults` is a fault rule or a list: write `faults = \"search: timeout\"`");
         }
         calls.push(builder_call(key, value, value.to_token_stream()));
     }

@@ -4,6 +4,8 @@
 mod conversation_tests;
 #[cfg(test)]
 pub mod retry_tests;
+#[cfg(test)]
+mod tool_tests;
 #[cfg(all(test, feature = "tracing"))]
 mod trace_tests;
 mod workspaces;
@@ -257,6 +259,7 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     let key = Arc::clone(&work.keys[index]);
     let context = Context::new(work.dataset.clone(), index, key, run_index, conversation);
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
+    let context = context.with_faults(&work.definition.faults);
     let (mut execution, workspace) = run_agent_and_evaluators(work, context, traffic.clone()).await;
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
     let ended = traffic.and_then(end).transpose();
@@ -332,12 +335,17 @@ async fn run_agent_and_evaluators(
 ) -> (Execution, Option<Arc<ExecutionWorkspace>>) {
     let Attempts { context, answer, took, retried, workspace } =
         call_agent_with_retries(work, context, traffic.as_ref()).await;
+    let conversation = Arc::clone(context.conversation());
+    // Recordings hold what happened without faults.
+    let injected_wait = context.tools().waited();
     let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
-        Some(traffic) => traffic.end_agent(took).await,
+        Some(traffic) => {
+            traffic.end_agent(took.saturating_sub(injected_wait + conversation.user_time())).await
+        }
         None => AgentTraffic::default(),
     };
-    let conversation = Arc::clone(context.conversation());
     let waited = waited + conversation.user_time();
+    let recorded_latency = recorded_latency.map(|latency| latency + milliseconds(injected_wait));
     let latency_ms = recorded_latency.unwrap_or_else(|| milliseconds(took.saturating_sub(waited)));
     // A request that was not recorded is never a score, whatever the agent made of it.
     let answer = match problem {
@@ -348,6 +356,7 @@ async fn run_agent_and_evaluators(
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     let metrics = recorded.take_metrics();
+    let faults = context.tools().close();
     let trace = take_trace(&context, traffic.as_ref()).await;
     recorded.add_trace_usage(trace.usage());
     if let Err(AgentFailure { status, error, .. }) = &answer {
@@ -381,7 +390,16 @@ async fn run_agent_and_evaluators(
     let (trace, dropped_spans) = trace.into_kept(&work.prices, work.trace_limits);
     let changes = changes.map(|changes| Box::new(Arc::unwrap_or_clone(changes)));
     (
-        Execution { retried, metrics, trace, dropped_spans, transcript, workspace: changes, ..execution },
+        Execution {
+            retried,
+            metrics,
+            trace,
+            dropped_spans,
+            transcript,
+            workspace: changes,
+            faults,
+            ..execution
+        },
         workspace,
     )
 }

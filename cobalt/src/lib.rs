@@ -24,6 +24,7 @@ mod settings;
 mod shards;
 pub mod template;
 mod thread_pool;
+pub mod tools;
 pub mod trace;
 mod workspace;
 
@@ -102,8 +103,8 @@ pub mod report {
     #[doc(inline)]
     pub use cobalt_core::report::{
         Category, ChangedFile, CiStatus, Comparison, ConversationEnd, DEFAULT_PASS_MARK, DatasetSummary,
-        Direction, Evaluations, EvaluatorSettings, Execution, Fetch, FileChange, GitState, ItemError,
-        ItemNames, ItemResult, LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric,
+        Direction, Evaluations, EvaluatorSettings, Execution, Fetch, FileChange, GitState, InjectedFault,
+        ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric,
         MetricSettings, MetricStats, MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored,
         RetriedExecution, RunConfig, RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict,
         ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold, ThresholdError,

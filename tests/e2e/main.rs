@@ -11,6 +11,7 @@ mod disk;
 mod exits;
 mod exported;
 mod failures;
+mod faults;
 mod fetched;
 mod files;
 mod gates;

@@ -50,7 +50,7 @@ const COBALT: &[&[&str]] = &[
     &["llm"],
     &["settings"],
     &["dataset"],
-    &["evaluators"],
+    &["evaluators", "tools"],
     // Project settings.
     &["config"],
     &["error"],

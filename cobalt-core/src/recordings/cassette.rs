@@ -13,7 +13,8 @@ use crate::timestamp::Timestamp;
 /// The version of the format.
 pub const CASSETTE_VERSION: u32 = 1;
 
-/// The recording of one item: what its agent sent to models in each trial, and what the judges answered.
+/// The recording of one item: what its agent sent to models in each trial, what its tools returned, and what the
+/// judges answered.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cassette {
@@ -48,6 +49,9 @@ pub struct Trial {
     /// The judges' answers. Those to the same question are in the order in which it was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<JudgeAnswer>,
+    /// The calls of wrapped tools, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<RecordedToolCall>,
 }
 
 impl Trial {
@@ -57,13 +61,14 @@ impl Trial {
         let of_interactions =
             self.interactions.iter().filter_map(|interaction| interaction.recorded_at.or(self.recorded_at));
         let of_judges = self.judges.iter().filter_map(|answer| answer.recorded_at);
-        of_interactions.chain(of_judges).min().or(self.recorded_at)
+        let of_tools = self.tools.iter().filter_map(|call| call.recorded_at);
+        of_interactions.chain(of_judges).chain(of_tools).min().or(self.recorded_at)
     }
 
     /// Whether it contains nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.interactions.is_empty() && self.judges.is_empty()
+        self.interactions.is_empty() && self.judges.is_empty() && self.tools.is_empty()
     }
 }
 
@@ -177,6 +182,30 @@ pub struct JudgeAnswer {
     pub recorded_at: Option<Timestamp>,
 }
 
+/// A call of a wrapped tool, and what the tool itself returned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordedToolCall {
+    /// The tool.
+    pub tool: String,
+    /// The number of the call among those of the tool, from 1. Not compared.
+    pub call: usize,
+    /// The arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Body>,
+    /// The result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<Body>,
+    /// The tool's error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The duration in milliseconds.
+    pub latency_ms: f64,
+    /// When it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_at: Option<Timestamp>,
+}
+
 impl Cassette {
     /// An empty cassette.
     #[must_use]
@@ -250,7 +279,10 @@ impl Cassette {
             [interaction.request.body.as_ref(), interaction.response.body.as_ref()].into_iter().flatten()
         });
         let questions = self.judge_answers().filter_map(|answer| answer.question.as_ref());
-        bodies.chain(questions).for_each(|body| body.for_each_blob(found));
+        let calls = self.trials.iter().flat_map(|trial| &trial.tools);
+        let calls =
+            calls.flat_map(|call| [call.arguments.as_ref(), call.result.as_ref()].into_iter().flatten());
+        bodies.chain(questions).chain(calls).for_each(|body| body.for_each_blob(found));
     }
 }
 
@@ -270,7 +302,8 @@ mod tests {
                     "events": [{ "at": 3, "text": "data: 1\n\n" }] },
                 "latencyMs": 4.0, "model": "m", "tokens": { "input": 3, "output": 1 } }],
                 "judges": [{ "key": "k", "provider": "openai", "model": "m", "answer": { "score": 1 },
-                    "tokens": { "input": 1, "output": 1 } }] }]
+                    "tokens": { "input": 1, "output": 1 } }],
+                "tools": [{ "tool": "search", "call": 1, "arguments": { "json": { "q": "tea" } }, "error": "no", "latencyMs": 2.0 }] }]
         });
         let cassette: Cassette = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(serde_json::to_value(&cassette).unwrap(), written);

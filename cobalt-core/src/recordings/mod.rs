@@ -1,7 +1,7 @@
 //! Recordings of model traffic ("cassettes"): a JSON file per item, committed beside the tests and read in reviews.
 //!
-//! A [`Cassette`] holds the [`Trial`]s of an item, each with its [`Interaction`]s in the order in which the agent sent them, and the
-//! judges' answers. [`RecordingFolder`] reads and writes the cassettes of an experiment. Requests are compared by [`RequestKey`];
+//! A [`Cassette`] holds the [`Trial`]s of an item, each with its [`Interaction`]s in the order in which the agent sent them, the calls of
+//! its tools, and the judges' answers. [`RecordingFolder`] reads and writes the cassettes of an experiment. Requests are compared by [`RequestKey`];
 //! [`differences`] says where two requests differ.
 
 mod body;
@@ -15,7 +15,8 @@ mod stream;
 
 pub use body::Body;
 pub use cassette::{
-    CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse, Trial,
+    CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse,
+    RecordedToolCall, Trial,
 };
 pub use conversation::{
     Answer, RequestedCall, answer, answer_of_stream, call_in, content_text, last_message, message_text,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::custom_metric::{Metrics, redacted_metric};
+use super::fault::InjectedFault;
 use super::retried::RetriedExecution;
 use super::stats::describe;
 use super::traffic::Traffic;
@@ -177,6 +178,8 @@ pub struct Execution {
     pub transcript: Option<Box<Transcript>>,
     /// What the agent changed in its workspace; absent if the experiment has none, or the agent did not start.
     pub workspace: Option<Box<WorkspaceChanges>>,
+    /// The faults that were injected into calls of tools, in order.
+    pub faults: Vec<InjectedFault>,
 }
 
 impl Execution {
@@ -192,6 +195,7 @@ impl Execution {
         self.retried.iter_mut().for_each(RetriedExecution::redact);
         self.transcript.iter_mut().for_each(|transcript| transcript.redact());
         self.workspace.iter_mut().for_each(|changes| changes.redact());
+        self.faults.iter_mut().for_each(InjectedFault::redact);
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
             [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
@@ -385,6 +389,8 @@ struct SerializedExecution<'a> {
     transcript: Option<&'a Transcript>,
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<&'a WorkspaceChanges>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    faults: &'a [InjectedFault],
 }
 
 /// An output. The original tool expects one even if the agent failed.
@@ -421,6 +427,7 @@ impl<'a> From<&'a Execution> for SerializedExecution<'a> {
             retried: &run.retried,
             transcript: run.transcript.as_deref(),
             workspace: run.workspace.as_deref(),
+            faults: &run.faults,
         }
     }
 }
@@ -452,6 +459,8 @@ pub struct SerializedItem<'a> {
     metrics: Option<&'a Metrics>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     retried: &'a [RetriedExecution],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    faults: &'a [InjectedFault],
     #[serde(skip_serializing_if = "Option::is_none")]
     transcript: Option<&'a Transcript>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -509,6 +518,7 @@ impl Serialize for ItemResult {
             retried: if several { &[] } else { &first.retried },
             transcript: first.transcript.as_deref().filter(|_| !several),
             workspace: first.workspace.as_deref().filter(|_| !several),
+            faults: if several { &[] } else { &first.faults },
             runs: several.then(|| self.runs.iter().map(SerializedExecution::from).collect()),
             aggregated: several.then(|| SerializedAggregation {
                 avg_latency_ms: self.latency_ms(),
@@ -542,6 +552,8 @@ struct ParsedExecution<T> {
     retried: Vec<RetriedExecution>,
     transcript: Option<Box<Transcript>>,
     workspace: Option<Box<WorkspaceChanges>>,
+    #[serde(default)]
+    faults: Vec<InjectedFault>,
 }
 
 impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
@@ -562,6 +574,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             retried,
             transcript,
             workspace,
+            faults,
             ..
         } = run;
         Self {
@@ -578,6 +591,7 @@ impl<T: Into<Trace>> From<ParsedExecution<T>> for Execution {
             retried,
             transcript,
             workspace,
+            faults,
         }
     }
 }
@@ -620,6 +634,8 @@ struct ParsedItem<T> {
     retried: Vec<RetriedExecution>,
     transcript: Option<Box<Transcript>>,
     workspace: Option<Box<WorkspaceChanges>>,
+    #[serde(default)]
+    faults: Vec<InjectedFault>,
 }
 
 impl<'de> Deserialize<'de> for ItemResult {
@@ -656,6 +672,7 @@ impl<T: Into<Trace>> From<ParsedItem<T>> for ItemResult {
                 retried: item.retried,
                 transcript: item.transcript,
                 workspace: item.workspace,
+                faults: item.faults,
             }));
         }
         let input = match item.input {
@@ -727,9 +744,10 @@ mod tests {
         let recorded =
             into_item(json!({ "tokens": { "input": 3, "output": 1 }, "toolCalls": [{ "tool": "look" }] }))
                 .unwrap();
-        let half = Execution { recorded, ..failed.clone() };
         let changes = WorkspaceChanges { patch: "+a\n".to_owned(), ..WorkspaceChanges::default() };
         let changed = Execution { workspace: Some(Box::new(changes)), ..execution(1.0) };
+        let fault = |call| InjectedFault { tool: "look".to_owned(), call, fault: "timeout".to_owned() };
+        let half = Execution { recorded, faults: vec![fault(1), fault(2)], ..failed.clone() };
         for runs in [
             vec![changed.clone()],
             vec![changed, execution(1.0)],

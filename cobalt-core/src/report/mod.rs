@@ -8,6 +8,7 @@ mod config;
 mod custom_metric;
 mod custom_metric_stats;
 mod evaluate_thresholds;
+mod fault;
 mod group_stats;
 mod groups;
 mod identity;
@@ -38,6 +39,7 @@ pub use clusters::cluster_numbers;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
 pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable};
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
+pub use fault::InjectedFault;
 pub use group_stats::{FieldGroups, GroupScore, GroupStats};
 pub use identity::ItemNames;
 pub use item::{

@@ -39,16 +39,19 @@ pub struct Traffic {
     /// and then one of each new message. Trials with the same hashes, in any order, asked the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<String>,
+    /// Calls of tools answered from the recording.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replayed_tools: usize,
 }
 
 /// The prefix of a hash of a model, its tools and its settings in [`Traffic::asked`], with which a conversation begins.
 pub const SETTINGS_HASH_PREFIX: &str = "s";
 
 impl Traffic {
-    /// Whether every request was answered from the recording.
+    /// Whether every request was answered from the recording, and there was one, or a call of a tool.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
-        self.replayed > 0 && self.live == 0
+        self.replayed + self.replayed_tools > 0 && self.live == 0
     }
 
     /// Whether all requests were refused, for example because they are not recorded.
@@ -141,11 +144,12 @@ impl TrafficSummary {
 }
 
 impl ItemResult {
-    /// Whether all responses of models came from the recording, and there were some.
+    /// Whether all responses of models came from the recording, and there were some, or results of tools.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         let traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
-        let mut answered = traffic.filter(|traffic| traffic.replayed + traffic.live > 0).peekable();
+        let mut answered =
+            traffic.filter(|traffic| traffic.replayed + traffic.live + traffic.replayed_tools > 0).peekable();
         answered.peek().is_some() && answered.all(Traffic::is_replayed)
     }
 
@@ -153,7 +157,7 @@ impl ItemResult {
     #[must_use]
     pub fn has_replayed_latency(&self) -> bool {
         let mut traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
-        traffic.any(|traffic| traffic.replayed > 0 || traffic.was_refused())
+        traffic.any(|traffic| traffic.replayed + traffic.replayed_tools > 0 || traffic.was_refused())
     }
 }
 

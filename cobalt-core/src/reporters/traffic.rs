@@ -116,10 +116,13 @@ pub(super) fn replay_suffix(summary: &Summary) -> String {
 /// The traffic of a trial: `3 requests replayed (recorded 2026-11-21), 1 live, $0.0012`. `None` if there was none.
 #[must_use]
 pub fn format_trial_traffic(traffic: &Traffic) -> Option<String> {
-    let Traffic { replayed, live, replayed_judges, recorded_at, live_cost, .. } = traffic;
+    let Traffic { replayed, live, replayed_judges, recorded_at, live_cost, replayed_tools, .. } = traffic;
     let mut parts = Vec::new();
     if *replayed > 0 {
         parts.push(format!("{} replayed", count(*replayed, "request")));
+    }
+    if *replayed_tools > 0 {
+        parts.push(format!("{} replayed", count(*replayed_tools, "tool call")));
     }
     if *replayed_judges > 0 {
         parts.push(format!("{} replayed", count(*replayed_judges, "judge answer")));
@@ -139,11 +142,12 @@ pub fn format_trial_traffic(traffic: &Traffic) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// Whether a trial was replayed: `replayed (recorded 2026-11-21)`, or `replayed in part (…)`. `None` if no request of its agent was.
+/// Whether a trial was replayed: `replayed (recorded 2026-11-21)`, or `replayed in part (…)`. `None` if no request of its agent and no
+/// call of a tool was.
 pub(super) fn format_replayed(traffic: &Traffic) -> Option<String> {
     let recorded = traffic.recorded_at.map_or_else(String::new, |at| format!(" (recorded {})", date(at)));
     let in_part = if traffic.live > 0 { " in part" } else { "" };
-    (traffic.replayed > 0).then(|| format!("replayed{in_part}{recorded}"))
+    (traffic.replayed + traffic.replayed_tools > 0).then(|| format!("replayed{in_part}{recorded}"))
 }
 
 /// The day of a time, in UTC.

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::own_tools::merge_own_tools;
 use super::reported::{ReadSpan, ReportedSpan, parsed};
 use super::span::{ModelSpan, Span, SpanKind, SpanStatus, ToolSpan};
 use super::spans::Trace;
@@ -75,7 +76,9 @@ struct Assembly {
 impl Assembly {
     fn new(reported: Vec<ReportedSpan>) -> Self {
         let mut assembly = Self { next_id: 1, ..Self::default() };
-        reported.into_iter().for_each(|span| assembly.push(span.read()));
+        let mut spans: Vec<_> = reported.into_iter().map(ReportedSpan::read).collect();
+        merge_own_tools(&mut spans);
+        spans.into_iter().for_each(|span| assembly.push(span));
         assembly
     }
 
@@ -175,7 +178,7 @@ impl Assembly {
                     ..Span::default()
                 };
                 let parent = self.containing(start_ms, end_ms);
-                self.push(ReadSpan { id, parent, span, requested, results });
+                self.push(ReadSpan { id, parent, span, requested, results, is_own: false });
             }
         }
     }

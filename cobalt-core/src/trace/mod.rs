@@ -7,6 +7,7 @@ mod messages;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod outline;
+mod own_tools;
 mod reported;
 mod span;
 mod spans;

@@ -33,6 +33,8 @@ pub struct ReportedSpan {
     pub results: Vec<(String, Value)>,
     /// Why it failed, if an event says so.
     pub error: Option<String>,
+    /// The call, if it is one of a wrapped tool. Its fields are attributes.
+    pub own_call: Option<Box<ToolSpan>>,
 }
 
 /// A span with its meaning.
@@ -48,6 +50,8 @@ pub struct ReadSpan {
     pub requested: Vec<RequestedCall>,
     /// Results of tools in its input, each with the id of its call, or else the tool's name.
     pub results: Vec<(String, Value)>,
+    /// Whether it is a call of a wrapped tool.
+    pub is_own: bool,
 }
 
 /// Declares meanings of fields, each with the names that fields of it may have, the preferred first.
@@ -218,6 +222,9 @@ impl ReportedSpan {
     /// Interprets the fields.
     #[must_use]
     pub fn read(self) -> ReadSpan {
+        if self.own_call.is_some() {
+            return self.read_own();
+        }
         let fields = &Fields::new(&self.fields);
         let name = fields.text(Meaning::SpanName).unwrap_or(&self.name);
         let kind = kind(fields, name, &self.name);
@@ -256,7 +263,24 @@ impl ReportedSpan {
             tool,
             ..Span::default()
         };
-        ReadSpan { id: self.id, parent: self.parent, span, requested, results }
+        ReadSpan { id: self.id, parent: self.parent, span, requested, results, is_own: false }
+    }
+
+    /// A call of a wrapped tool, which needs no interpretation.
+    fn read_own(self) -> ReadSpan {
+        let Self {
+            id, parent, name, start_ms, duration_ms, is_open, fields: attributes, own_call: tool, ..
+        } = self;
+        let error = tool.as_ref().and_then(|tool| tool.error.clone());
+        let status = match error {
+            Some(_) => SpanStatus::Error,
+            None if is_open => SpanStatus::Open,
+            None => SpanStatus::Ok,
+        };
+        let kind = SpanKind::Tool;
+        let span =
+            Span { name, kind, start_ms, duration_ms, status, error, attributes, tool, ..Span::default() };
+        ReadSpan { id, parent, span, is_own: true, ..ReadSpan::default() }
     }
 
     fn outcome(&self, fields: &Fields<'_>) -> (Option<String>, SpanStatus) {

@@ -191,6 +191,7 @@ fn values_that_cannot_work_are_refused() {
         quote!(group_by = 5),
         quote!(group_by = ["category", ""]),
         quote!(workspace = true),
+        quote!(faults = 5),
     ];
     assert_messages!(settings.map(|settings| (settings.clone(), of_settings(settings))));
 }
@@ -343,6 +344,7 @@ fn with_variants(function: TokenStream) -> TokenStream {
         default_variant = mini,
         group_by = ["category", "language"],
         workspace = "fixtures/{{id}}",
+        faults = ["search: timeout", "*: slow 2s"],
         thresholds = [
             variants.mini.concise.drop_from("gpt-4o") <= 0.02,
             score.by("category").min_pass_rate(0.6) >= 0.8,

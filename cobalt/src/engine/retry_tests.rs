@@ -62,6 +62,7 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         source_hash: None,
         declared_at: None,
         workspace: None,
+        faults: Arc::default(),
     }
 }
 

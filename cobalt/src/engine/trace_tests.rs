@@ -1,13 +1,14 @@
 //! What spans say of an agent: its usage, and what its evaluators see.
 
 use cobalt_core::trace::SpanStatus;
-use serde_json::json;
+use serde_json::{Value, json};
 use tracing::{Instrument as _, info_span};
 
 use super::retry_tests::{definition, work};
 use super::*;
 use crate::ToolCalls;
 use crate::experiment::AgentError;
+use crate::tools::ToolError;
 use crate::trace::with_layer;
 
 /// A model call of this many tokens.
@@ -107,4 +108,23 @@ async fn an_agent_that_fails_or_hangs_has_the_trace_and_the_usage_until_then() {
     assert_eq!((trial.status, trial.token_count().unwrap().total), (Status::Timeout, 5));
     let last = trial.trace.spans().last().unwrap();
     assert_eq!((&*last.name, last.status), ("waits", SpanStatus::Open));
+}
+
+#[tokio::test]
+async fn a_wrapped_tool_is_below_the_open_span_and_there_once_if_the_agents_crate_reports_it() {
+    let faults = Arc::new("search#2: empty".into());
+    let trial = run(ResolvedDefinition { faults, ..definition(0) }, async |context: Context| {
+        let search = &context.tool("search", |_: Value| vec![1]);
+        search.call(json!({ "q": "a" })).instrument(info_span!("plan")).await?;
+        let reported = info_span!("execute_tool", gen_ai.tool.name = "search", gen_ai.tool.call.id = "c");
+        search.call(json!({ "q": "b" })).instrument(reported).await?;
+        Ok::<_, ToolError>("Paris")
+    })
+    .await;
+    let spans = trial.trace.spans();
+    assert_eq!(spans.iter().map(|span| &*span.name).collect::<Vec<_>>(), ["plan", "search", "execute_tool"]);
+    assert_eq!(spans[1].parent.as_deref(), Some("1"));
+    let merged = spans[2].tool.as_ref().unwrap();
+    assert_eq!((merged.call_id.as_deref(), &merged.result), (Some("c"), &Some(json!([]))));
+    assert_eq!(spans[2].attributes["fault"], "empty");
 }

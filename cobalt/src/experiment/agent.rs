@@ -19,6 +19,7 @@ use super::variants::ResolvedVariant;
 use crate::dataset::{Dataset, DecodeError, decode, decode_value};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
+use crate::tools::{ExecutionTools, Faults, Tool, ToolFunction};
 use crate::trace::{ExecutionSpan, SpanCollector};
 use crate::workspace::WorkspaceDir;
 
@@ -262,6 +263,7 @@ pub struct Context {
     /// The folder of this attempt.
     #[cfg_attr(not(feature = "workspace"), expect(dead_code, reason = "there is none without the feature"))]
     workspace: Option<Arc<WorkspaceDir>>,
+    tools: Arc<ExecutionTools>,
 }
 
 impl Context {
@@ -274,6 +276,8 @@ impl Context {
     ) -> Self {
         let item = Arc::clone(dataset.shared(index));
         let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
+        let tools = ExecutionTools::new(Arc::default(), Arc::clone(&key), run_index, Arc::clone(&spans));
+        let tools = Arc::new(tools);
         let (traffic, variant, conversation) = (None, None, Arc::new(conversation));
         Self {
             item,
@@ -287,17 +291,16 @@ impl Context {
             conversation,
             spans,
             workspace: None,
+            tools,
         }
     }
 
     /// The context of another attempt at the same trial, without records and spans.
     pub(crate) fn for_next_attempt(&self) -> Self {
-        Self {
-            recorder: Recorder::new(),
-            spans: Arc::new(SpanCollector::new()),
-            conversation: Arc::new(self.conversation.again()),
-            ..self.clone()
-        }
+        let spans = Arc::new(SpanCollector::new());
+        let tools = Arc::new(self.tools.for_next_attempt(Arc::clone(&spans)));
+        let conversation = Arc::new(self.conversation.again());
+        Self { recorder: Recorder::new(), spans, tools, conversation, ..self.clone() }
     }
 
     pub(crate) fn spans(&self) -> &Arc<SpanCollector> {
@@ -319,6 +322,17 @@ impl Context {
 
     pub(crate) fn with_workspace(self, workspace: Option<WorkspaceDir>) -> Self {
         Self { workspace: workspace.map(Arc::new), ..self }
+    }
+
+    /// The last step: tools with a fault plan, and with what is known so far.
+    pub(crate) fn with_faults(self, plan: &Arc<Faults>) -> Self {
+        let (key, spans) = (Arc::clone(&self.key), Arc::clone(&self.spans));
+        let tools = ExecutionTools::new(Arc::clone(plan), key, self.run_index, spans);
+        Self { tools: Arc::new(tools.with_traffic(self.traffic.clone())), ..self }
+    }
+
+    pub(crate) fn tools(&self) -> &ExecutionTools {
+        &self.tools
     }
 
     /// Runs a plain agent, so that its thread is known to belong to this execution.
@@ -533,6 +547,30 @@ impl Context {
     /// error of the item. What an agent recorded before it failed counts; what it recorded in an attempt that was retried does not.
     pub fn metric(&self, name: impl Into<String>, value: impl MetricNumber) {
         self.record(Metric::new(name, value));
+    }
+
+    /// Wraps a function as a tool of the agent: its calls become spans of the trace, and a fault plan can let them fail. See
+    /// [`tools`](crate::tools).
+    ///
+    /// ```
+    /// use cobalt::Context;
+    /// use cobalt::tools::ToolError;
+    /// use serde_json::{Value, json};
+    ///
+    /// async fn search(arguments: Value) -> Result<Vec<String>, std::io::Error> {
+    ///     Ok(vec![format!("about {}", arguments["query"])])
+    /// }
+    ///
+    /// async fn agent(context: Context) -> Result<String, ToolError> {
+    ///     let search = context.tool("search", search);
+    ///     let found = search.call(json!({ "query": "tea" })).await?;
+    ///     Ok(found.to_string())
+    /// }
+    /// ```
+    ///
+    /// Several tools of one name count as one tool.
+    pub fn tool<'a, M>(&self, name: impl Into<String>, real: impl ToolFunction<'a, M>) -> Tool<'a> {
+        Tool::new(name.into(), real, Arc::clone(&self.tools))
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::recording::{RECORD_VARIABLE, RecordMode, Recordings, ResolvedRecording};
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
+use crate::tools::Faults;
 use crate::workspace::Workspace;
 
 /// The maximum number of retries per trial.
@@ -56,6 +57,8 @@ pub struct ResolvedDefinition {
     pub(crate) declared_at: Option<SourceLocation>,
     /// The files that the agent works on.
     pub(crate) workspace: Option<Workspace>,
+    /// The faults that are injected into the calls of tools.
+    pub(crate) faults: Arc<Faults>,
 }
 
 impl ResolvedDefinition {
@@ -77,6 +80,7 @@ impl ResolvedDefinition {
         parts.extend(self.variant.iter().map(|variant| format!("variant {}", variant.settings)));
         parts.extend(self.conversation.iter().map(|conversation| format!("{conversation:?}")));
         parts.extend(self.workspace.iter().map(|workspace| format!("{workspace:?}")));
+        parts.extend((!self.faults.is_empty()).then(|| format!("faults {}", self.faults)));
         cobalt_core::hash::sha256_hex(&parts)
     }
 
@@ -131,6 +135,7 @@ impl ResolvedDefinition {
         }
         self.check_evaluators()?;
         self.check_summaries()?;
+        self.check_faults()?;
         self.check_thresholds()
     }
 
@@ -174,6 +179,11 @@ impl ResolvedDefinition {
             }
         }
         Ok(())
+    }
+
+    fn check_faults(&self) -> Result<(), String> {
+        let place = || self.declared_at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        self.faults.validate().map_err(|error| format!("{}{error}", place()))
     }
 
     fn check_thresholds(&self) -> Result<(), String> {
@@ -273,6 +283,8 @@ pub(crate) struct Declaration {
     pub(crate) declared_at: Option<SourceLocation>,
     /// The files that the agent works on.
     pub(crate) workspace: Option<Workspace>,
+    /// The faults that are injected into the calls of tools.
+    pub(crate) faults: Faults,
 }
 
 impl Declaration {
@@ -319,6 +331,7 @@ impl Experiment {
                 source_hash: None,
                 declared_at: None,
                 workspace: None,
+                faults: Faults::new(),
             },
             dataset: dataset.into_dataset(),
             progress: None,
@@ -460,6 +473,19 @@ impl Experiment {
     /// contain fields of the item as in `fixtures/{{id}}`, or a [`Workspace`]. See [`workspaces`](crate::workspaces).
     pub fn workspace(mut self, workspace: impl Into<Workspace>) -> Self {
         self.declaration.workspace = Some(workspace.into());
+        self
+    }
+
+    /// Injects faults into the calls of the agent's [tools](crate::tools): rules as text, such as `"search: timeout at 30%"`, a list of
+    /// them, or [`Faults`]. A variant with a setting `faults` has its own plan.
+    ///
+    /// ```
+    /// # fn example(experiment: cobalt::Experiment) -> cobalt::Experiment {
+    /// experiment.faults(["search#1: error", "*: slow 200ms"])
+    /// # }
+    /// ```
+    pub fn faults(mut self, plan: impl Into<Faults>) -> Self {
+        self.declaration.faults = plan.into();
         self
     }
 

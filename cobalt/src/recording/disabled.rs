@@ -8,6 +8,9 @@ use cobalt_core::item::Item;
 use cobalt_core::recordings::JudgeAnswer;
 use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 use cobalt_core::trace::GatewayCall;
+use serde_json::Value;
+
+use super::tool_decision::ToolDecision;
 
 /// No traffic.
 #[derive(Debug)]
@@ -52,6 +55,18 @@ impl ExecutionTraffic {
         match *self {}
     }
 
+    pub fn decide_tool(&self, _: &str, _: &Value) -> ToolDecision {
+        match *self {}
+    }
+
+    pub fn keep_tool_result(&self, _: (&str, usize), _: &Value, _: &Result<Value, String>, _: Duration) {
+        match *self {}
+    }
+
+    pub fn hide_tool_result(&self, _: &str, _: &Value) {
+        match *self {}
+    }
+
     pub fn has_problem(&self) -> bool {
         match *self {}
     }
@@ -84,7 +99,7 @@ impl ExecutionTraffic {
     }
 
     #[cfg(feature = "judge")]
-    pub fn keep_judge_answer(&self, _: JudgeAnswer, _: serde_json::Value) {
+    pub fn keep_judge_answer(&self, _: JudgeAnswer, _: Value) {
         match *self {}
     }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use cobalt_core::duration::milliseconds;
 use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial};
-use cobalt_core::report::{Execution, Traffic};
+use cobalt_core::report::{Execution, Status, Traffic};
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::trace::GatewayCall;
 use serde_json::Value;
@@ -16,7 +16,9 @@ use super::asked::AskedMessages;
 use super::experiment::ExperimentTraffic;
 use super::lock::lock;
 use super::settings::{RECORD_VARIABLE, RecordMode};
+use super::tool_decision::ToolDecision;
 use super::trial_requests::TrialRequests;
+use super::trial_tools::{TrialTools, outcome_of, stored_call};
 
 /// How long the end of an attempt waits for responses that the agent no longer reads.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -49,6 +51,7 @@ pub struct ExecutionTraffic {
 struct State {
     mode: Mode,
     requests: TrialRequests,
+    tools: TrialTools,
     recorded_latency: Option<f64>,
     /// The judges' recorded answers of the trial, and whether each was used.
     judges: Vec<(JudgeAnswer, bool)>,
@@ -124,6 +127,7 @@ impl ExecutionTraffic {
         let recorded = cassette.and_then(|cassette| cassette.trial(run));
         if let Some(trial) = recorded.filter(|_| mode != Mode::Live) {
             state.requests = TrialRequests::of(trial, experiment.ignore());
+            state.tools = TrialTools::of(trial);
             state.recorded_latency = trial.latency_ms;
             state.judges = trial.judges.iter().map(|answer| (answer.clone(), false)).collect();
         }
@@ -303,12 +307,13 @@ impl ExecutionTraffic {
         let mut state = self.lock();
         state.is_closed = true;
         state.traffic.waited_ms = milliseconds(waited);
-        let is_replayed = state.traffic.is_replayed();
+        let is_replayed = state.traffic.is_replayed() && !state.tools.has_new();
         let own = milliseconds(latency.saturating_sub(waited));
         let recorded_latency = state.recorded_latency.filter(|_| is_replayed);
-        if state.traffic.live > 0 {
+        if state.traffic.live > 0 || state.tools.has_new() {
             // What was replayed took no time.
-            state.recorded_latency = Some(own + state.requests.replayed_latency());
+            let replayed = state.requests.replayed_latency() + state.tools.replayed_latency();
+            state.recorded_latency = Some(own + replayed);
         }
         AgentTraffic { recorded_latency, waited, problem: state.problem.clone() }
     }
@@ -317,7 +322,8 @@ impl ExecutionTraffic {
     pub fn end(&self, outcome: &Execution) -> Result<Option<Traffic>, String> {
         let mut state = self.lock();
         state.is_closed = true;
-        let replayed = state.requests.replayed_since();
+        let replayed = [state.requests.replayed_since(), state.tools.replayed_since()].into_iter().flatten();
+        let replayed = replayed.min();
         let written = if self.mode.records() { self.write(&mut state, outcome) } else { Ok(()) };
         let mut traffic = std::mem::take(&mut state.traffic);
         traffic.asked = std::mem::take(&mut state.asked).into_hashes();
@@ -327,14 +333,16 @@ impl ExecutionTraffic {
     }
 
     fn write(&self, state: &mut State, outcome: &Execution) -> Result<(), String> {
-        let has_new = state.requests.has_new();
+        let has_new = state.requests.has_new() || state.tools.has_new();
+        let is_unused = state.requests.is_empty() && state.tools.is_empty();
         // An agent that sends nothing any more has no recording any more.
-        let is_obsolete = self.mode == RecordMode::Record && state.requests.is_empty();
+        let is_obsolete = self.mode == RecordMode::Record && is_unused;
         if !has_new && !is_obsolete && state.new_judges.is_empty() {
             return Ok(());
         }
         let is_recorded = self.experiment.is_recorded(self.index, self.run);
-        if let Some(reason) = state.requests.incomplete(outcome, state.problem.is_some(), is_recorded) {
+        let incomplete = state.requests.incomplete(outcome, state.problem.is_some(), is_recorded);
+        if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)) {
             self.experiment.note_unrecorded((self.index, self.run), is_recorded, has_new, &reason);
             return Ok(());
         }
@@ -343,6 +351,7 @@ impl ExecutionTraffic {
             latency_ms: state.recorded_latency.filter(|_| has_new),
             interactions: state.requests.take_interactions(),
             judges: Vec::new(),
+            tools: state.tools.take(),
         });
         let used = state.judges.drain(..).filter(|(_, is_used)| *is_used).map(|(answer, _)| answer);
         let mut judges: Vec<_> = used.collect();
@@ -352,6 +361,65 @@ impl ExecutionTraffic {
         self.experiment
             .write((self.index, self.run), trial, judges, keeps_others)
             .map_err(|error| error.to_string())
+    }
+
+    /// Decides about a call of a tool.
+    pub fn decide_tool(&self, tool: &str, arguments: &Value) -> ToolDecision {
+        let mut state = self.lock();
+        if state.mode == Mode::Live {
+            return ToolDecision::Call;
+        }
+        let problem = match state.tools.replay(tool, arguments) {
+            Some(call) => match outcome_of(&call, self.experiment.folder()) {
+                Ok(outcome) => {
+                    state.traffic.replayed_tools += 1;
+                    return ToolDecision::Replay(outcome);
+                }
+                Err(error) => format!("the recorded result of the tool `{tool}` cannot be read: {error}"),
+            },
+            // The conversation may still be the recorded one: its next request tells.
+            None if state.mode == Mode::ReplayUntilDiverged => return ToolDecision::Call,
+            None => {
+                let reason = state.tools.explain(tool, self.run);
+                format!(
+                    "not recorded: a call of the tool `{tool}`; {reason}; to record what is new, run with `{RECORD_VARIABLE}=auto`"
+                )
+            }
+        };
+        if !state.is_closed {
+            state.problem.get_or_insert_with(|| problem.clone());
+        }
+        ToolDecision::Refuse(problem)
+    }
+
+    /// Keeps the result of a call, or the tool's error.
+    pub fn keep_tool_result(
+        &self,
+        call: (&str, usize),
+        arguments: &Value,
+        outcome: &Result<Value, String>,
+        latency: Duration,
+    ) {
+        if !self.mode.records() {
+            return;
+        }
+        let stored = stored_call(call, arguments, outcome, milliseconds(latency), self.experiment.folder());
+        let mut state = self.lock();
+        if state.is_closed {
+            return;
+        }
+        match stored {
+            Ok(stored) => state.tools.add(stored),
+            Err(error) => {
+                let problem = format!("the result of the tool `{}` cannot be recorded: {error}", call.0);
+                state.problem.get_or_insert(problem);
+            }
+        }
+    }
+
+    /// Notes that a fault hid the result of a call from the agent.
+    pub fn hide_tool_result(&self, tool: &str, arguments: &Value) {
+        self.lock().tools.hide(tool, arguments);
     }
 
     /// The judges' recorded answers to different questions, by their keys; `None` if one of them is not recorded. Each trial has its own
@@ -399,6 +467,11 @@ impl ExecutionTraffic {
             format!("the judge's answer is not recorded; to record it, run with `{RECORD_VARIABLE}=auto`")
         })
     }
+}
+
+/// Why a trial must not be recorded that has neither sent anything nor called a tool.
+fn unsent(is_unused: bool, outcome: &Execution) -> Option<String> {
+    (is_unused && outcome.status != Status::Ok).then(|| "the agent failed before it sent anything".to_owned())
 }
 
 impl State {

@@ -39,8 +39,11 @@ mod start;
 mod status;
 #[cfg(all(test, feature = "record"))]
 mod tests;
+mod tool_decision;
 #[cfg(feature = "record")]
 mod trial_requests;
+#[cfg(feature = "record")]
+mod trial_tools;
 #[cfg(feature = "record")]
 mod unattributed;
 
@@ -64,6 +67,7 @@ use route::ProviderRoute;
 pub(crate) use run_traffic::RunTraffic;
 pub(crate) use settings::{RECORD_VARIABLE, RecordSettings, ResolvedRecording};
 pub use settings::{RecordMode, Recordings};
+pub(crate) use tool_decision::ToolDecision;
 
 /// All tokens that a response reports; `None` if it reports none.
 #[cfg(feature = "record")]

@@ -251,6 +251,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         source_hash,
         declared_at,
         workspace,
+        faults,
     } = declaration;
     let refused = |problem| Error::Definition { experiment: name.clone(), problem };
     if evaluators.is_empty() {
@@ -292,6 +293,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         source_hash,
         declared_at,
         workspace,
+        faults: Arc::new(faults),
     };
     definition.validate().map_err(refused)?;
     Ok(definition)

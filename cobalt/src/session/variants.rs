@@ -11,6 +11,10 @@ use cobalt_core::wording;
 use super::plan::Plan;
 use crate::config::VariantSelection;
 use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant, Variant};
+use crate::tools::Faults;
+
+/// The field of a variant's settings with its fault plan.
+const FAULTS: &str = "faults";
 
 /// The selected variants of an experiment; the experiment itself if it has none. None if the selection is for other experiments.
 ///
@@ -47,7 +51,9 @@ pub fn divide_into_variants(
                 changed.name
             ));
         }
-        Ok(ResolvedVariant {
+        let faults = changed.settings.get(FAULTS).map(Faults::of_setting).transpose();
+        let faults = faults.map_err(|problem| format!("variant `{}`: {problem}", changed.name))?;
+        let resolved = ResolvedVariant {
             experiment: declaration.name.clone(),
             is_default: is_default(variant) && changed == *variant,
             declared_name: variant.name.clone(),
@@ -55,12 +61,13 @@ pub fn divide_into_variants(
             group: group.to_owned(),
             position,
             settings: Arc::new(changed.settings),
-        })
+        };
+        Ok((resolved, faults))
     };
     let resolved =
         declared.iter().enumerate().filter(|(_, variant)| selected.iter().any(|it| it.name == variant.name));
     let resolved: Result<Vec<_>, String> = resolved.map(resolve).collect();
-    Ok(resolved?.into_iter().map(|variant| of_variant(&prepared, variant)).collect())
+    Ok(resolved?.into_iter().map(|(variant, faults)| of_variant(&prepared, variant, faults)).collect())
 }
 
 /// Refuses the names of variants that do not exist: of the default variant, and in thresholds.
@@ -114,8 +121,8 @@ pub fn run_id(group: &str, variant: &str) -> String {
     derive_id(&[group.to_owned(), variant.to_owned()])
 }
 
-/// The experiment of one variant.
-fn of_variant(prepared: &Prepared, variant: ResolvedVariant) -> Prepared {
+/// The experiment of one variant. `faults` is its fault plan, if it has its own.
+fn of_variant(prepared: &Prepared, variant: ResolvedVariant, faults: Option<Faults>) -> Prepared {
     let Prepared { experiment, agent } = prepared;
     let name = RunVariant::run_name(&variant.experiment, &variant.name, variant.is_default);
     let thresholds = experiment.declaration.thresholds.iter();
@@ -131,6 +138,7 @@ fn of_variant(prepared: &Prepared, variant: ResolvedVariant) -> Prepared {
                 name,
                 thresholds,
                 variant: Some(variant),
+                faults: faults.unwrap_or_else(|| experiment.declaration.faults.clone()),
                 ..experiment.declaration.clone()
             },
             dataset,

@@ -10,16 +10,17 @@ use std::time::Instant;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cobalt_core::duration::milliseconds;
+#[cfg(feature = "tracing")]
+use cobalt_core::item::Item;
 #[cfg(feature = "otlp")]
 use cobalt_core::trace::ExportedSpan;
-use cobalt_core::trace::ReportedSpan;
+use cobalt_core::trace::{ReportedSpan, ToolSpan};
 use serde_json::Value;
 #[cfg(feature = "otlp")]
 use tokio::sync::Notify;
 
 #[cfg(feature = "otlp")]
 use super::exported::TraceContext;
-use super::fields::Fields;
 
 /// The maximum number of spans that are collected: more than a trace has, because its steps are dropped before its calls.
 const MAX_COLLECTED: usize = 10_000;
@@ -66,6 +67,12 @@ pub enum Place {
     Span(usize),
 }
 
+impl Default for SpanCollector {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl SpanCollector {
     /// For an execution that starts now.
     pub fn new() -> Self {
@@ -94,7 +101,33 @@ impl SpanCollector {
     }
 
     /// Adds a span that starts now; `None` if the execution has ended, or has too many.
-    pub fn open(&self, parent: Place, name: &str, fields: Fields) -> Option<Place> {
+    #[cfg(feature = "tracing")]
+    pub fn open(&self, parent: Place, name: &str, fields: Item) -> Option<Place> {
+        self.start(parent, ReportedSpan { name: name.to_owned(), fields, ..ReportedSpan::default() })
+    }
+
+    /// The same for a call of a wrapped tool.
+    pub fn open_tool(&self, parent: Place, tool: ToolSpan) -> Option<Place> {
+        let (name, own_call) = (tool.name.clone(), Some(Box::new(tool)));
+        self.start(parent, ReportedSpan { name, own_call, ..ReportedSpan::default() })
+    }
+
+    /// Ends the call of a wrapped tool. `fault` is the one that was injected.
+    pub fn close_tool(&self, place: Place, fault: Option<String>, outcome: Result<Value, String>) {
+        if let Place::Span(number) = place
+            && let Some(span) = self.lock().spans.get_mut(number)
+            && let Some(tool) = &mut span.own_call
+        {
+            span.fields.extend(fault.map(|fault| ("fault".to_owned(), fault.into())));
+            match outcome {
+                Ok(result) => tool.result = Some(result),
+                Err(error) => tool.error = Some(error),
+            }
+        }
+        self.close(place);
+    }
+
+    fn start(&self, parent: Place, span: ReportedSpan) -> Option<Place> {
         let start_ms = self.now_ms();
         let mut collected = self.lock();
         if collected.is_taken {
@@ -109,28 +142,19 @@ impl SpanCollector {
             Place::Execution => None,
             Place::Span(number) => Some(number as u64),
         };
-        let name = name.to_owned();
-        let mut span = ReportedSpan {
-            id: number as u64,
-            parent,
-            name,
-            start_ms,
-            is_open: true,
-            ..ReportedSpan::default()
-        };
-        fields.add_to(&mut span.fields);
-        collected.spans.push(span);
+        collected.spans.push(ReportedSpan { id: number as u64, parent, start_ms, is_open: true, ..span });
         Some(Place::Span(number))
     }
 
     /// Adds fields to a span, or to the execution.
-    pub fn record(&self, place: Place, fields: Fields) {
+    #[cfg(feature = "tracing")]
+    pub fn record(&self, place: Place, fields: Item) {
         let now = self.now_ms();
         let mut collected = self.lock();
         match place {
             Place::Span(number) => {
                 if let Some(span) = collected.spans.get_mut(number) {
-                    fields.add_to(&mut span.fields);
+                    span.fields.extend(fields);
                 }
             }
             Place::Execution if collected.is_taken || collected.calls.len() >= MAX_COLLECTED => {}
@@ -139,7 +163,8 @@ impl SpanCollector {
     }
 
     /// Adds the results of tools and the error that an event in a span reports.
-    pub fn add_event(&self, place: Place, fields: Fields, error: Option<String>) {
+    #[cfg(feature = "tracing")]
+    pub fn add_event(&self, place: Place, fields: Item, error: Option<String>) {
         let Place::Span(number) = place else { return };
         let mut collected = self.lock();
         let Some(span) = collected.spans.get_mut(number) else { return };
@@ -149,7 +174,9 @@ impl SpanCollector {
             span.results.push((name, result));
             return;
         }
-        fields.add_missing_to(&mut span.fields);
+        for (name, value) in fields {
+            span.fields.entry(name).or_insert(value);
+        }
     }
 
     /// Ends a span.
@@ -225,11 +252,12 @@ impl SpanCollector {
     }
 }
 
+#[cfg(feature = "tracing")]
 impl Collected {
     /// Older versions of rig record a model call on whatever span is current, which may be that of the execution. A field that is there
     /// already begins the next call.
-    fn record_on_execution(&mut self, fields: Fields, now: f64) {
-        let is_repeated = |call: &ReportedSpan| fields.names().any(|name| call.fields.contains_key(name));
+    fn record_on_execution(&mut self, fields: Item, now: f64) {
+        let is_repeated = |call: &ReportedSpan| fields.keys().any(|name| call.fields.contains_key(name));
         if self.calls.last().is_none_or(is_repeated) {
             let id = (MAX_COLLECTED + self.calls.len()) as u64;
             let name = "chat".to_owned();
@@ -238,7 +266,7 @@ impl Collected {
             self.calls.push(call);
         }
         if let Some(call) = self.calls.last_mut() {
-            fields.add_to(&mut call.fields);
+            call.fields.extend(fields);
             call.duration_ms = now - call.start_ms;
         }
     }

@@ -10,36 +10,15 @@ use tracing::field::{Field, Visit};
 
 /// Collects fields.
 #[derive(Debug, Default)]
-pub struct Fields(Vec<(&'static str, Value)>);
+pub struct Fields(Item);
 
 impl Fields {
     fn add(&mut self, field: &Field, value: impl Into<Value>) {
-        self.0.push((field.name(), value.into()));
+        self.0.insert(field.name().to_owned(), value.into());
     }
 
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|(name, _)| *name)
-    }
-
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
-    }
-
-    pub fn remove(&mut self, name: &str) -> Option<Value> {
-        let place = self.0.iter().position(|(own, _)| *own == name)?;
-        Some(self.0.remove(place).1)
-    }
-
-    /// Adds them to others, which they replace.
-    pub fn add_to(self, item: &mut Item) {
-        item.extend(self.0.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    }
-
-    /// Adds those that others lack.
-    pub fn add_missing_to(self, item: &mut Item) {
-        for (name, value) in self.0 {
-            item.entry(name).or_insert(value);
-        }
+    pub fn into_item(self) -> Item {
+        self.0
     }
 }
 

@@ -10,10 +10,10 @@ use cobalt_core::wording::count;
 use tracing::field::Empty;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Instrument as _, Level, Metadata, Subscriber};
-use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, Registry};
 
 use super::collector::{Place, SpanCollector};
 use super::fields::Fields;
@@ -163,6 +163,20 @@ struct Owner(Arc<SpanCollector>, Place);
 #[derive(Debug)]
 struct TraceLayer;
 
+/// The place of the current span in the execution of a collector: that of the innermost one that belongs to it, or else the execution.
+pub fn current_place(collector: &Arc<SpanCollector>) -> Place {
+    let place = tracing::dispatcher::get_default(|dispatch| {
+        let registry = dispatch.downcast_ref::<Registry>()?;
+        let span = registry.span(dispatch.current_span().id()?)?;
+        span.scope().find_map(|span| {
+            let extensions = span.extensions();
+            let Owner(owner, place) = extensions.get::<Owner>()?;
+            Arc::ptr_eq(owner, collector).then_some(*place)
+        })
+    });
+    place.unwrap_or(Place::Execution)
+}
+
 fn owner_of<S>(id: &Id, context: &Context<'_, S>) -> Option<Owner>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -184,7 +198,7 @@ where
             owner.and_then(|Owner(collector, place)| {
                 let mut fields = Fields::default();
                 attributes.record(&mut fields);
-                let place = collector.open(place, metadata.name(), fields)?;
+                let place = collector.open(place, metadata.name(), fields.into_item())?;
                 Some(Owner(collector, place))
             })
         } else {
@@ -203,7 +217,7 @@ where
         if let Some(Owner(collector, place)) = owner_of(id, &context) {
             let mut fields = Fields::default();
             values.record(&mut fields);
-            collector.record(place, fields);
+            collector.record(place, fields.into_item());
         }
     }
 
@@ -212,6 +226,7 @@ where
         let Some(Owner(collector, place)) = span.extensions().get::<Owner>().cloned() else { return };
         let mut fields = Fields::default();
         event.record(&mut fields);
+        let mut fields = fields.into_item();
         let is_error = *event.metadata().level() == Level::ERROR;
         let error = fields.remove("error").filter(|_| is_error);
         fields.remove("message");

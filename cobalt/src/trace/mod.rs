@@ -1,6 +1,5 @@
 #![doc = include_str!("../../docs/traces.md")]
 
-#[cfg(feature = "tracing")]
 mod collector;
 #[cfg(not(feature = "tracing"))]
 mod disabled;
@@ -14,16 +13,15 @@ mod layer;
 
 #[doc(inline)]
 pub use cobalt_core::trace::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan, Trace};
-#[cfg(feature = "tracing")]
-pub(crate) use collector::SpanCollector;
+pub(crate) use collector::{Place, SpanCollector};
 #[cfg(not(feature = "tracing"))]
-pub(crate) use disabled::{ExecutionSpan, SpanCollector, outside_of_traces, take_note};
+pub(crate) use disabled::{ExecutionSpan, current_place, outside_of_traces, take_note};
 pub(crate) use execution::ExecutionTrace;
 #[cfg(feature = "otlp")]
 pub(crate) use exported::{enable_exports, export_note, receive_exports, traceparent, wait_for_exports};
 #[cfg(all(test, feature = "tracing"))]
 pub(crate) use layer::test_support::with_layer;
 #[cfg(feature = "tracing")]
-pub(crate) use layer::{ExecutionSpan, outside_of_traces, take_note};
+pub(crate) use layer::{ExecutionSpan, current_place, outside_of_traces, take_note};
 #[cfg(feature = "tracing")]
 pub use layer::{install, layer};

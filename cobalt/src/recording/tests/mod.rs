@@ -13,6 +13,7 @@ mod retries;
 mod secrets;
 mod stale;
 mod streams;
+mod tools;
 mod unattributed;
 
 use std::collections::BTreeMap;

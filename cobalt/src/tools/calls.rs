@@ -1,0 +1,150 @@
+//! The calls of wrapped tools in one attempt at a trial.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use cobalt_core::report::InjectedFault;
+use cobalt_core::trace::ToolSpan;
+use serde_json::Value;
+
+use super::error::ToolError;
+use super::faults::Faults;
+use super::injection::Injection;
+use crate::recording::ExecutionTraffic;
+use crate::trace::{Place, SpanCollector, current_place};
+
+/// The calls of wrapped tools in one attempt at a trial: their numbers, and the faults that are injected into them.
+#[derive(Debug)]
+pub struct ExecutionTools {
+    plan: Arc<Faults>,
+    item: Arc<str>,
+    trial: usize,
+    spans: Arc<SpanCollector>,
+    traffic: Option<Arc<ExecutionTraffic>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tools: HashMap<String, Calls>,
+    injected: Vec<InjectedFault>,
+    /// How long injected faults made calls wait.
+    waited: Duration,
+    is_closed: bool,
+}
+
+/// The calls of one tool.
+#[derive(Debug, Default)]
+struct Calls {
+    number: usize,
+    first_result: Option<Value>,
+}
+
+/// A call in progress.
+#[derive(Debug)]
+pub struct Call<'a> {
+    tools: &'a ExecutionTools,
+    tool: &'a str,
+    number: usize,
+    span: Option<Place>,
+    injection: Option<&'a Injection>,
+}
+
+impl ExecutionTools {
+    pub fn new(plan: Arc<Faults>, item: Arc<str>, trial: usize, spans: Arc<SpanCollector>) -> Self {
+        Self { plan, item, trial, spans, traffic: None, state: Mutex::default() }
+    }
+
+    /// Those of another attempt, which counts calls from 1 again.
+    pub fn for_next_attempt(&self, spans: Arc<SpanCollector>) -> Self {
+        let own = Self::new(Arc::clone(&self.plan), Arc::clone(&self.item), self.trial, spans);
+        own.with_traffic(self.traffic.clone())
+    }
+
+    pub fn with_traffic(self, traffic: Option<Arc<ExecutionTraffic>>) -> Self {
+        Self { traffic, ..self }
+    }
+
+    /// The recordings of the trial.
+    pub fn traffic(&self) -> Option<&ExecutionTraffic> {
+        self.traffic.as_deref()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a call.
+    pub fn begin<'a>(&'a self, tool: &'a str, arguments: &Value) -> Call<'a> {
+        let span =
+            ToolSpan { name: tool.to_owned(), arguments: Some(arguments.clone()), ..ToolSpan::default() };
+        let span = self.spans.open_tool(current_place(&self.spans), span);
+        let mut state = self.lock();
+        let calls = state.tools.entry(tool.to_owned()).or_default();
+        calls.number += 1;
+        let number = calls.number;
+        let is_first = calls.first_result.is_none();
+        let injection = self.plan.injection(&self.item, self.trial, tool, number);
+        let injection = injection.filter(|injection| !(is_first && **injection == Injection::Stale));
+        Call { tools: self, tool, number, span, injection }
+    }
+
+    /// How long injected faults made calls wait, if they have waited to the end.
+    pub fn waited(&self) -> Duration {
+        self.lock().waited
+    }
+
+    /// Takes the injected faults. What is injected later belongs to no execution.
+    pub fn close(&self) -> Vec<InjectedFault> {
+        let mut state = self.lock();
+        state.is_closed = true;
+        std::mem::take(&mut state.injected)
+    }
+}
+
+impl Call<'_> {
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    pub fn injection(&self) -> Option<&Injection> {
+        self.injection
+    }
+
+    /// The first result of the tool, if it is to be returned again.
+    pub fn stale_result(&self) -> Option<Value> {
+        let is_stale = self.injection == Some(&Injection::Stale);
+        self.tools.lock().tools.get(self.tool)?.first_result.clone().filter(|_| is_stale)
+    }
+
+    /// Keeps a result of the tool itself.
+    pub fn keep(&self, result: &Value) {
+        if let Some(calls) = self.tools.lock().tools.get_mut(self.tool) {
+            calls.first_result.get_or_insert_with(|| result.clone());
+        }
+    }
+
+    /// Notes that the fault is injected.
+    pub fn inject(&self) {
+        let Some(injection) = self.injection else { return };
+        let mut state = self.tools.lock();
+        if !state.is_closed {
+            let (tool, call, fault) = (self.tool.to_owned(), self.number, injection.to_string());
+            state.injected.push(InjectedFault { tool, call, fault });
+            if let Injection::Slow(wait) = injection {
+                state.waited += *wait;
+            }
+        }
+    }
+
+    /// Ends the call. `is_injected`: whether its fault was injected.
+    pub fn end(self, outcome: Result<Value, ToolError>, is_injected: bool) -> Result<Value, ToolError> {
+        if let Some(span) = self.span {
+            let fault = self.injection.filter(|_| is_injected).map(ToString::to_string);
+            let shown = outcome.as_ref().map(Value::clone).map_err(ToString::to_string);
+            self.tools.spans.close_tool(span, fault, shown);
+        }
+        outcome
+    }
+}
