@@ -143,9 +143,12 @@ function simulated(end: Transcript['end'], turns: number[]): Ended {
 
 function execution(said: Said[], ended: Ended, random: Random): Execution {
   let startMs = 0;
+  const total = { input: 0, output: 0 };
   const turns = said.map((one): Turn => {
     const latencyMs = rounded(random.logNormal(900, 0.4), 3);
     const tokens = { input: random.whole(400, 900), output: random.whole(20, 90) };
+    total.input += tokens.input;
+    total.output += tokens.output;
     const turn = {
       ...one,
       startMs,
@@ -162,7 +165,10 @@ function execution(said: Said[], ended: Ended, random: Random): Execution {
   const failure = said.at(-1)?.error;
   const missed = said.flatMap(({ checks = [] }) => checks).filter(({ passed }) => !passed).length;
   return {
-    output: { output: failure ? '' : (said.at(-1)?.reply ?? '') },
+    output: {
+      output: failure ? '' : (said.at(-1)?.reply ?? ''),
+      metadata: { model: AGENT, tokens: total },
+    },
     latencyMs: sum(turns.map((turn) => turn.latencyMs)),
     status: failure ? 'error' : 'ok',
     ...(failure && { error: failure }),

@@ -12,6 +12,8 @@ const TEXT: &str = "transcriptText";
 pub const IN_LIST: usize = 2_000;
 /// The fewest bytes of a text.
 const LEAST: usize = 300;
+/// The length of what surrounds a message.
+const LINE: usize = 60;
 
 /// Replaces the transcripts of an item by texts of at most `room` bytes together. Long messages are cut before whole turns are.
 pub fn shorten(fields: &mut Map<String, Value>, item: &ItemResult, room: usize) {
@@ -26,7 +28,11 @@ pub fn shorten(fields: &mut Map<String, Value>, item: &ItemResult, room: usize) 
         let share = room / (2 * transcript.turns.len()).max(1);
         let text = |max_chars| render_transcript(transcript, max_chars, Style::Plain);
         let whole = text(usize::MAX);
-        let text = if truncate::size_up_to(&whole, room) <= room { whole } else { text((share / 2).max(40)) };
+        let text = if truncate::size_up_to(&whole, room) <= room {
+            whole
+        } else {
+            text(share.saturating_sub(LINE).max(LINE))
+        };
         fields.insert(TEXT.to_owned(), truncate::text(&text, room).into());
     };
     if let Some(Value::Array(trials)) = fields.get_mut("runs") {

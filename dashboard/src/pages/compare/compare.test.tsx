@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
 import { compared, comparedItem, comparedRun, comparison, difference, output } from '../../test/comparison';
+import { transcript, turn } from '../../test/conversation';
 import { renderPage } from '../../test/render';
 import { traffic } from '../../test/run';
 import { runRow, runs } from '../../test/runs';
@@ -113,6 +114,15 @@ test('an item with a new scoring error shows it', async () => {
   const row = (await screen.findByRole('rowheader', { name: /france/ })).closest('tr');
   expect(row).toHaveTextContent('Now has a scoring error');
   expect(row).toHaveTextContent('1.000 → no score');
+});
+
+test('the conversations of an item are beside each other', async () => {
+  const said = (reply: string) => transcript({ turns: [turn({ reply })] });
+  const outputs = [output({ transcript: said('Friday?') }), output({ transcript: said('Saturday?') })];
+  const { user } = draw(compared({ items: [comparedItem({ outputs })] }), `${at}&item=france`);
+  await user.click(await screen.findByText('Conversations'));
+  expect(screen.getByRole('region', { name: 'Conversation of Run A' })).toHaveTextContent('Friday?');
+  expect(screen.getByRole('region', { name: 'Conversation of Run B' })).toHaveTextContent('Saturday?');
 });
 
 test('a score without a counterpart is not comparable', async () => {

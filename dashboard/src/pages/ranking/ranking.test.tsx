@@ -1,5 +1,6 @@
 import { screen, within } from '@testing-library/react';
 import { beforeEach, expect, test } from 'vitest';
+import { transcript, turn } from '../../test/conversation';
 import { mockLayout } from '../../test/layout';
 import { group, matrix, pair, rankedRun, ranking } from '../../test/ranking';
 import { renderPage } from '../../test/render';
@@ -114,6 +115,19 @@ test('an item opens with the outputs in full beside each other', async () => {
   expect(link).toHaveAttribute('href', '/runs/run-nano?item=france');
   expect(screen.getByRole('region', { name: 'Output of mini' })).toHaveTextContent('Paris, in full');
   expect(screen.queryByRole('region', { name: 'Output of large' })).toBeNull();
+});
+
+test('an output opens with its conversation', async () => {
+  const said = transcript({ turns: [turn({ reply: 'Lyon, I think.' })] });
+  const { user } = draw(group(), {
+    '/api/runs/run-nano/items/france': wholeItem(0, { transcript: said }),
+    '/api/runs/run-mini/items/france': wholeItem(0),
+  });
+  await user.click(await screen.findByRole('button', { name: /france/, expanded: false }));
+  const nano = await screen.findByRole('region', { name: 'Output of nano' });
+  await user.click(await within(nano).findByText('Conversation (1 turn)'));
+  expect(within(nano).getByText('Lyon, I think.')).toBeVisible();
+  expect(screen.getAllByText(/^Conversation/)).toHaveLength(1);
 });
 
 test('unfinished variants are listed', async () => {

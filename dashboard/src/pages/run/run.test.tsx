@@ -2,6 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Overview, ThresholdOutcome } from '../../api/types';
 import { comparison } from '../../test/comparison';
+import { userUsage } from '../../test/conversation';
 import { mockLayout } from '../../test/layout';
 import { renderPage } from '../../test/render';
 import { itemRow, items, overview, report, traffic, wholeItem } from '../../test/run';
@@ -197,6 +198,15 @@ describe('a run', () => {
     expect(screen.queryByRole('region', { name: 'Model traffic' })).toBeNull();
     expect(screen.queryByText(/as recorded/)).toBeNull();
     expect(screen.queryByRole('button', { name: /^Diverged/ })).toBeNull();
+  });
+
+  test('the cost of simulated users is named apart from agent cost and judge cost', async () => {
+    const summary = { estimatedCost: 0.5, judgeCalls: 2, judgeCost: 0.25, simulatedUsers: userUsage() };
+    open({ run: report({ summary: { ...report().summary, ...summary } }) });
+    expect(await screen.findByText('judge cost $0.250, simulated users $0.0012')).toBeVisible();
+    const total = screen.getByText('Simulated users total').parentElement;
+    expect(total).toHaveTextContent('$0.0012 3 calls, 1,000 tokens, gpt-5.4-nano');
+    expect(screen.getByText('Judge total').parentElement).toHaveTextContent('$0.250');
   });
 
   test('one with retried attempts counts them, and shows their items', async () => {

@@ -26,6 +26,14 @@ beforeEach(() => {
 });
 
 describe('the table', () => {
+  test('the total cost has that of simulated users', async () => {
+    mockServer({ '/api/runs': runs([runRow({ cost: 0.02, userCost: 0.03 })]) });
+    show();
+    const run = await row('a1b2c3');
+    const parts = 'Agent cost $0.020, judge cost unknown, simulated users $0.030';
+    expect(run.getByTitle(parts)).toHaveTextContent('$0.050');
+  });
+
   test('shows the values of a run', async () => {
     mockServer({
       '/api/runs': runs([

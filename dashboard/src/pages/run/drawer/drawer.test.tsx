@@ -1,6 +1,7 @@
 import { screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Execution, Item, ItemRow, Span, Traffic } from '../../../api/types';
+import { transcript, turn } from '../../../test/conversation';
 import { mockLayout } from '../../../test/layout';
 import { renderPage } from '../../../test/render';
 import { evaluation, items, overview, wholeItem } from '../../../test/run';
@@ -243,6 +244,22 @@ describe('the drawer of an item', () => {
     expect(section.getAllByRole('listitem')).toHaveLength(200);
     await user.click(section.getByRole('button', { name: 'Show all 450 spans' }));
     expect(section.getAllByRole('listitem')).toHaveLength(450);
+  });
+
+  test('shows the conversation of the selected trial', async () => {
+    const runs = [
+      { ...execution(1, 'Booked.'), transcript: transcript({ turns: [turn({ reply: 'Booked.' })] }) },
+      { ...execution(1, 'Sorry.'), transcript: transcript({ end: 'gave-up', simulated: true }) },
+    ];
+    const { drawer, user } = await open({ runs });
+    expect(drawer.getByRole('region', { name: 'Conversation (trial 1)' })).toHaveTextContent('Booked.');
+    await user.click(drawer.getByRole('button', { name: /Trial 2/ }));
+    expect(drawer.getByRole('region', { name: 'Conversation (trial 2)' })).toHaveTextContent('User gave up');
+  });
+
+  test('an item without a conversation has no section for one', async () => {
+    const { drawer } = await open({});
+    expect(drawer.queryByRole('region', { name: /^Conversation/ })).toBeNull();
   });
 
   test('shows the metrics and the trace of the selected trial', async () => {

@@ -23,7 +23,8 @@ export function Trials({ run, item, trials, shown, onShow }: TrialsProps) {
   return (
     <div className="flex flex-col gap-3">
       <div className="overflow-x-auto">
-        <table className="w-full tabular-nums">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a table that scrolls must be reachable by keyboard */}
+        <table className="w-full tabular-nums" tabIndex={0}>
           <caption className="sr-only">Scores over all trials</caption>
           <thead>
             <tr className="border-line border-b text-left text-muted text-xs [&>th]:pb-1 [&>th]:font-medium">

@@ -1,0 +1,97 @@
+// Conversations: in the drawer of an item, with several trials, and those of two runs beside each other.
+import type { APIRequestContext, Page } from '@playwright/test';
+import type { Runs } from '../src/api/types';
+import { axe, DARK, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+import { itemAddress } from './pages';
+
+test.use({ store: 'conversations' });
+
+async function runsOf(request: APIRequestContext) {
+  const { runs } = (await (await request.get('/api/runs?sort=timestamp')).json()) as Runs;
+  const [newest, older] = runs;
+  if (!newest || !older) throw new Error('the store has no two runs');
+  return { newest, older };
+}
+
+const ofTrial = (page: Page, trial: number) =>
+  page.getByRole('dialog').getByRole('region', { name: `Conversation (trial ${trial})` });
+
+test('a script is shown turn by turn, with what was expected and what was missed', async ({
+  page,
+  request,
+}) => {
+  const { newest } = await runsOf(request);
+  await page.goto(itemAddress(newest.id, 'scripted'));
+  const conversation = ofTrial(page, 1);
+  const turns = conversation.getByRole('list', { name: 'Turns' });
+  const last = turns.getByRole('listitem', { name: 'Turn 3' });
+  await expect(last).toContainText('Missedcontains "reference"');
+  await expect(last).toContainText('Metcalls book');
+  await expect(last.getByRole('list', { name: 'Tool calls' })).toHaveText('book');
+  const rule = last.getByText('Rule 30 of the house');
+  await expect(rule).not.toBeInViewport();
+  await last.getByRole('button', { name: /^Show all/ }).click();
+  await expect(last.getByRole('button', { name: 'Show less' })).toBeVisible();
+  await page.getByRole('button', { name: 'Trial 2' }).click();
+  await expect(ofTrial(page, 2)).toContainText('Turn limit reached');
+  await expect(ofTrial(page, 2).getByText('Missed')).toHaveCount(0);
+  await axe(page);
+});
+
+test('the mistakes of a simulated user are its own, and its cost is named apart', async ({
+  page,
+  request,
+}) => {
+  const { newest } = await runsOf(request);
+  await page.goto(itemAddress(newest.id, 'simulated'));
+  const conversation = ofTrial(page, 1);
+  const mistakes = conversation.getByRole('region', { name: 'Mistakes of the simulated user' });
+  await expect(mistakes).toContainText('1 mistake of the simulated user, not of the agent');
+  await expect(conversation.getByText('User’s mistake: told the answer')).toBeVisible();
+  await expect(conversation).toContainText(/Goal met.*Simulated user.*User cost \$/);
+  await page.keyboard.press('Escape');
+  await expect(page.getByText('Simulated users total')).toBeVisible();
+});
+
+test('the turn in which the agent failed shows why', async ({ page, request }) => {
+  const { newest } = await runsOf(request);
+  await page.goto(`${itemAddress(newest.id, 'change')}&execution=2`);
+  const failed = ofTrial(page, 2).getByRole('listitem', { name: 'Turn 2' });
+  await expect(failed).toContainText('The agent failed in this turn');
+  await expect(ofTrial(page, 2)).toContainText('the judge answered 429 Too Many Requests');
+});
+
+test('a long conversation shows its first turns, and the others on demand', async ({ page, request }) => {
+  const { newest } = await runsOf(request);
+  await page.goto(itemAddress(newest.id, 'endless'));
+  await expect(ofTrial(page, 1).getByRole('listitem', { name: /^Turn/ })).toHaveCount(50);
+  await ofTrial(page, 1).getByRole('button', { name: 'Show all 70 turns' }).click();
+  await expect(ofTrial(page, 1).getByRole('listitem', { name: /^Turn/ })).toHaveCount(70);
+});
+
+test('the conversations of two runs are beside each other', async ({ page, request }) => {
+  const { newest, older } = await runsOf(request);
+  await page.goto(`/compare?a=${older.id}&b=${newest.id}&item=scripted`);
+  await page.getByText('Conversations', { exact: true }).click();
+  const turnsOf = (name: string) =>
+    page.getByRole('region', { name: `Conversation of ${name}` }).getByRole('listitem', { name: /^Turn/ });
+  await expect(turnsOf('Run A')).toHaveCount(2);
+  await expect(turnsOf('Run B')).toHaveCount(3);
+  await axe(page);
+});
+
+for (const [name, options] of Object.entries({ light: {}, dark: DARK, narrow: NARROW })) {
+  test.describe(`in a ${name} window`, () => {
+    test.use(options);
+    for (const key of ['scripted', 'simulated', 'change']) {
+      test(`the item ${key} has no violation, and is as narrow as the window`, async ({ page, request }) => {
+        const { newest } = await runsOf(request);
+        await page.goto(itemAddress(newest.id, key));
+        await settled(page);
+        await expect(ofTrial(page, 1)).toBeVisible();
+        await noSidewaysScroll(page);
+        await axe(page);
+      });
+    }
+  });
+}
