@@ -60,4 +60,6 @@ pub use traffic::{SETTINGS_HASH_PREFIX, Traffic, TrafficSummary};
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
 pub use variant::RunVariant;
+#[doc(hidden)]
+pub use workspace::PatchLine;
 pub use workspace::{ChangedFile, FileChange, WorkspaceChanges};

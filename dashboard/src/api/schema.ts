@@ -1534,6 +1534,7 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            workspace?: components["schemas"]["WorkspaceChanges"] | null;
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
         };
@@ -1865,6 +1866,66 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description The changes of one execution to the files of its workspace. */
+        WorkspaceChanges: {
+            /**
+             * @description The files that were added, changed or removed, by path: at most 1,000.
+             * @default []
+             */
+            files: components["schemas"]["ChangedFile"][];
+            /**
+             * Format: uint
+             * @description How many further files were added, changed or removed.
+             */
+            omittedFiles?: number;
+            /**
+             * Format: uint
+             * @description The lines added in all files.
+             * @default 0
+             */
+            addedLines: number;
+            /**
+             * Format: uint
+             * @description The lines removed in all files.
+             * @default 0
+             */
+            removedLines: number;
+            /** @description The difference as a unified diff with the headers of git; at most 256 KiB. */
+            patch?: string;
+            /** @description Whether the patch lacks lines or text files, because they are too large. */
+            patchTruncated?: boolean;
+            /** @description The folder in which the workspace was kept, relative to the root of the project if it is inside. */
+            kept?: string | null;
+        };
+        /** @description A file that differs from the original. */
+        ChangedFile: {
+            /** @description The path in the workspace, with `/` between folders. */
+            path: string;
+            /** @description What happened to it. */
+            change: components["schemas"]["FileChange"];
+            /**
+             * Format: uint
+             * @description The lines added.
+             * @default 0
+             */
+            addedLines: number;
+            /**
+             * Format: uint
+             * @description The lines removed.
+             * @default 0
+             */
+            removedLines: number;
+            /**
+             * Format: uint64
+             * @description The size in bytes; of a removed file, what it was.
+             * @default 0
+             */
+            bytes: number;
+            /** @description Whether it is no text, so it has no lines and is not in the patch. */
+            binary?: boolean;
+        };
+        /** @description What happened to a file. */
+        FileChange: "added" | "changed" | "removed";
         /** @description The file format of an execution. */
         Execution: {
             output: components["schemas"]["Output"];
@@ -1883,6 +1944,7 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            workspace?: components["schemas"]["WorkspaceChanges"] | null;
         };
         Aggregated: {
             /** Format: double */

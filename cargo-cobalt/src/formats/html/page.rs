@@ -20,6 +20,7 @@ pub const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.cs
 pub const SCRIPT: &str = concat!(
     include_str!("values.js"),
     include_str!("trace.js"),
+    include_str!("workspace.js"),
     include_str!("detail.js"),
     include_str!("table.js")
 );
