@@ -122,6 +122,7 @@ fn flags(command: &Command) -> Flags {
         max_cost: options.max_cost,
         record: options.record.map(Into::into),
         record_stale: options.record_stale,
+        keep_workspaces: options.keep_workspaces.map(Into::into),
         ..of_data(&options.data, &options.build, of_outcome(&options.outcome, &options.settings))
     };
     match command {

@@ -25,6 +25,8 @@ pub enum FileKind {
     Result,
     /// The journal of an interrupted run.
     Journal,
+    /// The folder of a run's kept workspaces.
+    Workspaces,
     /// A reporter file.
     Report,
     /// A cached model response.
@@ -34,13 +36,14 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    pub const ALL: [Self; 5] =
-        [Self::Result, Self::Journal, Self::Report, Self::CachedResponse, Self::Dataset];
+    pub const ALL: [Self; 6] =
+        [Self::Result, Self::Journal, Self::Workspaces, Self::Report, Self::CachedResponse, Self::Dataset];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Result => "results",
             Self::Journal => "journals",
+            Self::Workspaces => "workspaces",
             Self::Report => "reports",
             Self::CachedResponse => "cached responses",
             Self::Dataset => "datasets",
@@ -282,8 +285,11 @@ pub fn journals(
 }
 
 fn is_journal(name: &str) -> bool {
-    let id = name.strip_suffix(".jsonl");
-    id.is_some_and(|id| id.len() == RUN_ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    name.strip_suffix(".jsonl").is_some_and(is_run_id)
+}
+
+fn is_run_id(name: &str) -> bool {
+    name.len() == RUN_ID_LENGTH && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Adds a journal. Without a header its experiment is unknown, and it is of no use.
@@ -300,6 +306,41 @@ fn add_journal(
     let entry = file.entry(FileKind::Journal, None)?;
     found.entries.extend(entry.filter(|entry| !is_kept && limits.is_old(entry.time)));
     Ok(())
+}
+
+/// Finds the kept workspaces of runs. With a limit per experiment, those of the runs that stay are kept.
+pub fn workspaces(
+    layout: &Layout,
+    limits: &RetentionPolicy,
+    kept: Option<&RetainedRuns>,
+    found: &mut CleanupPlan,
+) -> Result<(), Error> {
+    let root = layout.workspaces();
+    if !is_searchable(&root, layout, found) {
+        return Ok(());
+    }
+    for folder in folders(&root)?.into_iter().filter(|folder| is_run_id(&folder.name)) {
+        let is_deleted = |path: &Path| found.entries.iter().any(|entry| entry.path == path);
+        let stays = layout.result_of(&folder.name).is_some_and(|path| !is_deleted(&path));
+        let entry = folder.entry(FileKind::Workspaces, None)?;
+        let entry = entry.filter(|entry| !(kept.is_some() && stays) && limits.is_old(entry.time));
+        if let Some(entry) = entry {
+            found.entries.push(CleanupEntry { size: total_size(&folder.path())?, ..entry });
+        }
+    }
+    Ok(())
+}
+
+/// The size of all files in a folder, in bytes.
+fn total_size(folder: &Path) -> Result<u64, Error> {
+    let mut size = 0;
+    for file in files(folder)? {
+        size += file.entry(FileKind::Workspaces, None)?.map_or(0, |entry| entry.size);
+    }
+    for folder in folders(folder)? {
+        size += total_size(&folder.path())?;
+    }
+    Ok(size)
 }
 
 pub fn reports(layout: &Layout, limits: &RetentionPolicy, found: &mut CleanupPlan) -> Result<(), Error> {

@@ -61,6 +61,7 @@ fn runs(settings: &Config, limits: &RetentionPolicy, found: &mut CleanupPlan) ->
     let kept = limits.keep.map(|most| RetainedRuns::of(&whole.runs, most));
     candidates::results(settings, &whole.runs, &skipped, limits, kept.as_ref(), found)?;
     candidates::journals(settings.layout(), limits, kept.as_ref(), found)?;
+    candidates::workspaces(settings.layout(), limits, kept.as_ref(), found)?;
     if kept.is_none() {
         candidates::reports(settings.layout(), limits, found)?;
     }
@@ -188,6 +189,7 @@ fn remove_one(CleanupEntry { kind, path, .. }: &CleanupEntry) -> io::Result<bool
             None => return Ok(false),
         },
         FileKind::Dataset => return remove_dataset(path),
+        FileKind::Workspaces => fs::remove_dir_all(path)?,
         FileKind::Result | FileKind::Report | FileKind::CachedResponse => fs::remove_file(path)?,
     }
     if *kind == FileKind::CachedResponse {

@@ -195,7 +195,7 @@ pub struct Import {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
 pub struct Clean {
-    /// Runs: result files, journals of interrupted runs, and reporter files
+    /// Runs: result files, journals of interrupted runs, kept workspaces, and reporter files
     #[arg(short, long)]
     pub results: bool,
 

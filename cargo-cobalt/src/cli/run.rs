@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use cobalt::command::config::KeepWorkspaces;
 use cobalt::command::config::{MaxCost, OnInconclusive, Reporter, SettingChange, VariantSelection};
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
@@ -76,6 +77,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
     pub record_stale: Option<Duration>,
 
+    /// Keep workspaces after the run, in `.cobalt/workspaces/`; default: none
+    #[arg(long, value_name = "WHICH")]
+    pub keep_workspaces: Option<KeptWorkspaces>,
+
     #[command(flatten)]
     pub data: DataOptions,
 
@@ -129,6 +134,27 @@ impl From<RecordingMode> for RecordMode {
             RecordingMode::Replay => Self::Replay,
             RecordingMode::Record => Self::Record,
             RecordingMode::Auto => Self::Auto,
+        }
+    }
+}
+
+/// Which workspaces to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeptWorkspaces {
+    /// Those of trials that failed or are below a pass mark
+    Failed,
+    /// All
+    All,
+    /// None
+    None,
+}
+
+impl From<KeptWorkspaces> for KeepWorkspaces {
+    fn from(kept: KeptWorkspaces) -> Self {
+        match kept {
+            KeptWorkspaces::Failed => Self::Failed,
+            KeptWorkspaces::All => Self::All,
+            KeptWorkspaces::None => Self::None,
         }
     }
 }

@@ -64,6 +64,7 @@ impl Score {
             concurrency: self.concurrency,
             runs: None,
             max_cost: self.max_cost,
+            keep_workspaces: None,
             record: None,
             record_stale: None,
             data: self.data.clone(),

@@ -94,6 +94,17 @@ pub fn conversation() -> Value {
     report
 }
 
+/// The report of a run of an item whose agent changed a file of its workspace, below its pass mark.
+pub fn with_workspace() -> Value {
+    let mut items = [item(0, &json!("done"), 0.0)];
+    items[0]["workspace"] = json!({
+        "files": [{ "path": "src/<b>.rs", "change": "changed", "addedLines": 1, "removedLines": 1, "bytes": 12 }],
+        "addedLines": 1, "removedLines": 1, "kept": ".cobalt/workspaces/0123456789ab/k0-1",
+        "patch": "diff --git a/src/<b>.rs b/src/<b>.rs\n--- a/src/<b>.rs\n+++ b/src/<b>.rs\n@@ -1 +1 @@\n-a - b\n+a </script> b\n",
+    });
+    report(&items)
+}
+
 /// A ranking of two variants of `desk` with these labels. The first is cheaper; the second is better in `right`.
 pub fn ranking(labels: &[&str; 2]) -> Ranking {
     let run = |place: usize, mean: f64, cost: f64| {

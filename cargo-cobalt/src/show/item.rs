@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Execution, Report, ScoredEvaluation};
+use cobalt_core::report::{ChangedFile, Execution, PatchLine, Report, ScoredEvaluation, WorkspaceChanges};
 use cobalt_core::reporters::{
     Style, escape_control, expected_field, format_attempts, format_duration, format_metric, format_score,
     format_trial_traffic, render_transcript,
@@ -75,10 +75,47 @@ fn execution(text: &mut String, report: &Report, run: &Execution, prices: &Price
     if !metadata.is_empty() {
         paragraph(text, "metadata", &metadata, paint);
     }
+    if let Some(changes) = &run.workspace {
+        workspace(text, changes, paint);
+    }
     let marks: Vec<_> = report.config.evaluators().collect();
     for (name, evaluation) in run.evaluations.iter() {
         let mark = marks.iter().find(|(known, _)| *known == name).map(|(_, mark)| *mark);
         paragraph(text, name, &self::evaluation(evaluation, mark), paint);
+    }
+}
+
+/// What the agent changed: a line per file, then the patch.
+fn workspace(text: &mut String, changes: &WorkspaceChanges, paint: Style) {
+    let mut lines = vec![changes.summary()];
+    lines.extend(changes.files.iter().map(|file| {
+        let ChangedFile { path, change, added_lines, removed_lines, bytes, binary } = file;
+        let size = match binary {
+            true => format!("binary, {} bytes", group_thousands(*bytes)),
+            false => format!("+{added_lines} −{removed_lines}"),
+        };
+        format!("{:8}{path}  {size}", change.name())
+    }));
+    if changes.omitted_files > 0 {
+        lines.push(format!("and {}", count(changes.omitted_files, "more file")));
+    }
+    lines.extend(changes.kept.iter().map(|folder| format!("kept in {folder}")));
+    paragraph(text, "workspace", &lines.join("\n"), paint);
+    if changes.patch.is_empty() && !changes.patch_truncated {
+        return;
+    }
+    let title = if changes.patch_truncated { "patch (truncated)" } else { "patch" };
+    let _ = write!(text, "\n{}\n", paint.faint(title));
+    for line in changes.patch.lines() {
+        let shown = escape_control(line);
+        let shown = match PatchLine::of(line) {
+            PatchLine::Added => paint.success(shown),
+            PatchLine::Removed => paint.error(shown),
+            PatchLine::Header => paint.bold(shown),
+            PatchLine::Hunk => paint.faint(shown),
+            PatchLine::Context => shown.into_owned(),
+        };
+        let _ = writeln!(text, "  {shown}");
     }
 }
 

@@ -64,4 +64,6 @@ pub use transcript::{ConversationEnd, Transcript, Turn, TurnCheck, UserMistake, 
 pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
 pub use variant::RunVariant;
+#[doc(hidden)]
+pub use workspace::PatchLine;
 pub use workspace::{ChangedFile, FileChange, WorkspaceChanges};

@@ -79,6 +79,47 @@ impl FileChange {
     }
 }
 
+/// The kind of a line of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchLine {
+    /// Belongs to the header of a file.
+    Header,
+    /// The position of the lines that follow.
+    Hunk,
+    /// Is new.
+    Added,
+    /// Is gone.
+    Removed,
+    /// Is unchanged.
+    Context,
+}
+
+impl PatchLine {
+    /// The kind of a line. A header is recognized by its beginning, as most viewers of patches do.
+    #[must_use]
+    pub fn of(line: &str) -> Self {
+        const HEADERS: [&str; 8] = [
+            "diff --git ",
+            "--- a/",
+            "--- /dev/null",
+            "+++ b/",
+            "+++ /dev/null",
+            "new file mode ",
+            "deleted file mode ",
+            "old mode ",
+        ];
+        match line.as_bytes().first() {
+            _ if HEADERS.iter().any(|header| line.starts_with(header)) || line.starts_with("new mode ") => {
+                Self::Header
+            }
+            Some(b'@') => Self::Hunk,
+            Some(b'+') => Self::Added,
+            Some(b'-') => Self::Removed,
+            _ => Self::Context,
+        }
+    }
+}
+
 impl WorkspaceChanges {
     /// The number of files that were added, changed or removed.
     #[must_use]
@@ -141,5 +182,15 @@ mod tests {
         assert_eq!(serde_json::from_value::<WorkspaceChanges>(written).unwrap(), changes);
         assert_eq!(changes.summary(), "1 file changed, +2 −1");
         assert_eq!(WorkspaceChanges::default().summary(), "no file changed");
+    }
+
+    #[test]
+    fn the_lines_of_a_patch_are_told_apart() {
+        let patch =
+            "diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n-b\n c";
+        let kinds: Vec<_> = patch.lines().map(PatchLine::of).collect();
+        let header = PatchLine::Header;
+        let lines = [PatchLine::Hunk, PatchLine::Added, PatchLine::Removed, PatchLine::Context];
+        assert_eq!(kinds, [&[header; 4][..], &lines].concat());
     }
 }

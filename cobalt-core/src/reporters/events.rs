@@ -446,6 +446,18 @@ pub struct ExperimentFinished {
     /// Why the results are not saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved: Option<String>,
+    /// The workspaces that were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_workspaces: Option<KeptWorkspaces>,
+}
+
+/// The workspaces of a run that were kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptWorkspaces {
+    /// How many there are.
+    pub number: usize,
+    /// The folder that they are in, relative to the root of the project if it is inside.
+    pub folder: String,
 }
 
 /// An item that some evaluator scored below its pass mark.
@@ -458,6 +470,9 @@ pub struct ItemBelowPassMark {
     /// Input, expected answer and output in detail; for the first such items if a threshold was missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What the agent changed in its workspace in the first trial, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
 }
 
 /// An item whose conversation diverged from the recording.
@@ -536,6 +551,7 @@ impl ExperimentFinished {
                 .map(|(name, score)| (name.to_owned(), score))
                 .collect(),
             why: (place < explained).then(|| explain_low(item, report)),
+            workspace: item.first_trial().workspace.as_ref().map(|changes| changes.summary()),
         };
         Self {
             experiment,
@@ -551,6 +567,7 @@ impl ExperimentFinished {
             failed: merge_equal_errors(failed).into_iter().take(MAX_NAMED_ITEMS).collect(),
             path: path.map(|path| path.display().to_string()),
             unsaved: None,
+            kept_workspaces: KeptWorkspaces::of(items),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::format::{Style, format_score_at};
 use super::format_difference::FormattedDifference;
 use super::retried::format_attempts;
 use super::traffic::format_replayed;
+use super::workspaces::format_changes;
 use crate::item::Item;
 use crate::report::comparison::{Comparison, Difference, ItemMatching, RunIdentity, Verdict};
 use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
@@ -102,6 +103,10 @@ fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     if !run.metrics.is_empty() {
         let metrics = format_metrics(&run.metrics);
         let _ = write!(text, "\n  metrics: {}", indent_continuation(&truncate_value(&metrics)));
+    }
+    if let Some(changes) = &run.workspace {
+        let changes = format_changes(changes);
+        let _ = write!(text, "\n  workspace: {}", indent_continuation(&truncate_value(&changes)));
     }
     if let Some(traffic) = &run.traffic {
         if let Some(replayed) = format_replayed(traffic) {

@@ -12,6 +12,7 @@ mod ranking;
 mod retried;
 mod summary;
 mod traffic;
+mod workspaces;
 
 pub use crate::duration::format_duration;
 pub use crate::prices::format_cost_precise;
@@ -24,8 +25,8 @@ pub use custom_metrics::{
 };
 pub use events::{
     DivergedItem, Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark,
-    ItemFinished, Listed, ListedRecordings, ListedVariant, PROTOCOL, RunFinished, SeenErrors, TrialTrace,
-    Warning,
+    ItemFinished, KeptWorkspaces, Listed, ListedRecordings, ListedVariant, PROTOCOL, RunFinished, SeenErrors,
+    TrialTrace, Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use format::{
@@ -44,3 +45,4 @@ pub use summary::{
     verdict_reasons,
 };
 pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};
+pub use workspaces::{format_changes, format_kept};

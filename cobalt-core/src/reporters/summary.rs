@@ -10,6 +10,7 @@ use super::format::{Style, format_agent_usage, format_judge_usage, format_score_
 use super::groups::render_groups;
 use super::retried::format_retried;
 use super::traffic::{format_diverged, format_traffic, replay_suffix, traffic_notes};
+use super::workspaces::format_kept;
 use crate::duration::format_duration;
 use crate::report::comparison::ThresholdStatus;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
@@ -60,6 +61,9 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     write_failed_items(text, &finished.failed, finished.items_in_error, paint)?;
     write_items_below_pass_mark(text, finished, paint)?;
     write_diverged_items(text, finished, paint)?;
+    if let Some(kept) = &finished.kept_workspaces {
+        write_line(text, "kept", &escape_control(&format_kept(kept)))?;
+    }
     for (name, error) in &report.summary.summary_errors {
         let text_of_error = format!("`{name}` failed: {error}");
         write_line(text, "summary", &paint.error(escape_control(&text_of_error)))?;
@@ -270,13 +274,17 @@ fn write_items_below_pass_mark(
     finished: &ExperimentFinished,
     paint: Style,
 ) -> fmt::Result {
-    let lines = finished.low.iter().map(|ItemBelowPassMark { item, scores, why }| {
+    let lines = finished.low.iter().map(|ItemBelowPassMark { item, scores, why, workspace }| {
         // In the order of the table.
         let low = finished.report.config.evaluators().filter_map(|(name, pass_mark)| {
             Some(format!("{} {}", escape_control(name), format_score_at(*scores.get(name)?, pass_mark)))
         });
         let low: Vec<_> = low.collect();
         let mut line = format!("{item}: {}", paint.warning(low_scores(&low)));
+        // The details have it, too.
+        if let Some(changes) = workspace.as_ref().filter(|_| why.is_none()) {
+            let _ = write!(line, " ({changes})");
+        }
         // The first line names the item.
         for reason in why.iter().flat_map(|why| why.lines().skip(1)) {
             let _ = write!(line, "\n{:1$}{reason}", "", LABEL_WIDTH + 2);

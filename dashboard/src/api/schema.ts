@@ -1608,7 +1608,9 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            faults?: components["schemas"]["InjectedFault"][];
             transcript?: components["schemas"]["Transcript"] | null;
+            workspace?: components["schemas"]["WorkspaceChanges"] | null;
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
         };
@@ -1695,6 +1697,11 @@ export interface components {
              *     and then one of each new message. Trials with the same hashes, in any order, asked the same.
              */
             asked?: string[];
+            /**
+             * Format: uint
+             * @description Calls of tools answered from the recording.
+             */
+            replayedTools?: number;
         };
         /**
          * @description The spans of one execution, in the order in which they started.
@@ -1873,6 +1880,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A fault that was injected into a call of a tool. */
+        InjectedFault: {
+            /** @description The tool. */
+            tool: string;
+            /**
+             * Format: uint
+             * @description The number of the call among those of the tool in the trial, from 1.
+             */
+            call: number;
+            /** @description The fault as the plan writes it, such as `timeout` or `slow 2s`. */
+            fault: string;
+        };
         /** @description The conversation of one execution. */
         Transcript: {
             /**
@@ -1966,6 +1985,66 @@ export interface components {
         };
         /** @description The kinds of mistakes of a simulated user. */
         UserMistakeKind: "out-of-character" | "ended-too-early" | "told-answer";
+        /** @description The changes of one execution to the files of its workspace. */
+        WorkspaceChanges: {
+            /**
+             * @description The files that were added, changed or removed, by path: at most 1,000.
+             * @default []
+             */
+            files: components["schemas"]["ChangedFile"][];
+            /**
+             * Format: uint
+             * @description How many further files were added, changed or removed.
+             */
+            omittedFiles?: number;
+            /**
+             * Format: uint
+             * @description The lines added in all files.
+             * @default 0
+             */
+            addedLines: number;
+            /**
+             * Format: uint
+             * @description The lines removed in all files.
+             * @default 0
+             */
+            removedLines: number;
+            /** @description The difference as a unified diff with the headers of git; at most 256 KiB. */
+            patch?: string;
+            /** @description Whether the patch lacks lines or text files, because they are too large. */
+            patchTruncated?: boolean;
+            /** @description The folder in which the workspace was kept, relative to the root of the project if it is inside. */
+            kept?: string | null;
+        };
+        /** @description A file that differs from the original. */
+        ChangedFile: {
+            /** @description The path in the workspace, with `/` between folders. */
+            path: string;
+            /** @description What happened to it. */
+            change: components["schemas"]["FileChange"];
+            /**
+             * Format: uint
+             * @description The lines added.
+             * @default 0
+             */
+            addedLines: number;
+            /**
+             * Format: uint
+             * @description The lines removed.
+             * @default 0
+             */
+            removedLines: number;
+            /**
+             * Format: uint64
+             * @description The size in bytes; of a removed file, what it was.
+             * @default 0
+             */
+            bytes: number;
+            /** @description Whether it is no text, so it has no lines and is not in the patch. */
+            binary?: boolean;
+        };
+        /** @description What happened to a file. */
+        FileChange: "added" | "changed" | "removed";
         /** @description The file format of an execution. */
         Execution: {
             output: components["schemas"]["Output"];
@@ -1985,6 +2064,8 @@ export interface components {
             };
             retried?: components["schemas"]["RetriedExecution"][];
             transcript?: components["schemas"]["Transcript"] | null;
+            workspace?: components["schemas"]["WorkspaceChanges"] | null;
+            faults?: components["schemas"]["InjectedFault"][];
         };
         Aggregated: {
             /** Format: double */

@@ -33,6 +33,8 @@ export type ConversationEnd = Schemas['ConversationEnd'];
 export type UserMistake = Schemas['UserMistake'];
 /** The usage of judges or simulated users. */
 export type ModelUsage = Schemas['JudgeUsage'];
+export type WorkspaceChanges = Schemas['WorkspaceChanges'];
+export type ChangedFile = Schemas['ChangedFile'];
 export type Span = Schemas['Span'];
 export type SpanKind = Schemas['SpanKind'];
 export type Evaluation = Schemas['ScoredEvaluation'];

@@ -1,7 +1,9 @@
 //! Building blocks of the page: verdicts, names, accessible SVG charts, and the table of items.
 
 use cobalt_core::report::comparison::Difference;
-use cobalt_core::report::{Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status};
+use cobalt_core::report::{
+    Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status, WorkspaceChanges,
+};
 use cobalt_core::reporters::{
     escape_control, expected_field, explain, format_attempts, format_duration, format_trial_traffic,
 };
@@ -297,6 +299,12 @@ struct TrialData<'a> {
     metrics: Vec<(&'a str, String)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<TraceData>,
+    /// What the agent changed in its workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<&'a WorkspaceChanges>,
+    /// The same in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<String>,
     /// What was replayed and what was sent, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     traffic: Option<String>,
@@ -349,6 +357,8 @@ impl<'a> TrialData<'a> {
             attempts: format_attempts(run),
             metrics: trace::metrics(run),
             trace: trace::trace(run, spans),
+            workspace: run.workspace.as_deref(),
+            changes: run.workspace.as_ref().map(|changes| changes.summary()),
             traffic: run.traffic.as_deref().and_then(format_trial_traffic),
             diverged: diverged(run),
             transcript: run.transcript.as_deref().map(TranscriptData::of),

@@ -22,6 +22,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("values.js"),
     include_str!("trace.js"),
     include_str!("transcript.js"),
+    include_str!("workspace.js"),
     include_str!("detail.js"),
     include_str!("table.js")
 );

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::html;
 use super::page::{SCRIPT, STYLE, content_security_policy};
-use crate::formats::fixtures::{conversation, ranking, replayed, retried};
+use crate::formats::fixtures::{conversation, ranking, replayed, retried, with_workspace};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// Strings that try to escape their element or change the text direction around them.
@@ -427,4 +427,17 @@ fn variants_are_compared_before_their_runs_and_no_label_leaves_its_element() {
     assert!(!before.contains("Differences beyond noise") && after.contains("Differences beyond noise"));
     assert!(after.contains("aria-label=\"Compared variants\"") && after.contains("Pareto front"), "{after}");
     assert!(page.contains("&lt;img src=x onerror=") && !page.contains("<img src=x"), "{page}");
+}
+
+#[test]
+fn the_data_of_an_item_have_what_its_agent_changed() {
+    let report = serde_json::from_value(with_workspace()).unwrap();
+    let page = html(&results([report]));
+    let data = between(&page, "id=\"items-0\">", "</script>");
+    let data: Value = serde_json::from_str(data).unwrap();
+    let run = &data["items"][0]["runs"][0];
+    assert_eq!(run["changes"], "1 file changed, +1 −1");
+    assert_eq!(run["workspace"]["files"][0]["path"], "src/<b>.rs");
+    assert!(run["workspace"]["patch"].as_str().unwrap().contains("+a </script> b"));
+    assert!(!page.contains("+a </script>"));
 }

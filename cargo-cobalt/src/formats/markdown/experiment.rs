@@ -346,7 +346,7 @@ fn icon(gravity: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::fixtures::{conversation, finished, replayed, retried};
+    use crate::formats::fixtures::{conversation, finished, replayed, retried, with_workspace};
     use crate::formats::pr_comment;
     use crate::results::Results;
 
@@ -365,6 +365,14 @@ mod tests {
         let comment = pr_comment(&Results::of(vec![finished]));
         assert!(comment.contains("- traffic: 1 item diverged from the recording\n"), "{comment}");
         assert!(!comment.contains("messages[1]"), "{comment}");
+    }
+
+    #[test]
+    fn an_item_below_its_pass_mark_names_the_files_that_its_agent_changed_without_the_patch() {
+        let text = experiment(&finished(with_workspace()), 5);
+        let line =
+            "workspace: 1 file changed, +1 −1: src/<b>.rs; kept in .cobalt/workspaces/0123456789ab/k0-1";
+        assert!(text.contains(line) && !text.contains("diff --git"), "{text}");
     }
 
     #[test]

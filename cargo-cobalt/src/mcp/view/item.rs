@@ -25,9 +25,10 @@ const LEFT_OUT: &str = "leftOut";
 type Fields = Map<String, Value>;
 
 /// An item of a list, with its unique key, in at most `room` bytes, which must be 1,000 or more. The requested evaluator is kept;
-/// traces are outlined, and transcripts are texts.
+/// traces are outlined, transcripts are texts, and patches are left out.
 pub fn listed_item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     let mut whole = whole_item(item, key);
+    remove_patches(&mut whole);
     traces::outline(&mut whole, item, traces::IN_LIST);
     transcripts::shorten(&mut whole, item, transcripts::IN_LIST);
     fit(whole, item, key, evaluator, room)
@@ -73,6 +74,15 @@ pub fn change(change: &ItemChange, room: usize) -> Fields {
     }
     let evaluator = change.scores.first().map(|score| &*score.evaluator);
     cut_fields(whole, evaluator, room, &mut Vec::new())
+}
+
+/// Removes the patches; the changed files stay.
+fn remove_patches(item: &mut Fields) {
+    let of_trials = item.get_mut("runs").and_then(Value::as_array_mut).into_iter().flatten();
+    of_trials.filter_map(Value::as_object_mut).for_each(remove_patches);
+    if let Some(Value::Object(workspace)) = item.get_mut("workspace") {
+        workspace.shift_remove("patch");
+    }
 }
 
 /// Removes the hashes of what was sent to models, which only a comparison can use.

@@ -20,6 +20,7 @@ import { toolCalls } from './tool-calls';
 import { Trace, traceNote } from './trace';
 import { TrialTraffic } from './traffic';
 import { Trials } from './trials';
+import { Workspace } from './workspace';
 
 interface ContentProps {
   run: Report;
@@ -38,7 +39,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const expected = expectedField(item.input);
   const metadata = metadataOf(execution);
   const tools = toolCalls(metadata);
-  const { trace = [], droppedSpans = 0, metrics = {} } = execution;
+  const { trace = [], droppedSpans = 0, metrics = {}, workspace } = execution;
   const rest = omit(metadata, [tools?.field, 'model', 'tokens']);
   return (
     <div className="divide-y divide-line">
@@ -79,6 +80,14 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
               </Fact>
             ))}
           </dl>
+        </Section>
+      )}
+      {workspace != null && (
+        <Section
+          title={executions.length > 1 ? `Workspace (trial ${place + 1})` : 'Workspace'}
+          actions={workspace.patch ? <CopyButton text={workspace.patch} label="Copy the patch" /> : undefined}
+        >
+          <Workspace key={place} changes={workspace} />
         </Section>
       )}
       {trace.length > 0 && (

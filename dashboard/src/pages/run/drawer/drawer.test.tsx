@@ -158,6 +158,34 @@ describe('the drawer of an item', () => {
     expect(drawer.queryByText('Attempts')).toBeNull();
   });
 
+  test('shows what the agent changed in its workspace', async () => {
+    const file = { path: 'src/<b>.rs', change: 'changed', addedLines: 2, removedLines: 1, bytes: 9 } as const;
+    const image = {
+      path: 'logo.png',
+      change: 'added',
+      addedLines: 0,
+      removedLines: 0,
+      bytes: 1200,
+      binary: true,
+    } as const;
+    const patch = 'diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n+<b>new</b>\n+more\n';
+    const workspace = {
+      files: [file, image],
+      addedLines: 2,
+      removedLines: 1,
+      patch,
+      kept: '.cobalt/workspaces/a1b2c3/key-0-1',
+    };
+    const { drawer, container } = await open({ workspace });
+    const section = within(drawer.getByRole('region', { name: 'Workspace' }));
+    expect(section.getByRole('row', { name: /src/ })).toHaveTextContent('changedsrc/<b>.rs+2 −1');
+    expect(section.getByRole('row', { name: /logo/ })).toHaveTextContent('binary, 1,200 bytes');
+    expect(section.getByText('-old')).toHaveClass('text-bad');
+    expect(section.getByText('+<b>new</b>')).toHaveClass('text-good');
+    expect(section.getByText('.cobalt/workspaces/a1b2c3/key-0-1')).toBeVisible();
+    expect(container.querySelector('b')).toBeNull();
+  });
+
   test('lists the tool calls with their arguments and results', async () => {
     const metadata = {
       model: 'small-1',

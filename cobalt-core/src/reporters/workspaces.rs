@@ -1,0 +1,72 @@
+//! Workspaces, for people: what an agent changed, and where workspaces were kept.
+
+use std::path::Path;
+
+use super::events::KeptWorkspaces;
+use crate::report::{ItemResult, WorkspaceChanges};
+use crate::wording::count;
+
+/// The maximum number of files that are named in a line.
+const MAX_NAMED: usize = 5;
+
+/// What changed: `2 files changed, +3 −1: src/a.rs, src/b.rs`, and where the workspace was kept.
+#[must_use]
+pub fn format_changes(changes: &WorkspaceChanges) -> String {
+    let mut text = changes.summary();
+    let names: Vec<_> = changes.files.iter().take(MAX_NAMED).map(|file| &*file.path).collect();
+    if !names.is_empty() {
+        text += &format!(": {}", names.join(", "));
+    }
+    match changes.file_count().saturating_sub(names.len()) {
+        0 => {}
+        more => text += &format!(" and {more} more"),
+    }
+    if let Some(folder) = &changes.kept {
+        text += &format!("; kept in {folder}");
+    }
+    text
+}
+
+/// The kept workspaces of a run: `3 workspaces in .cobalt/workspaces/0123456789ab`.
+#[must_use]
+pub fn format_kept(kept: &KeptWorkspaces) -> String {
+    format!("{} in {}", count(kept.number, "workspace"), kept.folder)
+}
+
+impl KeptWorkspaces {
+    /// Those of these items; `None` if none were kept.
+    pub(super) fn of(items: &[ItemResult]) -> Option<Self> {
+        let runs = items.iter().flat_map(|item| &item.runs);
+        let kept: Vec<_> = runs.filter_map(|run| run.workspace.as_ref()?.kept.as_deref()).collect();
+        let folder = Path::new(kept.first()?).parent().unwrap_or(Path::new("")).display().to_string();
+        Some(Self { number: kept.len(), folder })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{ChangedFile, FileChange};
+
+    #[test]
+    fn a_line_names_the_first_files_and_the_folder() {
+        let file = |number: usize| ChangedFile {
+            path: format!("f{number}"),
+            change: FileChange::Added,
+            added_lines: 1,
+            removed_lines: 0,
+            bytes: 2,
+            binary: false,
+        };
+        let of = |files: usize| WorkspaceChanges {
+            files: (1..=files).map(file).collect(),
+            added_lines: files,
+            ..WorkspaceChanges::default()
+        };
+        assert_eq!(format_changes(&of(0)), "no file changed");
+        assert_eq!(format_changes(&of(2)), "2 files changed, +2 −0: f1, f2");
+        let kept = WorkspaceChanges { kept: Some("w/a-1".to_owned()), ..of(6) };
+        let expected = "6 files changed, +6 −0: f1, f2, f3, f4, f5 and 1 more; kept in w/a-1";
+        assert_eq!(format_changes(&kept), expected);
+    }
+}
