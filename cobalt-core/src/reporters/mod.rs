@@ -3,6 +3,7 @@
 mod custom_metrics;
 mod events;
 mod explain;
+mod faults;
 mod format;
 mod format_difference;
 mod groups;
@@ -24,6 +25,7 @@ pub use events::{
     Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
+pub use faults::format_faults;
 pub use format::{
     Style, format_agent_usage, format_judge_usage, format_score, format_score_at, unpriced_note,
 };
