@@ -231,6 +231,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             only,
             shard,
             variants,
+            faults: self.variables.faults()?,
             sources,
             baseline,
             datasets,

@@ -266,7 +266,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         recording: config.recordings().resolve(&name, recordings.as_ref()),
         source_hash,
         declared_at,
-        faults: Arc::new(faults),
+        faults: Arc::new(config.faults().cloned().unwrap_or(faults)),
     };
     definition.validate().map_err(refused)?;
     Ok(definition)

@@ -1534,6 +1534,7 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            faults?: components["schemas"]["InjectedFault"][];
             runs?: components["schemas"]["Execution"][] | null;
             aggregated?: components["schemas"]["Aggregated"] | null;
         };
@@ -1687,6 +1688,11 @@ export interface components {
              *     and then one of each new message. Trials with the same hashes, in any order, asked the same.
              */
             asked?: string[];
+            /**
+             * Format: uint
+             * @description Calls of tools answered from the recording.
+             */
+            replayedTools?: number;
         };
         /**
          * @description The spans of one execution, in the order in which they started.
@@ -1865,6 +1871,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** @description A fault that was injected into a call of a tool. */
+        InjectedFault: {
+            /** @description The tool. */
+            tool: string;
+            /**
+             * Format: uint
+             * @description The number of the call among those of the tool in the trial, from 1.
+             */
+            call: number;
+            /** @description The fault as the plan writes it, such as `timeout` or `slow 2s`. */
+            fault: string;
+        };
         /** @description The file format of an execution. */
         Execution: {
             output: components["schemas"]["Output"];
@@ -1883,6 +1901,7 @@ export interface components {
                 [key: string]: components["schemas"]["MetricValue"];
             };
             retried?: components["schemas"]["RetriedExecution"][];
+            faults?: components["schemas"]["InjectedFault"][];
         };
         Aggregated: {
             /** Format: double */

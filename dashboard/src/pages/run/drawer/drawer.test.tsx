@@ -237,7 +237,12 @@ describe('the drawer of an item', () => {
   });
 
   test('tags a call of a tool with the fault that was injected', async () => {
-    const call = { id: 'a', kind: 'tool', tool: { name: 'search' }, attributes: { fault: 'slow 2s' } } as const;
+    const call = {
+      id: 'a',
+      kind: 'tool',
+      tool: { name: 'search' },
+      attributes: { fault: 'slow 2s' },
+    } as const;
     const { drawer } = await open({ trace: [span(call), span({ ...call, id: 'b', kind: 'other' })] });
     const spans = within(drawer.getByRole('region', { name: 'Trace' })).getAllByRole('listitem');
     expect(spans[0]).toHaveTextContent('ToolsearchFault: slow 2s');
