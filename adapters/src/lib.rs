@@ -1,4 +1,6 @@
-//! Attributes the requests of model clients to the item whose agent sends them.
+//! Attributes the requests of model clients to the item whose agent sends them, and wraps the tools of agents.
+//!
+//! # Clients
 //!
 //! While Cobalt records or replays the traffic of agents, it has to know which item a request belongs to. Each adapter adds one header
 //! to each request, that of `cobalt::recording::current_header`, and changes nothing else. Outside of an agent, it adds nothing; if a
@@ -10,6 +12,16 @@
 //! | `reqwest-middleware` | reqwest-middleware 0.5 | `reqwest_middleware::Attribution` |
 //! | `rig` | rig 0.44 | `rig::Attributed`, installed by `with_http`, and `rig::agent_builder` |
 //! | `tower` | clients that send `http::Request` | `tower::AttributionLayer` |
+//!
+//! # Tools
+//!
+//! Tools of rig and of MCP servers become tools of the execution, as functions do with `Context::tool`: their calls are in the trace and
+//! recorded, and fault plans can let them fail.
+//!
+//! | feature | for | adapter |
+//! |---|---|---|
+//! | `rig` | tools of rig 0.44 | `rig::tool`, `rig::dynamic_tool` |
+//! | `mcp` | clients of MCP servers with rmcp 3.11 | `mcp::connect`, `mcp::ToolProxy` |
 //!
 //! # Limits
 //!
@@ -29,6 +41,8 @@
 /// ```
 pub type HeaderSource = fn() -> Option<(&'static str, String)>;
 
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "reqwest-middleware")]
 pub mod reqwest_middleware;
 #[cfg(feature = "rig")]

@@ -20,6 +20,8 @@
 //! Do not build an agent with [`agent_builder`] if it is a tool of a shared agent: its runs are a part of the queue, so they would be
 //! attributed to wrong items.
 
+mod tools;
+
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +40,7 @@ use rig::serve::adapters::ModelAdapter;
 use rig::serve::{Dispatch, Reply, Serve};
 use rig::wasm_compat::WasmCompatSend;
 
+pub use self::tools::{dynamic_tool, tool};
 use crate::{HeaderSource, add_header};
 
 type Header = (&'static str, String);

@@ -2,6 +2,8 @@
 #![cfg(feature = "rig")]
 
 mod common;
+#[path = "tools/rig.rs"]
+mod tools;
 
 use cobalt_clients::rig::{Attributed, agent_builder_with_source};
 use common::reply::TURNS;

@@ -164,6 +164,8 @@ mod pages {
     struct Datasets;
     #[doc = include_str!("../../docs/evaluators.md")]
     struct Evaluators;
+    #[doc = include_str!("../../docs/failing-tools.md")]
+    struct FailingTools;
     #[doc = include_str!("../../docs/first-experiment.md")]
     struct FirstExperiment;
     #[doc = include_str!("../../docs/gate.md")]

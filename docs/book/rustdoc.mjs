@@ -25,6 +25,7 @@ const PAGES = {
     sharding: 'reference/shards.md',
     summary: 'reference/summary.md',
     text: 'reference/text.md',
+    tools: 'reference/tools.md',
     trace: 'reference/traces.md',
     variants: 'reference/variants.md',
     webhooks: 'reference/webhooks.md',

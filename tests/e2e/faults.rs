@@ -56,6 +56,30 @@ fn a_resumed_run_has_the_faults_of_a_whole_one() {
 }
 
 #[test]
+fn a_variable_replaces_the_plan_and_set_changes_that_of_a_variant() {
+    let sandbox = Sandbox::with_items(numbered(1, 0));
+    let found = |program: Program| {
+        program.run().code(0);
+        let report = sandbox.reports().into_iter().max_by_key(|report| report.timestamp).unwrap();
+        (report.name.clone(), faults(&report)["item-0"][0].clone())
+    };
+    let failed = ["search#1: error".to_owned()];
+    assert_eq!(
+        found(planned(&sandbox).env("COBALT_FAULTS", "search#1: error")),
+        ("planned".to_owned(), failed.to_vec())
+    );
+    let changed =
+        planned(&sandbox).env("E2E_AXIS", "search: stale").env("COBALT_SET", "faults=search#1: empty");
+    let (name, faults) = found(changed.env("COBALT_VARIANT", "none").args(["holds_up"]));
+    assert_eq!(
+        (&*name, &faults[..]),
+        ("holds_up::none,faults=search#1: empty", &["search#1: empty".to_owned()][..])
+    );
+    let invalid = planned(&sandbox).env("COBALT_FAULTS", "search").run().code(3);
+    invalid.stderr_has(&["COBALT_FAULTS is `search`; expected a fault plan such as `search: timeout`"]);
+}
+
+#[test]
 fn a_resumed_run_with_another_plan_is_refused() {
     let sandbox = Sandbox::with_items(items());
     let mut running = sandbox.start_until_kept(planned(&sandbox).env("E2E_BROKEN", 1), 19);

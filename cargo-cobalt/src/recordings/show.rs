@@ -10,8 +10,8 @@ use std::{fs, io};
 use cobalt::command::config::Flags;
 use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{
-    Answer, Body, Cassette, Interaction, JudgeAnswer, RecordingError, RecordingFolder, Trial, answer,
-    answer_of_stream, last_message,
+    Answer, Body, Cassette, Interaction, JudgeAnswer, RecordedToolCall, RecordingError, RecordingFolder,
+    Trial, answer, answer_of_stream, last_message,
 };
 use cobalt_core::reporters::{Style, format_duration};
 use cobalt_core::timestamp::Timestamp;
@@ -159,6 +159,7 @@ impl View {
         for (index, interaction) in trial.interactions.iter().enumerate() {
             self.interaction(text, interaction, index + 1);
         }
+        trial.tools.iter().for_each(|call| self.tool_call(text, call));
         if !trial.judges.is_empty() {
             self.judges(text, &trial.judges);
         }
@@ -208,6 +209,23 @@ impl View {
             Answer::Error(error) => self.paint.error(format!("error: {}", shorten(error))),
         };
         parts.iter().map(line).collect()
+    }
+
+    fn tool_call(&self, text: &mut String, recorded: &RecordedToolCall) {
+        let RecordedToolCall { tool, call, arguments, result, error, latency_ms, .. } = recorded;
+        let title = format!("tool {tool}#{call}, {}", format_duration(*latency_ms));
+        let _ = writeln!(text, "  {}", self.paint.faint(one_line(&title)));
+        let plain =
+            |body: &Option<Body>| body.as_ref().map(|body| shorten(&self.plain(body))).unwrap_or_default();
+        let _ = writeln!(text, "     {}", plain(arguments));
+        match error {
+            Some(error) => {
+                let _ = writeln!(text, "     → {}", self.paint.error(format!("error: {}", shorten(error))));
+            }
+            None => {
+                let _ = writeln!(text, "     → {}", plain(result));
+            }
+        }
     }
 
     fn judge_answer(&self, text: &mut String, recorded: &JudgeAnswer) {

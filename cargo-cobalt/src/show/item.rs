@@ -6,8 +6,8 @@ use cobalt_core::item::TokenCount;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{ChangedFile, Execution, PatchLine, Report, ScoredEvaluation, WorkspaceChanges};
 use cobalt_core::reporters::{
-    Style, escape_control, expected_field, format_attempts, format_duration, format_metric, format_score,
-    format_trial_traffic, render_transcript,
+    Style, escape_control, expected_field, format_attempts, format_duration, format_faults, format_metric,
+    format_score, format_trial_traffic, render_transcript,
 };
 use cobalt_core::wording::{count, group_thousands};
 use serde_json::Value;
@@ -66,6 +66,9 @@ fn execution(text: &mut String, report: &Report, run: &Execution, prices: &Price
     }
     if let Some(attempts) = format_attempts(run) {
         paragraph(text, "attempts", &attempts, paint);
+    }
+    if let Some(faults) = format_faults(run) {
+        paragraph(text, "faults", &faults, paint);
     }
     if !run.metrics.is_empty() {
         let metrics = run.metrics.iter().map(|(name, metric)| format!("{name}: {}", format_metric(metric)));

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::conversation::{format_conversation, format_turn_problems};
 use super::custom_metrics::format_metrics;
+use super::faults::format_faults;
 use super::format::{Style, format_score_at};
 use super::format_difference::FormattedDifference;
 use super::retried::format_attempts;
@@ -99,6 +100,9 @@ fn write_execution(text: &mut String, run: &Execution, config: &RunConfig) {
     }
     if let Some(attempts) = format_attempts(run) {
         let _ = write!(text, "\n  attempts: {}", indent_continuation(&truncate_value(&attempts)));
+    }
+    if let Some(faults) = format_faults(run) {
+        let _ = write!(text, "\n  faults: {}", indent_continuation(&truncate_value(&faults)));
     }
     if !run.metrics.is_empty() {
         let metrics = format_metrics(&run.metrics);
@@ -325,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_item_says_how_many_attempts_were_made() {
+    fn a_failed_item_says_how_many_attempts_were_made_and_which_faults_were_injected() {
         let attempt = |error: &str| json!({ "error": error, "latencyMs": 1.0 });
         let report: Report = serde_json::from_value(json!({
             "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
@@ -334,12 +338,14 @@ mod tests {
             "items": [{
                 "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "status": "error", "error": "the model is busy",
                 "retried": [attempt("the model is busy"), attempt("connection reset\nby peer")],
+                "faults": [{ "tool": "search", "call": 2, "fault": "timeout" }],
             }],
         }))
         .unwrap();
         let explained = explain(&report.items[0], "desk", &report.config);
         let expected = "item k of `desk`\n  error: the model is busy\n  \
-                        attempts: 3, retried after: the model is busy; connection reset\n    by peer";
+                        attempts: 3, retried after: the model is busy; connection reset\n    by peer\n  \
+                        faults: search#2: timeout";
         assert_eq!(explained, expected);
     }
 

@@ -4,6 +4,7 @@ mod conversation;
 mod custom_metrics;
 mod events;
 mod explain;
+mod faults;
 mod format;
 mod format_difference;
 mod groups;
@@ -29,6 +30,7 @@ pub use events::{
     TrialTrace, Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
+pub use faults::format_faults;
 pub use format::{
     Style, format_agent_usage, format_judge_usage, format_score, format_score_at, format_simulated_users,
     unpriced_note,

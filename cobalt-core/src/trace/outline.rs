@@ -15,6 +15,8 @@ use crate::wording::{count, escape_control, group_thousands, truncate};
 const MAX_CONTENT: usize = 240;
 /// The most characters of an outline in full.
 const MAX_CHARS_IN_FULL: usize = 40_000;
+/// The attribute of a tool's span with the fault that was injected.
+const FAULT: &str = "fault";
 /// Deeper spans are not indented further.
 const MAX_INDENT: usize = 16;
 
@@ -143,6 +145,10 @@ impl Span {
             details.push(format!("{} tokens in{cached}", group_thousands(tokens.input)));
             details.push(format!("{} out", group_thousands(tokens.output)));
         }
+        let fault = self.attributes.get(FAULT).and_then(Value::as_str);
+        details.extend(
+            fault.filter(|_| self.kind == SpanKind::Tool).map(|fault| one_line(&format!("fault: {fault}"))),
+        );
         let finish = model.and_then(|model| model.finish_reason.as_deref());
         details.extend(finish.map(one_line));
         if times {
@@ -252,6 +258,17 @@ mod tests {
         let span = Span { kind: SpanKind::Model, model: Some(Box::new(model)), ..Span::default() };
         let outline = Trace::from_iter([span]).outline(OutlineOptions::default());
         assert_eq!(outline, "model m → find({\"id\":1})");
+    }
+
+    #[test]
+    fn an_injected_fault_is_told() {
+        let span: Span = serde_json::from_value(
+            json!({ "kind": "tool", "status": "error", "attributes": { "fault": "timeout" },
+            "tool": { "name": "search", "arguments": {}, "error": "timed out" } }),
+        )
+        .unwrap();
+        let outline = Trace::from_iter([span]).outline(OutlineOptions::default());
+        assert_eq!(outline, "tool search({}) (fault: timeout) failed: timed out");
     }
 
     #[test]

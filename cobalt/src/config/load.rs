@@ -235,6 +235,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             only,
             shard,
             variants,
+            faults: self.variables.faults()?,
             sources,
             baseline,
             datasets,

@@ -14,13 +14,14 @@ use super::error::ConfigError;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
-    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE, ON_INCONCLUSIVE,
-    ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE, SCORE_EVALUATORS, SET, SHARD,
-    TIMEOUT, VARIANT,
+    BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
+    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE,
+    SCORE_EVALUATORS, SET, SHARD, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
 use crate::settings::{MAX_RUNS, MAX_TIMEOUT};
+use crate::tools::Faults;
 
 /// What may be spent on models, in millionths of a USD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,6 +257,11 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
             text.split(SEPARATOR).map(|change| change.parse().ok()).collect::<Option<Vec<_>>>()
         })?;
         Ok(changes.unwrap_or_default())
+    }
+
+    pub fn faults(&self) -> Result<Option<Faults>, ConfigError> {
+        let expected = "a fault plan such as `search: timeout` or `*: slow 2s at 30%`";
+        self.read(FAULTS, expected, |text| Faults::parse(text).ok())
     }
 
     pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {

@@ -27,6 +27,7 @@ use crate::limits::LimitRule;
 use crate::llm::ModelSettings;
 use crate::recording::{RecordMode, RecordSettings};
 use crate::settings::TargetPattern;
+use crate::tools::Faults;
 
 /// The resolved settings.
 ///
@@ -64,6 +65,7 @@ pub struct Config {
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
     pub(super) variants: VariantSelection,
+    pub(super) faults: Option<Faults>,
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
     pub(super) datasets: NamedDatasets,
@@ -225,6 +227,11 @@ impl Config {
     /// Which variants to run, and with which settings.
     pub(crate) fn variants(&self) -> &VariantSelection {
         &self.variants
+    }
+
+    /// The fault plan of this invocation, which replaces those of the experiments.
+    pub(crate) fn faults(&self) -> Option<&Faults> {
+        self.faults.as_ref()
     }
 
     /// Whether all selected items are run.

@@ -30,6 +30,8 @@ pub const SHARD: &str = "COBALT_SHARD";
 pub const VARIANT: &str = "COBALT_VARIANT";
 /// Changes of the variants' settings, separated by semicolons.
 pub const SET: &str = "COBALT_SET";
+/// The fault plan of all experiments.
+pub(crate) const FAULTS: &str = "COBALT_FAULTS";
 /// What may be spent on models, in USD.
 pub const MAX_COST: &str = "COBALT_MAX_COST";
 /// The file in which the processes of a call add up what they spend.
@@ -68,7 +70,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 31] = [
+const KNOWN_VARIABLES: [&str; 32] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -76,6 +78,7 @@ const KNOWN_VARIABLES: [&str; 31] = [
     CONCURRENCY,
     CONFIG,
     DIR,
+    FAULTS,
     GATEWAY,
     HISTORY_DB,
     KEEP_WORKSPACES,

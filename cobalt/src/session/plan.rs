@@ -293,7 +293,7 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         source_hash,
         declared_at,
         workspace,
-        faults: Arc::new(faults),
+        faults: Arc::new(config.faults().cloned().unwrap_or(faults)),
     };
     definition.validate().map_err(refused)?;
     Ok(definition)

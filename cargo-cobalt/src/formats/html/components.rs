@@ -5,7 +5,8 @@ use cobalt_core::report::{
     Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status, WorkspaceChanges,
 };
 use cobalt_core::reporters::{
-    escape_control, expected_field, explain, format_attempts, format_duration, format_trial_traffic,
+    escape_control, expected_field, explain, format_attempts, format_duration, format_faults,
+    format_trial_traffic,
 };
 use cobalt_core::serde_skip::is_zero;
 use cobalt_core::wording::count;
@@ -294,6 +295,9 @@ struct TrialData<'a> {
     /// How many attempts it took, and why, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     attempts: Option<String>,
+    /// The faults that were injected into calls of tools, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<String>,
     /// The metrics that the agent recorded, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     metrics: Vec<(&'a str, String)>,
@@ -355,6 +359,7 @@ impl<'a> TrialData<'a> {
             evaluations: &run.evaluations,
             error: run.error.as_deref(),
             attempts: format_attempts(run),
+            faults: format_faults(run),
             metrics: trace::metrics(run),
             trace: trace::trace(run, spans),
             workspace: run.workspace.as_deref(),

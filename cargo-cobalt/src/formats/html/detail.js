@@ -8,7 +8,7 @@ function details(item, evaluators) {
   const expected = () => item.expected === undefined ? null : side(item.expected === "expected" ? "Expected" : `Expected (${item.expected})`, item.input[item.expected]);
   const worst = Math.max(0, item.runs.findIndex((run) => isBad(run, evaluators)));
   const runs = item.runs.map((run, index) => {
-    const content = () => element("div", {}, conversation(run), element("div", { class: "sides" }, expected(), outcome(run)), attempts(run), evaluations(run, evaluators), metrics(run), workspace(run), trace(run), traffic(run), metadata(run));
+    const content = () => element("div", {}, conversation(run), element("div", { class: "sides" }, expected(), outcome(run)), attempts(run), faults(run), evaluations(run, evaluators), metrics(run), workspace(run), trace(run), traffic(run), metadata(run));
     return several ? folded(run, index, item.runs.length, index === worst, evaluators, content) : content();
   });
   return [element("div", { class: "sides" }, fields.map(([field, value]) => side(field, value))), ...runs];
@@ -38,6 +38,11 @@ function folded(run, index, all, isOpen, evaluators, content) {
   });
   fold.open = isOpen;
   return fold;
+}
+
+/** The faults that were injected into calls of tools. */
+function faults(run) {
+  return run.faults === undefined ? null : side("Injected faults", run.faults);
 }
 
 /** How many attempts the trial took, and why. */

@@ -78,12 +78,12 @@ async fn a_failed_agent_that_has_called_tools_is_recorded_and_secrets_are_redact
     let scene = Scene::numbered();
     let process = scene.process(RecordMode::Record);
     let execution = process.begin(1, 0);
-    let key = format!("sk-proj-{}", "9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU");
-    assert_eq!(call(&execution, &key, 1), Ok(json!(1)));
+    let key = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
+    assert_eq!(call(&execution, key, 1), Ok(json!(1)));
     end_as(&execution, Status::Error).await;
-    assert!(!all_files(scene.folder.path()).contains(&key));
+    assert!(!all_files(scene.folder.path()).contains(key));
     let execution = scene.process(RecordMode::Replay).begin(1, 0);
-    assert_eq!(call(&execution, &key, 7), Ok(json!(1)));
+    assert_eq!(call(&execution, key, 7), Ok(json!(1)));
     let execution = process.begin(3, 0);
     end_as(&execution, Status::Error).await;
     assert!(scene.recordings().read("item-3").unwrap().is_none(), "it did nothing");

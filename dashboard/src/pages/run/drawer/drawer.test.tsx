@@ -265,6 +265,19 @@ describe('the drawer of an item', () => {
     expect(container.querySelector('b')).toBeNull();
   });
 
+  test('tags a call of a tool with the fault that was injected', async () => {
+    const call = {
+      id: 'a',
+      kind: 'tool',
+      tool: { name: 'search' },
+      attributes: { fault: 'slow 2s' },
+    } as const;
+    const { drawer } = await open({ trace: [span(call), span({ ...call, id: 'b', kind: 'other' })] });
+    const spans = within(drawer.getByRole('region', { name: 'Trace' })).getAllByRole('listitem');
+    expect(spans[0]).toHaveTextContent('ToolsearchFault: slow 2s');
+    expect(spans[1]).not.toHaveTextContent('Fault:');
+  });
+
   test('shows the first spans of a long trace, and the others on demand', async () => {
     const trace = Array.from({ length: 450 }, (_, id) => span({ id: `${id}`, name: `step ${id}` }));
     const { drawer, user } = await open({ trace });

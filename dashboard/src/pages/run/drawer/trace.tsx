@@ -117,6 +117,7 @@ function Line({ span }: { span: Span }) {
   const { kind, model, tool, status } = span;
   const Icon = ICONS[kind];
   const error = errorOf(span);
+  const fault = faultOf(span);
   const name = kind === 'tool' && tool != null ? tool.name : span.name;
   const modelName = model?.answered ?? model?.asked;
   const figures = [
@@ -141,6 +142,11 @@ function Line({ span }: { span: Span }) {
       )}
       {status === 'error' && <Badge tone="bad">Failed</Badge>}
       {status === 'open' && <Badge tone="warn">Not finished</Badge>}
+      {fault !== undefined && (
+        <Badge tone="warn">
+          <Text>{`Fault: ${fault}`}</Text>
+        </Badge>
+      )}
       {model?.replayed === true && <Badge>Replayed</Badge>}
       <span className="ml-auto text-muted text-xs tabular-nums">{figures.join(' · ')}</span>
       {error != null && (
@@ -150,6 +156,12 @@ function Line({ span }: { span: Span }) {
       )}
     </>
   );
+}
+
+/** The fault that was injected into a call of a tool. */
+function faultOf({ kind, attributes }: Span): string | undefined {
+  const fault = attributes?.fault;
+  return kind === 'tool' && typeof fault === 'string' ? fault : undefined;
 }
 
 const errorOf = ({ error, tool }: Span) => error ?? tool?.error;

@@ -7,11 +7,13 @@ import { formatCost, formatCount, formatDateTime, formatDuration } from '../../.
 import { Fact } from './fact';
 
 export function TrialTraffic({ traffic }: { traffic: Traffic }) {
-  const { replayed = 0, live = 0, replayedJudges = 0, liveCost = 0, retried = 0, waitedMs = 0 } = traffic;
+  const { replayed = 0, live = 0, replayedJudges = 0, replayedTools = 0 } = traffic;
+  const { liveCost = 0, retried = 0, waitedMs = 0 } = traffic;
   const facts: [name: string, value: ReactNode][] = [
     ['Requests replayed', formatCount(replayed)],
     ['Requests live', `${formatCount(live)}${liveCost > 0 ? `, ${formatCost(liveCost)}` : ''}`],
   ];
+  if (replayedTools > 0) facts.push(['Tool calls replayed', formatCount(replayedTools)]);
   if (replayedJudges > 0) facts.push(['Judge answers replayed', formatCount(replayedJudges)]);
   if (traffic.recordedAt != null)
     facts.push([
