@@ -40,6 +40,7 @@ use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
 use crate::rescore::Rescoring;
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 use crate::trace::{ExecutionTrace, outside_of_traces};
+use crate::wait_timeout::timeout_without_waits;
 use crate::workspace::ExecutionWorkspace;
 pub use workspaces::Workspaces;
 
@@ -336,6 +337,7 @@ async fn run_agent_and_evaluators(
     let Attempts { context, answer, took, retried, workspace } =
         call_agent_with_retries(work, context, traffic.as_ref()).await;
     let conversation = Arc::clone(context.conversation());
+    let (elapsed, records) = (context.spans().started().elapsed(), context.recorder().so_far());
     // Recordings hold what happened without faults.
     let injected_wait = context.tools().waited();
     let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
@@ -353,15 +355,15 @@ async fn run_agent_and_evaluators(
         None => answer,
     };
     let (changes, answer) = workspaces::compare(workspace.as_ref(), answer).await;
+    if let Err(AgentFailure { status, error, .. }) = &answer {
+        conversation.fail(*status, error, elapsed, records);
+    }
     // From here on, tasks left behind by the agent cannot add records to this execution or to the next.
     let mut recorded = context.recorder().close();
     let metrics = recorded.take_metrics();
     let faults = context.tools().close();
     let trace = take_trace(&context, traffic.as_ref()).await;
     recorded.add_trace_usage(trace.usage());
-    if let Err(AgentFailure { status, error, .. }) = &answer {
-        conversation.fail(*status, error, context.spans().started().elapsed());
-    }
     let transcript = conversation.take(&trace.shared(), &work.prices).map(Arc::new);
     let trace = transcript.iter().fold(trace, |trace, transcript| trace.with_turns(transcript));
     let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
@@ -410,7 +412,7 @@ fn with_conversation_metrics(mut metrics: Metrics, transcript: Option<&Transcrip
     let metric = |value: usize, better| MetricValue { value: value as f64, better, ..MetricValue::default() };
     let turns = metric(transcript.turns.len(), None);
     metrics.entry("turns".to_owned()).or_insert(turns);
-    if transcript.simulated {
+    if transcript.simulated && transcript.unchecked.is_none() {
         let mistakes = metric(transcript.mistakes.len(), Some(Direction::Lower));
         metrics.entry("user_mistakes".to_owned()).or_insert(mistakes);
     }
@@ -465,7 +467,8 @@ async fn call_agent_with_retries(
         }
         recorded.add_trace_usage(take_trace(&context, traffic).await.usage());
         recorded.merge_into(&mut metadata);
-        let own = took.saturating_sub(waited().saturating_sub(waited_before));
+        let own = waited().saturating_sub(waited_before) + context.conversation().user_time();
+        let own = took.saturating_sub(own);
         let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);
         retried.push(RetriedExecution::new(&failure.error, milliseconds(own), metadata));
         tokio::time::sleep(work.back_off.wait(number, None)).await;
@@ -530,24 +533,6 @@ async fn call_agent(
     }
 }
 
-/// Waits for a future up to a limit, which the time in which it waited for a provider's limits does not count against.
-async fn timeout_without_waits<F: Future>(
-    limit: Duration,
-    started: Instant,
-    waited: impl Fn() -> Duration,
-    future: F,
-) -> Result<F::Output, ()> {
-    let mut future = std::pin::pin!(future);
-    loop {
-        let left = (limit + waited()).saturating_sub(started.elapsed());
-        match timeout(left, &mut future).await {
-            Ok(output) => return Ok(output),
-            Err(_) if started.elapsed() < limit + waited() => {}
-            Err(_) => return Err(()),
-        }
-    }
-}
-
 fn timeout_message(limit: Duration) -> String {
     format!("timed out after {}", humantime::format_duration(limit))
 }
@@ -588,10 +573,10 @@ async fn run_evaluator(
     traffic: Option<&Arc<ExecutionTraffic>>,
 ) -> ScoredEvaluation {
     let asking = LlmHandle::new(Arc::clone(&work.models), traffic.cloned());
-    let cx = cx.with_llm(asking.clone()).with_timeout(work.definition.timeout);
+    let cx = cx.with_llm(asking.clone()).with_timeout(work.definition.evaluator_timeout);
     // The call itself may panic before it returns a future.
     let mut evaluation = Box::pin(outside_of_traces(async { evaluator.evaluate(&cx).await }));
-    let outcome = match evaluator.time_limit(work.definition.timeout) {
+    let outcome = match evaluator.time_limit(work.definition.evaluator_timeout) {
         Some(limit) => timeout(limit, catch_panic(&mut evaluation)).await.map_err(|_| limit),
         None => Ok(catch_panic(&mut evaluation).await),
     };

@@ -26,6 +26,7 @@ pub mod template;
 mod thread_pool;
 pub mod tools;
 pub mod trace;
+mod wait_timeout;
 mod workspace;
 
 #[doc(inline)]

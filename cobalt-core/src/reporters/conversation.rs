@@ -35,6 +35,10 @@ pub fn render_transcript(transcript: &Transcript, max_chars: usize, paint: Style
         let error = turn.error.iter();
         lines.extend(error.map(|error| format!("  {}", paint.error(format!("failed: {}", text(error))))));
     }
+    let unplayed = transcript.unplayed.iter();
+    lines.extend(
+        unplayed.map(|check| format!("\n{}", paint.error(format!("missed: {}", text(&check.expected))))),
+    );
     lines.join("\n")
 }
 
@@ -69,7 +73,8 @@ pub fn format_turn_problems(transcript: &Transcript) -> Option<String> {
         let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
         (!parts.is_empty()).then(|| format!("turn {number} {parts}"))
     });
-    let problems = problems.collect::<Vec<_>>().join("; ");
+    let unplayed = transcript.unplayed.iter().map(|check| format!("missed {}", check.expected));
+    let problems = problems.chain(unplayed).collect::<Vec<_>>().join("; ");
     (!problems.is_empty()).then_some(problems)
 }
 

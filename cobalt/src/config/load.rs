@@ -344,9 +344,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             (self.variables.concurrency()?.map(PositiveInt), Origin::variable(CONCURRENCY)),
             (in_ci, self.origin("ci.concurrency")),
         ]);
-        let Overridable { value: PositiveInt(value), overrides } =
+        let Overridable { value: PositiveInt(value), overrides, is_default } =
             self.overridable("concurrency", overriding, written, PositiveInt(DEFAULT_CONCURRENCY));
-        Ok(Overridable { value, overrides })
+        Ok(Overridable { value, overrides, is_default })
     }
 
     fn timeout(
@@ -358,9 +358,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             (self.variables.timeout()?.map(DurationValue), Origin::variable(TIMEOUT)),
             (in_ci, self.origin("ci.timeout")),
         ]);
-        let Overridable { value: DurationValue(value), overrides } =
+        let Overridable { value: DurationValue(value), overrides, is_default } =
             self.overridable("timeout", overriding, written, DurationValue(DEFAULT_TIMEOUT));
-        Ok(Overridable { value, overrides })
+        Ok(Overridable { value, overrides, is_default })
     }
 
     /// A setting that experiments may also declare: the override, else the file's value, else the default.
@@ -372,10 +372,11 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         default: T,
     ) -> Overridable<T> {
         let overrides = overriding.is_some();
+        let is_default = !overrides && written.is_none();
         let otherwise = first_set([(written, self.origin(key))]).unwrap_or((default, Origin::Default));
         let (value, origin) = overriding.unwrap_or(otherwise);
         self.note(key, &value, origin);
-        Overridable { value, overrides }
+        Overridable { value, overrides, is_default }
     }
 
     fn env(&mut self, written: BTreeMap<VariableName, VariableValue>) -> BTreeMap<String, String> {

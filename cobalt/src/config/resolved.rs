@@ -98,6 +98,8 @@ pub(super) struct Overridable<T> {
     pub(super) value: T,
     /// Whether the value overrides what the experiment declares.
     pub(super) overrides: bool,
+    /// Whether nothing sets the value.
+    pub(super) is_default: bool,
 }
 
 impl<T: Copy> Overridable<T> {
@@ -255,6 +257,10 @@ impl Config {
     }
 
     /// Time limit per trial in an experiment that declares this.
+    pub(crate) fn has_default_timeout(&self) -> bool {
+        self.timeout.is_default
+    }
+
     pub(crate) fn timeout(&self, declared: Option<Duration>) -> Duration {
         self.timeout.or_declared_value(declared)
     }

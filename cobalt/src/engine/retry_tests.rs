@@ -49,6 +49,7 @@ pub fn definition(retries: usize) -> ResolvedDefinition {
         retries,
         concurrency: 1,
         timeout: Duration::from_secs(20),
+        evaluator_timeout: Duration::from_secs(20),
         tags: Vec::new(),
         evaluators: vec![Arc::new(FnEvaluator::new("right", |cx| cx.output_text() == "Paris"))],
         thresholds: Vec::new(),

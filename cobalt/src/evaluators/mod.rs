@@ -70,6 +70,8 @@ pub use g_eval::GEval;
 #[cfg(feature = "judge")]
 pub(crate) use g_eval::GEvalOptions;
 #[cfg(feature = "judge")]
+pub use judge_support::inputs::{TAGS, prompt as tagged_prompt};
+#[cfg(feature = "judge")]
 pub use llm_judge::LlmJudge;
 #[cfg(feature = "judge")]
 pub(crate) use llm_judge::LlmJudgeOptions;

@@ -295,14 +295,22 @@ fn of_turn(cx: &EvalContext, transcript: &Transcript, index: usize, turn: &Turn)
     if let Some(tokens) = turn.tokens {
         metadata.insert("tokens".to_owned(), tokens.into());
     }
-    let calls: Vec<_> = turn.tool_calls.iter().map(|tool| json!({ "tool": tool })).collect();
-    let trace = transcript.trace_of_turn(index, cx.trace());
-    if !calls.is_empty() && !trace.reports_tool_calls() {
+    if let Some(calls) = recorded_calls(cx, transcript, index) {
         metadata.insert("toolCalls".to_owned(), calls.into());
     }
+    let trace = transcript.trace_of_turn(index, cx.trace());
     let mut item = cx.item().clone();
     item.insert("input".to_owned(), turn.message.clone().into());
     cx.with_output(output).with_item(item).with_trace(trace)
+}
+
+/// The tool calls of a turn, if the agent recorded all of its calls: they are in the metadata in the order of the turns.
+fn recorded_calls(cx: &EvalContext, transcript: &Transcript, index: usize) -> Option<Vec<Value>> {
+    let all = cx.metadata().get("toolCalls")?.as_array()?;
+    let numbers = transcript.turns.iter().map(|turn| turn.tool_calls.len());
+    let before: usize = numbers.clone().take(index).sum();
+    let is_complete = numbers.sum::<usize>() == all.len();
+    is_complete.then(|| all[before..before + transcript.turns[index].tool_calls.len()].to_vec())
 }
 
 impl fmt::Debug for PartEvaluator {
@@ -435,6 +443,35 @@ mod tests {
             cx.item()["input"] == "question 2" && cx.item()["city"] == "York"
         });
         assert_eq!(score(&echoed.turn(2), &cx(&["a", "b"])).await.unwrap().0, Some(1.0));
+    }
+
+    #[tokio::test]
+    async fn the_recorded_tool_calls_of_a_turn_are_those_of_the_evaluator() {
+        let mut transcript = cx(&["a", "b", "c"]).transcript().unwrap().clone();
+        transcript.turns[0].tool_calls = vec!["search".to_owned(), "search".to_owned()];
+        transcript.turns[2].tool_calls = vec!["book".to_owned()];
+        let call = |tool: &str, day: &str| json!({ "tool": tool, "arguments": { "day": day } });
+        let calls = json!([call("search", "Monday"), call("search", "Friday"), call("book", "Friday")]);
+        let cx = EvalContext::new(Item::new(), Output::new("c").metadata("toolCalls", calls))
+            .with_transcript(transcript);
+        let days = |evaluator: PartEvaluator| {
+            let cx = cx.clone();
+            async move { score(&evaluator, &cx).await.map(|(score, _)| score) }
+        };
+        let number = |wanted: usize| {
+            FnEvaluator::new("calls", move |cx: &EvalContext| {
+                let calls = cx.tool_calls().map_err(|error| error.to_string())?;
+                Ok::<_, String>(calls.len() == wanted)
+            })
+        };
+        assert_eq!(days(number(2).turn(1)).await, Ok(Some(1.0)));
+        assert_eq!(days(number(0).turn(2)).await, Ok(Some(1.0)), "no calls, which is known");
+        let booked = FnEvaluator::new("friday", |cx: &EvalContext| {
+            cx.metadata()["toolCalls"][0]["arguments"]["day"] == "Friday"
+        });
+        assert_eq!(days(booked.turn(3)).await, Ok(Some(1.0)));
+        let searched = crate::ToolCalls::called("searched", "search");
+        assert_eq!(days(searched.each_turn(CombineTurns::Min)).await, Ok(Some(0.0)));
     }
 
     #[tokio::test]

@@ -53,7 +53,7 @@ pub(crate) struct TranscriptCheckOptions {
     /// For "ended", how the conversation may end.
     #[serde(default, deserialize_with = "non_empty_list")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    ends: Option<Vec<ConversationEndName>>,
+    ends: Option<Vec<EndName>>,
     /// Minimum score for an output to pass. Default: 1.
     pass_mark: Option<ScoreValue>,
 }
@@ -62,10 +62,9 @@ named_choices! {
     /// A check of a conversation.
     TranscriptCheckName(Check), "transcript check", "checks": "turns" => Turns, "no-repeated-reply" => NoRepeatedReply,
         "script" => Script, "ended" => Ended;
-    /// How a conversation ended.
-    ConversationEndName(ConversationEnd), "end of a conversation", "ends": "script-end" => ScriptEnd, "goal-met" => GoalMet,
-        "gave-up" => GaveUp, "handed-over" => HandedOver, "agent-ended" => AgentEnded, "turn-limit" => TurnLimit,
-        "error" => Error, "timeout" => Timeout;
+    /// How a conversation may end.
+    EndName(End), "end of a conversation", "ends": "script-end" => ScriptEnd, "goal-met" => GoalMet, "gave-up" => GaveUp,
+        "handed-over" => HandedOver, "agent-ended" => AgentEnded, "turn-limit" => TurnLimit;
 }
 
 /// A check of a conversation, as named in `cobalt.toml`.
@@ -81,6 +80,40 @@ pub enum Check {
     Script,
     /// Whether the conversation ended in one of `ends`.
     Ended,
+}
+
+/// How a conversation may end that is scored: one that failed has no output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// All turns of the script were played.
+    ScriptEnd,
+    /// The simulated user reached its goal.
+    GoalMet,
+    /// The simulated user gave up.
+    GaveUp,
+    /// The agent handed over.
+    HandedOver,
+    /// The agent ended the conversation.
+    AgentEnded,
+    /// The limit of turns was reached.
+    TurnLimit,
+}
+
+impl End {
+    /// The end, if conversations with it are scored.
+    fn of(end: ConversationEnd) -> Option<Self> {
+        match end {
+            ConversationEnd::ScriptEnd => Some(Self::ScriptEnd),
+            ConversationEnd::GoalMet => Some(Self::GoalMet),
+            ConversationEnd::GaveUp => Some(Self::GaveUp),
+            ConversationEnd::HandedOver => Some(Self::HandedOver),
+            ConversationEnd::AgentEnded => Some(Self::AgentEnded),
+            ConversationEnd::TurnLimit => Some(Self::TurnLimit),
+            _ => None,
+        }
+    }
 }
 
 /// The keys that checks require or reject, for the JSON schema.
@@ -119,8 +152,8 @@ impl TranscriptCheckOptions {
         self.max_turns.map_or(usize::MAX, |NonNegativeInt(turns)| turns)
     }
 
-    fn ends(&self) -> Vec<ConversationEnd> {
-        self.ends.iter().flatten().map(|ConversationEndName(end)| *end).collect()
+    fn ends(&self) -> Vec<End> {
+        self.ends.iter().flatten().map(|EndName(end)| *end).collect()
     }
 
     /// A missing key, or one that the check does not support.
@@ -175,10 +208,11 @@ impl TranscriptCheck {
         Self::new(name, Check::Script)
     }
 
-    /// Scores 1 if the conversation ended in one of these ways, else 0.
+    /// Scores 1 if the conversation ended in one of these ways, else 0. A conversation that ends with an error or a timeout has no
+    /// output, so it is never scored.
     pub fn ended(name: impl Into<String>, ends: impl IntoIterator<Item = ConversationEnd>) -> Self {
         let mut check = Self::new(name, Check::Ended);
-        check.0.ends = Some(ends.into_iter().map(ConversationEndName).collect());
+        check.0.ends = Some(ends.into_iter().filter_map(End::of).map(EndName).collect());
         check
     }
 
@@ -217,7 +251,8 @@ impl TranscriptCheck {
             Check::NoRepeatedReply => no_repeated_reply(transcript),
             Check::Script => script(transcript),
             Check::Ended => {
-                Score::from(self.0.ends().contains(&transcript.end)).reason(transcript.end.label())
+                let is_allowed = End::of(transcript.end).is_some_and(|end| self.0.ends().contains(&end));
+                Score::from(is_allowed).reason(transcript.end.label())
             }
         })
     }
@@ -248,14 +283,14 @@ fn script(transcript: &Transcript) -> Score {
             .zip(&transcript.turns)
             .flat_map(|(number, turn)| turn.checks.iter().map(move |check| (number, check)))
     };
-    let all = checks().count();
+    let all = checks().count() + transcript.unplayed.len();
     if all == 0 {
         return Score::not_applicable("the script expects nothing");
     }
-    let missed: Vec<_> = checks()
-        .filter(|(_, check)| !check.passed)
-        .map(|(number, check): (i32, _)| format!("turn {number}: {}", check.expected))
-        .collect();
+    let missed = checks().filter(|(_, check)| !check.passed);
+    let missed = missed.map(|(number, check): (i32, _)| format!("turn {number}: {}", check.expected));
+    let unplayed = transcript.unplayed.iter().map(|check| check.expected.clone());
+    let missed: Vec<_> = missed.chain(unplayed).collect();
     let met = all - missed.len();
     let reason = match missed.is_empty() {
         true => format!("{} met", count(all, "expectation")),
@@ -324,6 +359,11 @@ mod tests {
         let found = scored(&TranscriptCheck::script("n"), played);
         assert_eq!(found, (Some(0.5), "1 of 2 expectations met; missed: turn 2: contains \"c\"".to_owned()));
         assert_eq!(scored(&TranscriptCheck::script("n"), transcript(&["a"])).0, None);
+        let unplayed = vec![check("turn 2, which was not played: contains \"b\"", false)];
+        let ended = Transcript { unplayed, ..transcript(&["a"]) };
+        let found = scored(&TranscriptCheck::script("n"), ended);
+        let reason = "0 of 1 expectation met; missed: turn 2, which was not played: contains \"b\"";
+        assert_eq!(found, (Some(0.0), reason.to_owned()));
     }
 
     #[test]

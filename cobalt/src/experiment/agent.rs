@@ -307,6 +307,11 @@ impl Context {
         &self.spans
     }
 
+    /// How long the traffic waited for limits of providers so far; it is not the agent's time.
+    pub(crate) fn waited(&self) -> Duration {
+        self.traffic.as_ref().map_or(Duration::ZERO, |traffic| traffic.waited())
+    }
+
     /// The conversation of this attempt.
     pub(crate) fn conversation(&self) -> &Arc<ConversationRun> {
         &self.conversation

@@ -35,6 +35,8 @@ pub struct ResolvedDefinition {
     pub(crate) retries: usize,
     pub(crate) concurrency: usize,
     pub(crate) timeout: Duration,
+    /// The time limit of each evaluator.
+    pub(crate) evaluator_timeout: Duration,
     pub(crate) tags: Vec<String>,
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
@@ -78,7 +80,7 @@ impl ResolvedDefinition {
         parts.extend(self.evaluators.iter().map(evaluator));
         parts.extend(self.thresholds.iter().map(Threshold::case_name));
         parts.extend(self.variant.iter().map(|variant| format!("variant {}", variant.settings)));
-        parts.extend(self.conversation.iter().map(|conversation| format!("{conversation:?}")));
+        parts.extend(self.conversation.iter().map(|conversation| conversation.fingerprint()));
         parts.extend(self.workspace.iter().map(|workspace| format!("{workspace:?}")));
         parts.extend((!self.faults.is_empty()).then(|| format!("faults {}", self.faults)));
         cobalt_core::hash::sha256_hex(&parts)

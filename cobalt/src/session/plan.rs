@@ -25,7 +25,6 @@ use crate::experiment::{
 use crate::llm::Models;
 use crate::recording::RunTraffic;
 use crate::rescore::{Rescoring, ScoredRun};
-use crate::settings::DEFAULT_TIMEOUT;
 
 /// The default time limit of a whole conversation.
 const CONVERSATION_TIMEOUT: Duration = Duration::from_secs(300);
@@ -275,11 +274,12 @@ pub fn resolve_definition(declaration: Declaration, config: &Config) -> Result<R
         runs: config.runs(runs),
         retries,
         concurrency: config.concurrency(concurrency),
-        timeout: match config.timeout(timeout) {
+        timeout: match takes_turns && timeout.is_none() && config.has_default_timeout() {
             // All turns together take longer than one output.
-            DEFAULT_TIMEOUT if timeout.is_none() && takes_turns => CONVERSATION_TIMEOUT,
-            timeout => timeout,
+            true => CONVERSATION_TIMEOUT,
+            false => config.timeout(timeout),
         },
+        evaluator_timeout: config.timeout(timeout),
         tags,
         evaluators,
         thresholds,

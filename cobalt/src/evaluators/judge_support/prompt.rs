@@ -37,10 +37,10 @@ impl Prompt {
             OUTPUT => Some(cx.output().clone()),
             METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),
             TRACE if is_traced(cx.item()) => inputs::outline(cx.trace()),
-            MESSAGES if is_conversation(cx.item()) => match self.has_path_into_messages() {
-                true => inputs::conversation_messages(cx),
-                false => inputs::conversation(cx),
-            },
+            MESSAGES if is_conversation(cx.item()) => inputs::conversation(cx),
+            path if Variable::new(path).root() == MESSAGES && is_conversation(cx.item()) => {
+                Variable::new(path).resolve_in(&inputs::conversation_messages(cx)?).cloned()
+            }
             name => cx.item().get(name).cloned(),
         };
         let values = self.values(given);
@@ -169,16 +169,6 @@ impl Prompt {
     fn is_of_run(&self, name: &str, item: &Item) -> bool {
         (self.is_whole_trace(name) && is_traced(item))
             || (self.root(name) == MESSAGES && is_conversation(item))
-    }
-
-    /// Whether a variable is a path such as `messages[0].content`.
-    fn has_path_into_messages(&self) -> bool {
-        let paths = self
-            .template
-            .variables()
-            .into_iter()
-            .map(|variable| self.mapped_path(variable.name()).unwrap_or(variable));
-        paths.into_iter().any(|path| path.root() == MESSAGES && path.name() != MESSAGES)
     }
 
     /// Whether a variable is `trace`, and not a path into it.

@@ -13,12 +13,13 @@ use cobalt_core::report::ConversationEnd;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::run::{ConversationRun, TurnRecord};
+use super::run::ConversationRun;
 use super::script::{Expectation, ScriptedTurn, UserPlan};
 use super::user::Simulation;
 use crate::dataset::DecodeError;
 use crate::experiment::agent::{Agent, AgentError, Context, SharedAgent};
 use crate::trace::ExecutionSpan;
+use crate::wait_timeout::timeout_without_waits;
 
 /// A conversation as the agent sees it: its own state, and the turns so far.
 ///
@@ -112,7 +113,7 @@ impl Reply {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// Sets the output of the execution, if this is the last reply. By default, it is the text of the last reply.
+    /// Sets the output of the execution; that of a later reply replaces it. By default, it is the text of the last reply.
     pub fn output(mut self, output: impl Into<Value>) -> Self {
         self.output = Some(output.into());
         self
@@ -238,7 +239,7 @@ impl<'a> User<'a> {
         match UserPlan::of(context.item()).map_err(AgentError::new)? {
             UserPlan::Script(turns) => Ok(Self::Scripted(turns.into_iter())),
             UserPlan::Simulated(goal) => {
-                context.conversation().simulate();
+                context.conversation().simulate(goal.clone());
                 Ok(Self::Simulated(Simulation::new(goal, context.conversation(), context.run_index())))
             }
         }
@@ -257,6 +258,21 @@ impl<'a> User<'a> {
             Self::Simulated(user) => run.wait_for_user(user.next()).await,
         }
     }
+
+    /// What the script expects in the turns that were not played; turns with a condition may be left out.
+    fn unplayed(self, played: usize) -> impl Iterator<Item = String> {
+        let turns = match self {
+            Self::Scripted(turns) => turns,
+            Self::Simulated(_) => Vec::new().into_iter(),
+        };
+        let needed = turns.filter(|turn| turn.when.is_empty()).enumerate();
+        needed.flat_map(move |(index, turn)| {
+            let number = played + index + 1;
+            turn.expect
+                .into_iter()
+                .map(move |expected| format!("turn {number}, which was not played: {expected}"))
+        })
+    }
 }
 
 /// Plays a conversation to its end. The transcript is kept in the context, also if this fails or is cancelled.
@@ -269,7 +285,7 @@ async fn converse<S: Default>(
     let mut user = User::of(&context)?;
     let span = ExecutionSpan::new(context.spans());
     let mut chat = Chat { state: S::default(), context: of_agent, turn: 0 };
-    let mut output = Value::Null;
+    let (mut output, mut text) = (None, String::new());
     loop {
         let (message, expect) = match user.next(&run).await? {
             Next::Says(message, expect) => (message, expect),
@@ -279,32 +295,30 @@ async fn converse<S: Default>(
             }
         };
         chat.turn += 1;
-        let before = context.recorder().so_far();
-        let started = Instant::now();
-        run.begin_turn(&message, expect, started.saturating_duration_since(context.spans().started()));
+        let (started, waited_before) = (Instant::now(), context.waited());
+        let start = started.saturating_duration_since(context.spans().started());
+        run.begin_turn(&message, expect, start, context.recorder().so_far());
         let call = span.run(turn.call(&mut chat, &message));
+        let waited = || context.waited().saturating_sub(waited_before);
         let reply = match run.settings().limit_of_turn() {
-            Some(limit) => tokio::time::timeout(limit, call).await.unwrap_or_else(|_| {
+            Some(limit) => timeout_without_waits(limit, started, waited, call).await.unwrap_or_else(|()| {
                 let limit = humantime::format_duration(limit);
                 Err(AgentError::timed_out(format!("turn {} timed out after {limit}", chat.turn)))
             }),
             None => call.await,
         };
-        let latency = started.elapsed();
-        let (text, error) = match reply {
-            Ok(Reply { text, output: own, calls, end }) => {
-                calls.into_iter().for_each(|call| context.record(call));
-                output = own.unwrap_or_else(|| text.clone().into());
-                (Ok((text, end)), None)
+        let latency = started.elapsed().saturating_sub(waited());
+        let Reply { text: said, output: own, calls, end } = match reply {
+            Ok(reply) => reply,
+            Err(error) => {
+                run.end_turn(Err(error.to_string()), latency, context.recorder().so_far());
+                return Err(error);
             }
-            Err(error) => (Err(error.to_string()), Some(error)),
         };
-        let record = TurnRecord::between(before, context.recorder().so_far());
-        let end = text.as_ref().ok().and_then(|(_, end)| *end);
-        run.end_turn(text.map(|(text, _)| text), latency, record);
-        if let Some(error) = error {
-            return Err(error);
-        }
+        calls.into_iter().for_each(|call| context.record(call));
+        run.end_turn(Ok(said.clone()), latency, context.recorder().so_far());
+        output = own.or(output);
+        text = said;
         if let Some(end) = end {
             run.end(end);
             break;
@@ -313,7 +327,8 @@ async fn converse<S: Default>(
     if let User::Simulated(user) = &user {
         run.wait_for_user(user.check()).await;
     }
-    Ok(Output::new(output))
+    run.add_unplayed(user.unplayed(chat.turn));
+    Ok(Output::new(output.unwrap_or_else(|| text.into())))
 }
 
 #[cfg(test)]

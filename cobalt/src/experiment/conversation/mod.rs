@@ -1,6 +1,8 @@
 //! Conversations: an agent that is called turn by turn, and the user who talks to it, scripted or simulated.
 
 mod chat;
+#[cfg(feature = "judge")]
+mod mistakes;
 mod run;
 mod script;
 mod settings;

@@ -66,6 +66,7 @@ impl UserPlan {
     ///
     /// Says what is wrong, and what to change.
     pub fn of(item: &Item) -> Result<Self, String> {
+        check_names(item)?;
         let given = |field: &str| item.get(field).filter(|value| !value.is_null());
         match (given(TURNS), given(GOAL)) {
             (Some(turns), None) => script(turns).map(Self::Script),
@@ -153,13 +154,43 @@ fn goal(item: &Item) -> Result<Goal, String> {
         .get(WITHHOLD)
         .map_or(Ok(Vec::new()), texts)
         .map_err(|problem| format!("`{WITHHOLD}`: {problem}"))?;
+    let first_message = text(FIRST_MESSAGE)?;
+    let is_told =
+        |withheld: &&String| first_message.as_ref().is_some_and(|first| contains_words(first, withheld));
+    if let Some(told) = withhold.iter().find(is_told) {
+        return Err(format!(
+            "`{FIRST_MESSAGE}` says `{told}`, which the user is to `{WITHHOLD}`; change one of them"
+        ));
+    }
     Ok(Goal {
         goal: text(GOAL)?.unwrap_or_default(),
         persona: text(PERSONA)?,
-        first_message: text(FIRST_MESSAGE)?,
+        first_message,
         max_turns,
         withhold,
     })
+}
+
+/// Whether a text contains others at word boundaries; upper and lower case are the same.
+pub fn contains_words(text: &str, part: &str) -> bool {
+    let (text, part) = (text.to_lowercase(), part.to_lowercase());
+    text.match_indices(&part).any(|(start, found)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + found.len()..].chars().next();
+        ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+    })
+}
+
+/// Refuses fields that are nearly those of conversations, which would be ignored.
+fn check_names(item: &Item) -> Result<(), String> {
+    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    let known = [TURNS, GOAL, PERSONA, FIRST_MESSAGE, MAX_TURNS, WITHHOLD];
+    for field in item.keys() {
+        if let Some(meant) = known.iter().find(|known| plain(known) == plain(field) && *known != field) {
+            return Err(format!("its field `{field}` would be ignored; write `{meant}`"));
+        }
+    }
+    Ok(())
 }
 
 /// One text, or a list of them.
@@ -309,6 +340,14 @@ mod tests {
                 "turn 1 of `turns`: `expect`: `matches`: regex",
             ),
             (json!({ "goal": " " }), "`goal` is empty"),
+            (
+                json!({ "goal": "a", "max_turns": 3 }),
+                "its field `max_turns` would be ignored; write `maxTurns`",
+            ),
+            (
+                json!({ "goal": "a", "firstMessage": "Is it XK-1?", "withhold": "xk-1" }),
+                "`firstMessage` says `xk-1`, which the user is to `withhold`",
+            ),
             (json!({ "goal": "a", "persona": 5 }), "`persona` is a number, expected a text"),
             (
                 json!({ "goal": "a", "maxTurns": 0 }),

@@ -60,6 +60,17 @@ impl Conversation {
         self
     }
 
+    /// A text that changes with all that matters for results. The base URL of the model is left out: it may be that of a server on this
+    /// machine, with another port in each run.
+    pub(crate) fn fingerprint(&self) -> String {
+        let Self { max_turns, turn_timeout, user } = self;
+        let SimulatedUser { choice, instructions, is_unchecked } = user;
+        let ModelChoice { model, provider, temperature, .. } = choice;
+        format!(
+            "conversation {max_turns} {turn_timeout:?} {model:?} {provider:?} {temperature:?} {instructions:?} {is_unchecked}"
+        )
+    }
+
     /// The limit of turns; an item's own takes precedence.
     #[cfg(feature = "judge")]
     pub(crate) fn turn_limit(&self, of_item: Option<usize>) -> usize {

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::chat::Next;
 use super::run::ConversationRun;
 use super::script::Goal;
+use crate::evaluators::{TAGS, tagged_prompt};
 use crate::experiment::agent::AgentError;
 use crate::llm::{LlmHandle, Question, Schema};
 
@@ -19,6 +20,8 @@ next message.
 - Give a detail when the agent asks for it, or when a person would mention it by themselves. Do not say everything at once.
 - Do not do the agent's work: do not tell it what it should find out or decide, and do not correct its mistakes unless a person would \
 notice them.
+- `persona` says who the user is, `goal` what the user wants. What `withhold` names is what the agent has to find out by itself: keep it to \
+yourself until the agent says it.
 - Do not invent facts that contradict what you are given. If the agent asks for something that you are not given, answer plausibly or \
 say that you do not know.";
 
@@ -35,19 +38,8 @@ A model played a user who talks to an AI agent. Find the mistakes of the user, n
 who the user is.
 - `ended_too_early`: the user stopped although the goal was not reached and the agent could still have reached it. The turn is the last one.
 - `told_answer`: the user tells the agent what the agent should have found out or decided by itself, before the agent said it.
-Most conversations have no mistakes: list only what is plain from the text, and quote it.";
-
-/// What a user says who is out of character; compared without case.
-const OUT_OF_CHARACTER: [&str; 8] = [
-    "as an ai",
-    "language model",
-    "i am an ai",
-    "i'm an ai",
-    "how can i help you",
-    "how may i help you",
-    "how can i assist you",
-    "how may i assist you",
-];
+`persona` says who the user is, `goal` what the user wants, `withhold` what the user must not say first, and `instructions`, if given, \
+how the user was told to behave: following them is no mistake. Most conversations have no mistakes: list only what is plain from the text, and quote it.";
 
 /// A simulated user in one conversation.
 #[derive(Debug)]
@@ -159,54 +151,46 @@ impl<'a> Simulation<'a> {
                 _ => Ok(answer),
             }
         };
-        let opening = if is_first {
-            "The conversation has not begun: write the first message.".to_owned()
-        } else {
-            format!("The conversation so far:\n\n{}", transcript.text())
+        let conversation = transcript.text_for_user();
+        let prompt = match is_first {
+            true => self.prompt("The conversation has not begun: write the first message.", &[]),
+            false => self.prompt("Write the user's next message.", &[("conversation", &*conversation)]),
         };
-        let prompt = format!("{}\n\n{opening}", self.describe());
         self.question(format!("{}\n\n{STATUS}", self.role()), prompt, Schema { name: "user", schema }, read)
             .await
     }
 
     fn role(&self) -> String {
-        let settings = self.run.settings().simulated_user();
-        let instructions = settings.all_instructions().map(|text| format!("\n\n{text}")).unwrap_or_default();
-        format!("{ROLE}{instructions}")
+        let instructions = self.instructions().map(|text| format!("\n\n{text}")).unwrap_or_default();
+        format!("{ROLE}{instructions}\n\n{TAGS}")
     }
 
-    /// Who the user is, and what the user wants.
-    fn describe(&self) -> String {
+    /// The instructions for all users.
+    fn instructions(&self) -> Option<&str> {
+        self.run.settings().simulated_user().all_instructions()
+    }
+
+    /// A prompt with who the user is, and what the user wants.
+    fn prompt(&self, task: &str, more: &[(&str, &str)]) -> String {
         let Goal { goal, persona, withhold, .. } = &self.goal;
-        let persona = persona.as_ref().map(|persona| format!("Who you are: {persona}\n")).unwrap_or_default();
-        let withhold = match withhold.is_empty() {
-            true => String::new(),
-            false => format!("\nKeep to yourself, as the agent has to find it out: {}", withhold.join("; ")),
-        };
-        format!("{persona}What you want: {goal}{withhold}")
+        let withhold = withhold.join("; ");
+        let mut texts: Vec<(&str, &str)> = Vec::new();
+        texts.extend(persona.iter().map(|persona| ("persona", &**persona)));
+        texts.push(("goal", goal));
+        texts.extend((!withhold.is_empty()).then_some(("withhold", &*withhold)));
+        texts.extend(more);
+        tagged_prompt(task, &texts)
     }
 
-    /// Finds mistakes of the user at the end of the conversation.
+    /// Lets the model find mistakes of the user at the end of the conversation.
     pub async fn check(&self) {
         let transcript = self.run.transcript();
-        let mut mistakes = plain_mistakes(&transcript, &self.goal);
-        let mut unchecked = None;
         if self.run.settings().simulated_user().is_checked() && !transcript.turns.is_empty() {
             match self.ask_for_mistakes(&transcript).await {
-                Ok(found) => {
-                    for mistake in found {
-                        let is_known =
-                            |known: &UserMistake| (known.turn, known.kind) == (mistake.turn, mistake.kind);
-                        if !mistakes.iter().any(is_known) {
-                            mistakes.push(mistake);
-                        }
-                    }
-                }
-                Err(error) => unchecked = Some(error),
+                Ok(mistakes) => self.run.set_checked(mistakes),
+                Err(error) => self.run.set_unchecked(error),
             }
         }
-        mistakes.sort_by_key(|mistake| (mistake.turn, mistake.kind));
-        self.run.add_mistakes(mistakes, unchecked);
     }
 
     async fn ask_for_mistakes(&self, transcript: &Transcript) -> Result<Vec<UserMistake>, String> {
@@ -238,14 +222,13 @@ impl<'a> Simulation<'a> {
                 None => Ok(mistakes),
             }
         };
-        let end = transcript.end.label();
-        let prompt = format!(
-            "{}\n\nThe conversation:\n\n{}\n\nHow it ended: {end}",
-            self.describe(),
-            transcript.text()
-        );
-        let mistakes =
-            self.question(CHECK.to_owned(), prompt, Schema { name: "mistakes", schema }, read).await?;
+        let (conversation, end) = (transcript.text(), transcript.end.label());
+        let mut texts = vec![("conversation", &*conversation), ("end", end)];
+        texts.extend(self.instructions().map(|text| ("instructions", text)));
+        let prompt = self.prompt("Find the mistakes of the user.", &texts);
+        let mistakes = self
+            .question(format!("{CHECK}\n\n{TAGS}"), prompt, Schema { name: "mistakes", schema }, read)
+            .await?;
         let mistake =
             |Mistake { turn, kind, quote }| UserMistake { turn, kind: Kind::into(kind), reason: quote };
         Ok(mistakes.into_iter().map(mistake).collect())
@@ -268,84 +251,4 @@ impl<'a> Simulation<'a> {
 
 fn read<T: serde::de::DeserializeOwned>(object: &Map<String, Value>) -> Result<T, String> {
     serde_path_to_error::deserialize(Value::Object(object.clone())).map_err(|error| error.to_string())
-}
-
-/// The mistakes that are found without a model.
-fn plain_mistakes(transcript: &Transcript, goal: &Goal) -> Vec<UserMistake> {
-    let mut mistakes = Vec::new();
-    let mut said_by_agent = String::new();
-    let mut last_reply = None;
-    for (turn, played) in (1..).zip(&transcript.turns) {
-        let message = played.message.to_lowercase();
-        let phrase = OUT_OF_CHARACTER.iter().find(|phrase| message.contains(**phrase));
-        let repeats = last_reply.is_some_and(|reply: &String| reply.trim() == played.message.trim());
-        if phrase.is_some() || repeats {
-            let reason = match phrase {
-                Some(_) => played.message.clone(),
-                None => format!("repeats the agent's reply: {}", played.message),
-            };
-            mistakes.push(UserMistake { turn, kind: UserMistakeKind::OutOfCharacter, reason });
-        }
-        let tells = |text: &&String| {
-            let text = text.to_lowercase();
-            message.contains(&text) && !said_by_agent.contains(&text)
-        };
-        if let Some(told) = goal.withhold.iter().find(tells) {
-            let reason = format!("said `{told}` before the agent did: {}", played.message);
-            mistakes.push(UserMistake { turn, kind: UserMistakeKind::ToldAnswer, reason });
-        }
-        last_reply = played.reply.as_ref();
-        said_by_agent += &played.reply.as_deref().unwrap_or_default().to_lowercase();
-        said_by_agent.push('\n');
-    }
-    if transcript.end == ConversationEnd::GaveUp && transcript.turns.len() == 1 {
-        let reason = "gave up after a single reply".to_owned();
-        mistakes.push(UserMistake { turn: 1, kind: UserMistakeKind::EndedTooEarly, reason });
-    }
-    mistakes
-}
-
-#[cfg(test)]
-mod tests {
-    use cobalt_core::report::Turn;
-
-    use super::*;
-
-    fn goal(withhold: &[&str]) -> Goal {
-        Goal {
-            goal: "Find the cheapest train.".to_owned(),
-            persona: None,
-            first_message: None,
-            max_turns: None,
-            withhold: withhold.iter().map(|text| (*text).to_owned()).collect(),
-        }
-    }
-
-    fn mistakes(turns: &[(&str, &str)], end: ConversationEnd) -> Vec<(usize, UserMistakeKind)> {
-        let turn = |&(message, reply): &(&str, &str)| Turn {
-            message: message.to_owned(),
-            reply: Some(reply.to_owned()),
-            ..Turn::default()
-        };
-        let transcript = Transcript { turns: turns.iter().map(turn).collect(), end, ..Transcript::default() };
-        let found = plain_mistakes(&transcript, &goal(&["XK-7"]));
-        found.into_iter().map(|mistake| (mistake.turn, mistake.kind)).collect()
-    }
-
-    #[test]
-    fn mistakes_are_found_without_a_model() {
-        use UserMistakeKind::{EndedTooEarly, OutOfCharacter, ToldAnswer};
-        let ended = ConversationEnd::GoalMet;
-        assert_eq!(
-            mistakes(&[("A train to York.", "XK-7 is the cheapest."), ("XK-7 then.", "Booked.")], ended),
-            []
-        );
-        assert_eq!(mistakes(&[("Is xk-7 the cheapest?", "Yes.")], ended), [(1, ToldAnswer)]);
-        assert_eq!(
-            mistakes(&[("Hello", "Hi."), ("How can I help you?", "I am the agent.")], ended),
-            [(2, OutOfCharacter)]
-        );
-        assert_eq!(mistakes(&[("Hello", "Where to?"), ("Where to?", "?")], ended), [(2, OutOfCharacter)]);
-        assert_eq!(mistakes(&[("Hello", "Where to?")], ConversationEnd::GaveUp), [(1, EndedTooEarly)]);
-    }
 }

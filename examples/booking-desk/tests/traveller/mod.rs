@@ -64,8 +64,8 @@ fn answer(request: &Value) -> Value {
     if system.contains("Find the mistakes") {
         return json!({ "mistakes": [] });
     }
-    let line = |start: &str| prompt.lines().find_map(|line| line.strip_prefix(start)).unwrap_or_default();
-    let (persona, goal) = (line("Who you are: "), line("What you want: "));
+    let tagged = |name: &str| prompt.split(&format!("<{name}")).nth(1).and_then(|text| text.lines().nth(1));
+    let (persona, goal) = (tagged("persona").unwrap_or_default(), tagged("goal").unwrap_or_default());
     let last = prompt.lines().rev().find_map(|line| line.strip_prefix("Agent: "));
     let (message, status) = next(persona, &Trip::of(goal), last);
     json!({ "message": message, "status": status })

@@ -80,6 +80,11 @@ fn a_prompt_may_show_the_conversation_or_one_message() {
         asked_by(&preset(LlmJudge::new("p", prompt), &server), &context(), "").0.unwrap();
         assert!(prompt_of(&server).starts_with(expected), "{}", prompt_of(&server));
     }
+    let both = "{{messages[2].content}} {{messages}}";
+    let server =
+        TestServer::script([chat(&json!({ "chainOfThought": "x", "reason": "r", "verdict": true }))]);
+    asked_by(&preset(LlmJudge::new("p", both), &server), &context(), "").0.unwrap();
+    assert!(prompt_of(&server).starts_with("Friday! [turn 1]\nUser: A train"), "{}", prompt_of(&server));
     let without = EvalContext::new(crate::Item::new(), Output::new("x"));
     let error = asked_by(&LlmJudge::new("p", "{{messages}}"), &without, "").0.unwrap_err();
     assert!(error.contains("the agent does not take turns"), "{error}");
