@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use cobalt::command::config::Flags;
 use cobalt::recording::RecordMode;
-use cobalt_core::reporters::Listed;
+use cobalt_core::reporters::{Listed, Style};
 use cobalt_core::store::{Layout, StoreError};
 use cobalt_core::wording::{count, group_thousands};
 
@@ -21,12 +21,13 @@ use crate::terminal::{Align, paint, print, table};
 use cost_range::CostRange;
 use past_cost::{PartCost, PastCost};
 
-const TITLES: [(&str, Align); 7] = [
+const TITLES: [(&str, Align); 8] = [
     ("experiment", Align::Left),
     ("items", Align::Right),
     ("mode", Align::Left),
     ("agent cost", Align::Right),
     ("judge cost", Align::Right),
+    ("user cost", Align::Right),
     ("total cost", Align::Right),
     ("from", Align::Left),
 ];
@@ -50,11 +51,24 @@ pub fn estimate(options: &RunOptions, flags: &Flags, color: Color) -> Result<Exi
     let estimates: Vec<_> =
         rows.iter().map(|row| estimated(&row.experiment)).collect::<Result<_, StoreError>>()?;
     if !estimates.is_empty() {
-        let cells = estimates.iter().map(Estimate::cells);
-        print(&table(TITLES, cells, paint(&io::stdout()))).map_err(Error::Print)?;
+        print(&estimate_table(&estimates, paint(&io::stdout()))).map_err(Error::Print)?;
         print(&format!("\n{}\n", total_line(&estimates))).map_err(Error::Print)?;
     }
     if errors.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(errors)) }
+}
+
+/// The table; the cost of simulated users has a column if there are any.
+fn estimate_table(estimates: &[Estimate], paint: Style) -> String {
+    let cells = estimates.iter().map(Estimate::cells);
+    match estimates.iter().all(|estimate| estimate.users == CostRange::NOTHING) {
+        true => table(without_users(TITLES), cells.map(without_users), paint),
+        false => table(TITLES, cells, paint),
+    }
+}
+
+fn without_users<T>(cells: [T; TITLES.len()]) -> [T; TITLES.len() - 1] {
+    let [experiment, items, mode, agent, judges, _, total, from] = cells;
+    [experiment, items, mode, agent, judges, total, from]
 }
 
 /// What all experiments would cost, and what they would cost without recordings.
@@ -78,6 +92,8 @@ struct Estimate {
     /// The costs if everything was sent to a provider.
     agent: CostRange,
     judges: CostRange,
+    /// Of simulated users.
+    users: CostRange,
     from: String,
 }
 
@@ -101,6 +117,7 @@ impl Estimate {
             sent,
             agent: CostRange::UNKNOWN,
             judges: CostRange::UNKNOWN,
+            users: CostRange::NOTHING,
             from: String::new(),
         };
         if let Some(variable) = ignored_without {
@@ -116,6 +133,10 @@ impl Estimate {
                 part.as_ref().map_or(CostRange::UNKNOWN, |part| CostRange::exactly(part.per_trial * trials))
             };
             (estimate.agent, estimate.judges) = (scaled(&known.agent), scaled(&known.judges));
+            // Without an earlier run, it is not known whether there are any.
+            if known.agent.is_some() || known.users.is_some() {
+                estimate.users = scaled(&known.users);
+            }
             estimate.from = known.to_string();
         }
         Ok(estimate)
@@ -136,7 +157,7 @@ impl Estimate {
 
     /// The total cost if everything was sent to a provider.
     fn live_total(&self) -> CostRange {
-        self.agent + self.judges
+        self.agent + self.judges + self.users
     }
 
     fn cells(&self) -> [String; TITLES.len()] {
@@ -150,6 +171,7 @@ impl Estimate {
             self.mode.clone(),
             self.paid(self.agent).to_string(),
             self.paid(self.judges).to_string(),
+            self.paid(self.users).to_string(),
             self.total().to_string(),
             live + &self.from,
         ]
@@ -191,7 +213,7 @@ mod tests {
         mode: Option<&str>,
         has_recordings: bool,
         renews: bool,
-    ) -> (String, [String; TITLES.len()], String) {
+    ) -> (String, [String; TITLES.len() - 1], String) {
         let folder = tempfile::tempdir().unwrap();
         let listed: Listed = from_value(json!({
             "name": "desk", "tags": [], "items": 1_000, "runs": 1, "evaluators": [], "thresholds": [], "file": "", "line": 1,
@@ -210,9 +232,35 @@ mod tests {
             sent,
             agent: CostRange::exactly(0.01),
             judges: CostRange::exactly(0.02),
+            users: CostRange::NOTHING,
             from: "run a".to_owned(),
         };
-        (mode, estimate.cells(), total_line(&[estimate]))
+        (mode, without_users(estimate.cells()), total_line(&[estimate]))
+    }
+
+    #[test]
+    fn the_cost_of_simulated_users_is_part_of_the_total_and_has_a_column_if_there_are_any() {
+        let cent = CostRange::exactly(0.01);
+        let estimate = |users| Estimate {
+            experiment: "desk".to_owned(),
+            items: Some(1),
+            mode: "live".to_owned(),
+            sent: Sent::All,
+            agent: cent,
+            judges: cent,
+            users,
+            from: "run a".to_owned(),
+        };
+        let shown = |users| estimate_table(&[estimate(users)], Style::Plain);
+        let line = |table: String| {
+            table.lines().last().unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(line(shown(cent)), ["desk", "1", "live", "$0.01", "$0.01", "$0.01", "$0.03", "run", "a"]);
+        assert_eq!(
+            line(shown(CostRange::NOTHING)),
+            ["desk", "1", "live", "$0.01", "$0.01", "$0.02", "run", "a"]
+        );
+        assert!(shown(cent).contains("user cost") && !shown(CostRange::NOTHING).contains("user cost"));
     }
 
     #[test]

@@ -2,14 +2,17 @@
 
 use std::fmt;
 
+use cobalt_core::prices::JudgeUsage;
 use cobalt_core::report::Report;
 use cobalt_core::store::{Layout, StoreError, read_report, result_files};
 
-/// The latest known costs of an experiment. The agent's and the judges' may be those of different runs.
+/// The latest known costs of an experiment. Those of the parts may be of different runs.
 #[derive(Debug, Default, PartialEq)]
 pub struct PastCost {
     pub agent: Option<PartCost>,
     pub judges: Option<PartCost>,
+    /// Of simulated users.
+    pub users: Option<PartCost>,
 }
 
 /// The cost of a part of an experiment in a run.
@@ -40,14 +43,15 @@ impl PastCost {
             };
             known.agent = known.agent.or_else(|| agent_cost(&report).map(part));
             known.judges = known.judges.or_else(|| judge_cost(&report, evaluators).map(part));
-            if known.agent.is_some() && known.judges.is_some() {
+            known.users = known.users.or_else(|| user_cost(&report).map(part));
+            if known.agent.is_some() && known.judges.is_some() && known.users.is_some() {
                 break;
             }
         }
         known
     }
 
-    /// The runs from which it is known, each once.
+    /// The runs from which the costs of agent and judges are known, each once.
     fn runs(&self) -> Vec<&str> {
         let mut runs: Vec<_> =
             [&self.agent, &self.judges].into_iter().flatten().map(|part| &*part.run).collect();
@@ -90,13 +94,28 @@ fn judge_cost(report: &Report, evaluators: &[String]) -> Option<f64> {
     };
     let is_unpriced = |model: &String| summary.unpriced_models.contains(model);
     let cost = summary.judge_cost.filter(|_| !summary.judge_models.iter().any(is_unpriced))?;
+    let replayed = (summary.judge_replayed.unwrap_or(0), summary.judge_replayed_cost.unwrap_or(0.0));
+    without_cache(cost, calls, replayed, summary.judge_cached.unwrap_or(0))
+}
+
+/// What the simulated users of a run would cost without a cache; `None` if the run does not tell.
+fn user_cost(report: &Report) -> Option<f64> {
+    if report.rescored.is_some() {
+        return None;
+    }
+    let Some(usage) = &report.summary.simulated_users else { return Some(0.0) };
+    let JudgeUsage { calls, cached, replayed, replayed_cost, .. } = **usage;
+    let cost = usage.unpriced.is_empty().then_some(usage.cost)?;
+    without_cache(cost, calls, (replayed, replayed_cost), cached)
+}
+
+/// What answers would have cost if none had come from the cache; `None` if none was paid. `replayed` are answers and their cost.
+fn without_cache(cost: f64, calls: u64, replayed: (u64, f64), cached: u64) -> Option<f64> {
     // Recorded answers add what they cost when they were recorded: nothing if they came from the cache even then.
-    let replayed =
-        summary.judge_replayed.filter(|_| summary.judge_replayed_cost.is_some_and(|cost| cost > 0.0));
-    let paid = calls.saturating_add(replayed.unwrap_or(0));
+    let (replayed, replayed_cost) = replayed;
+    let paid = calls.saturating_add(if replayed_cost > 0.0 { replayed } else { 0 });
     // Answers from the cache were free, and may not be there the next time.
-    let free = summary.judge_cached.unwrap_or(0);
-    (paid > 0).then(|| cost * (paid as f64 + free as f64) / paid as f64)
+    (paid > 0).then(|| cost * (paid as f64 + cached as f64) / paid as f64)
 }
 
 /// Whether the evaluators that would score now have scored in a run and called no judge. Files of the original tool do not tell.
@@ -178,6 +197,19 @@ mod tests {
         assert_eq!(judges(vec![of_agent]), Some(0.5));
         let agent = Summary { estimated_cost: Some(1.0), unpriced_items: 1, ..Summary::default() };
         assert_eq!(known(vec![agent]).0, None);
+    }
+
+    #[test]
+    fn simulated_users_cost_what_they_would_without_a_cache_and_nothing_without_conversations() {
+        let users = |usage: JudgeUsage| {
+            let summary = Summary { simulated_users: Some(Box::new(usage)), ..Summary::default() };
+            let known = PastCost::of([report("0", summary)], &[]);
+            known.users.map(|part| (part.per_trial * 10.0 * 1e6).round() / 1e6)
+        };
+        let paid = JudgeUsage { calls: 10, cost: 0.5, ..JudgeUsage::default() };
+        assert_eq!(users(JudgeUsage { cached: 90, ..paid.clone() }), Some(5.0));
+        assert_eq!(users(JudgeUsage { unpriced: vec!["m".to_owned()], ..paid }), None);
+        assert_eq!(PastCost::of([report("0", Summary::default())], &[]).users.unwrap().per_trial, 0.0);
     }
 
     #[test]
