@@ -94,7 +94,7 @@ pub(crate) use trace_check::TraceCheckOptions;
 #[cfg(feature = "workspace")]
 pub use workspace::{CommandSucceeds, Files, PatchSize, TouchedOnly};
 #[cfg(feature = "workspace")]
-pub(crate) use workspace::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
+pub use workspace::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
 
 /// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
 const LARGE_TEXT_BYTES: usize = 4096;
