@@ -41,3 +41,5 @@ mod values;
 mod variants;
 mod verdicts;
 mod warnings;
+#[cfg(unix)]
+mod workspaces;
