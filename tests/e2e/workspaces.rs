@@ -217,3 +217,20 @@ fn a_workspace_is_a_commit_of_a_repository() {
     assert!(error.starts_with("failed to prepare the workspace: failed to fetch commit 000000"), "{error}");
     assert_nothing_is_left(&sandbox);
 }
+
+#[test]
+fn an_item_whose_fixture_changed_is_out_of_date() {
+    let sandbox = package(&items());
+    let changed = || worked(&sandbox).env("COBALT_ONLY", "changed").env("COBALT_SOURCES", "one");
+    let called = |program: Program| {
+        sandbox.forget_calls();
+        program.run();
+        sandbox.starts().into_keys().collect::<Vec<_>>()
+    };
+    assert_eq!(called(changed()).len(), 2);
+    assert_eq!(called(changed()), [""; 0]);
+    sandbox.write("fixtures/good/notes/b.py", "1\n");
+    assert_eq!(called(changed()), ["good"]);
+    sandbox.write("fixtures/good/target/built", "ignored");
+    assert_eq!(called(changed()), [""; 0]);
+}
