@@ -299,7 +299,7 @@ async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: u
     let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))
         .with_trace(Arc::clone(&trace))
         .with_optional_transcript(execution.transcript.clone().map(Arc::from))
-        .with_changes(execution.workspace.as_deref().cloned().map(Arc::new));
+        .in_workspace(execution.workspace.as_deref().cloned().map(Arc::new), None);
     let evaluations = evaluate(work, &cx, traffic.as_ref(), Some(&execution.evaluations)).await;
     drop(cx);
     execution.evaluations = evaluations;
@@ -375,8 +375,10 @@ async fn run_agent_and_evaluators(
                 EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output))
                     .with_trace(trace.shared())
                     .with_optional_transcript(transcript.clone())
-                    .with_changes(changes.clone())
-                    .in_folder(workspace.as_ref().map(|workspace| workspace.dir().clone()));
+                    .in_workspace(
+                        changes.clone(),
+                        workspace.as_ref().map(|workspace| workspace.dir().clone()),
+                    );
             let evaluations = evaluate(work, &cx, traffic.as_ref(), None).await;
             drop(cx);
             let output = Some(Arc::unwrap_or_clone(output));

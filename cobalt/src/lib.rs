@@ -181,4 +181,6 @@ mod pages {
     struct Variants;
     #[doc = include_str!("../../docs/verdicts.md")]
     struct Verdicts;
+    #[doc = include_str!("../../docs/workspaces.md")]
+    struct Workspaces;
 }

@@ -43,3 +43,5 @@ mod values;
 mod variants;
 mod verdicts;
 mod warnings;
+#[cfg(unix)]
+mod workspaces;

@@ -77,7 +77,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "AGE", value_parser = parse_age)]
     pub record_stale: Option<Duration>,
 
-    /// Keep workspaces after the run, in `.cobalt/workspaces/`; default: none
+    /// Workspaces to keep, in `.cobalt/workspaces/`
     #[arg(long, value_name = "WHICH")]
     pub keep_workspaces: Option<KeptWorkspaces>,
 

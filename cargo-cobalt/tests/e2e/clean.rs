@@ -294,3 +294,24 @@ fn copies_of_data_sets_go_by_their_age_and_what_is_locked_for_them_goes_with_the
     assert!(!new.exists() && notes.exists());
     assert_eq!(project.left(), "abcde");
 }
+
+#[test]
+fn kept_workspaces_are_removed_as_whole_folders_unless_their_run_stays() {
+    let project = Project::with_runs();
+    for id in ["aaaaaaaaaaaa", "dddddddddddd", "999999999999"] {
+        project.write(&format!("workspaces/{id}/item-1/src/lib.rs"), "1\n", 0);
+    }
+    project.write("workspaces/notes/mine", "", 0);
+    let left = |project: &Project| {
+        let folders =
+            fs::read_dir(project.path("workspaces")).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = folders.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let said = project.clean(&["--results", "--keep", "1", "--yes"], 0);
+    assert!(said.stdout.contains("workspaces"), "{}", said.stdout);
+    assert_eq!(left(&project), ["aaaaaaaaaaaa", "notes"]);
+    project.clean(&["--results", "--yes"], 0);
+    assert_eq!(left(&project), ["notes"]);
+}

@@ -26,6 +26,9 @@ pub struct WorkspaceChanges {
     /// Whether the patch lacks lines or text files, because they are too large.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub patch_truncated: bool,
+    /// A hash of the fixture's files, by which `--changed` recognizes that they have changed; absent for a commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// The folder in which the workspace was kept, relative to the root of the project if it is inside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
 use super::missing_key::MissingKey;
+use super::workspaces::KeptWorkspaces;
 use crate::report::ranking::Ranking;
 use crate::report::{
     Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, ScoredEvaluation,
@@ -449,15 +450,6 @@ pub struct ExperimentFinished {
     /// The workspaces that were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_workspaces: Option<KeptWorkspaces>,
-}
-
-/// The workspaces of a run that were kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptWorkspaces {
-    /// How many there are.
-    pub number: usize,
-    /// The folder that they are in, relative to the root of the project if it is inside.
-    pub folder: String,
 }
 
 /// An item that some evaluator scored below its pass mark.

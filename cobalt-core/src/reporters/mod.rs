@@ -26,8 +26,8 @@ pub use custom_metrics::{
 };
 pub use events::{
     DivergedItem, Event, EventWriter, ExperimentFinished, ExperimentStarted, FailedItem, ItemBelowPassMark,
-    ItemFinished, KeptWorkspaces, Listed, ListedRecordings, ListedVariant, PROTOCOL, RunFinished, SeenErrors,
-    TrialTrace, Warning,
+    ItemFinished, Listed, ListedRecordings, ListedVariant, PROTOCOL, RunFinished, SeenErrors, TrialTrace,
+    Warning,
 };
 pub use explain::{expected_field, explain, format_fetch};
 pub use faults::format_faults;
@@ -47,4 +47,4 @@ pub use summary::{
     verdict_reasons,
 };
 pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};
-pub use workspaces::{format_changes, format_kept};
+pub use workspaces::{KeptWorkspaces, format_changes, format_kept};

@@ -2,12 +2,22 @@
 
 use std::path::Path;
 
-use super::events::KeptWorkspaces;
+use serde::{Deserialize, Serialize};
+
 use crate::report::{ItemResult, WorkspaceChanges};
 use crate::wording::count;
 
 /// The maximum number of files that are named in a line.
 const MAX_NAMED: usize = 5;
+
+/// The workspaces of a run that were kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptWorkspaces {
+    /// How many there are.
+    pub number: usize,
+    /// The folder that they are in, relative to the root of the project if it is inside.
+    pub folder: String,
+}
 
 /// What changed: `2 files changed, +3 −1: src/a.rs, src/b.rs`, and where the workspace was kept.
 #[must_use]
@@ -35,7 +45,8 @@ pub fn format_kept(kept: &KeptWorkspaces) -> String {
 
 impl KeptWorkspaces {
     /// Those of these items; `None` if none were kept.
-    pub(super) fn of(items: &[ItemResult]) -> Option<Self> {
+    #[must_use]
+    pub fn of(items: &[ItemResult]) -> Option<Self> {
         let runs = items.iter().flat_map(|item| &item.runs);
         let kept: Vec<_> = runs.filter_map(|run| run.workspace.as_ref()?.kept.as_deref()).collect();
         let folder = Path::new(kept.first()?).parent().unwrap_or(Path::new("")).display().to_string();

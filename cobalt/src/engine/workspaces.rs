@@ -54,6 +54,11 @@ impl Workspaces {
         }
     }
 
+    /// Whether the files that an item starts from differ from those of an earlier run with this hash.
+    pub fn have_changed(&self, item: &Item, then: &str) -> bool {
+        self.run.source_hash(item).is_some_and(|now| now != then)
+    }
+
     /// Those of the run with this ID.
     pub fn for_run(self, id: &str) -> Self {
         Self { folder: self.layout.workspaces().join(id), ..self }

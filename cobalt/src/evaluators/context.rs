@@ -74,14 +74,13 @@ impl EvalContext {
         }
     }
 
-    /// Sets the folder of the execution.
-    pub(crate) fn in_folder(self, dir: Option<WorkspaceDir>) -> Self {
-        Self { dir: dir.map(Arc::new), ..self }
-    }
-
-    /// Sets what the agent changed, if it had a workspace.
-    pub(crate) fn with_changes(self, workspace: Option<Arc<WorkspaceChanges>>) -> Self {
-        Self { workspace, ..self }
+    /// Sets what the agent changed, and the folder that it left; there is none for a stored output.
+    pub(crate) fn in_workspace(
+        self,
+        workspace: Option<Arc<WorkspaceChanges>>,
+        dir: Option<WorkspaceDir>,
+    ) -> Self {
+        Self { workspace, dir: dir.map(Arc::new), ..self }
     }
 
     /// The folder of the execution with its settings.
@@ -167,14 +166,14 @@ impl EvalContext {
     /// Returns a copy with these changes to a workspace, for unit tests.
     #[must_use]
     pub fn with_workspace(&self, changes: WorkspaceChanges) -> Self {
-        self.clone().with_changes(Some(Arc::new(changes)))
+        Self { workspace: Some(Arc::new(changes)), ..self.clone() }
     }
 
     /// Returns a copy with this folder as the workspace that the agent left, for unit tests.
     #[cfg(feature = "workspace")]
     #[must_use]
     pub fn with_dir(&self, folder: impl AsRef<std::path::Path>) -> Self {
-        self.clone().in_folder(Some(WorkspaceDir::of(folder.as_ref())))
+        Self { dir: Some(Arc::new(WorkspaceDir::of(folder.as_ref()))), ..self.clone() }
     }
 
     /// The item of the dataset.

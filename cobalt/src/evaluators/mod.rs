@@ -101,7 +101,7 @@ pub(crate) use transcript_check::TranscriptCheckOptions;
 #[cfg(feature = "workspace")]
 pub use workspace::{CommandSucceeds, Files, PatchSize, TouchedOnly};
 #[cfg(feature = "workspace")]
-pub(crate) use workspace::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
+pub use workspace::{CommandSucceedsOptions, FilesOptions, PatchSizeOptions, TouchedOnlyOptions};
 
 /// Texts with more bytes than this in total are compared on a separate thread: comparing two long texts takes seconds.
 const LARGE_TEXT_BYTES: usize = 4096;

@@ -67,6 +67,8 @@ struct LatestResult {
     change: Option<Reason>,
     /// A hash of the item at that time.
     content: String,
+    /// A hash of the files of its workspace at that time.
+    workspace: Option<String>,
     /// Whether it was in error.
     in_error: bool,
     /// Whether it was below a pass mark.
@@ -205,11 +207,19 @@ impl Plan {
             let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
             let change =
                 change.or_else(|| self.has_other_settings(report).then_some(Reason::SettingsChanged));
-            for item in items {
+            for (item, stored) in items.into_iter().zip(&report.items) {
                 let (in_error, low) = (!item.failed.is_empty(), self.is_below_pass_mark(&item, &evaluators));
                 let run = report.id.clone();
-                let result =
-                    LatestResult { change, content: item.content, in_error, below_pass_mark: low, run };
+                let workspace =
+                    stored.first_trial().workspace.as_ref().and_then(|changes| changes.source.clone());
+                let result = LatestResult {
+                    change,
+                    content: item.content,
+                    workspace,
+                    in_error,
+                    below_pass_mark: low,
+                    run,
+                };
                 latest.entry(item.key).or_insert(result);
             }
         }
@@ -264,8 +274,13 @@ impl Plan {
                 latest.filter(|latest| latest.in_error || latest.below_pass_mark).map(|_| Reason::Failed)
             }
             (RerunMode::Changed, None) => Some(Reason::NoResult),
-            (RerunMode::Changed, Some(LatestResult { change, content, in_error, .. })) => {
-                let is_same = || content_hash(&redacted_item(self.dataset.shared(index))) == *content;
+            (RerunMode::Changed, Some(LatestResult { change, content, workspace, in_error, .. })) => {
+                let item = self.dataset.shared(index);
+                let has_same_files = || match (&self.workspaces, workspace) {
+                    (Some(workspaces), Some(then)) => !workspaces.have_changed(item, then),
+                    _ => true,
+                };
+                let is_same = || content_hash(&redacted_item(item)) == *content && has_same_files();
                 // An error may be that of a request that was not recorded, and is recorded now.
                 let records = self.definition.recording.mode.records();
                 let changed = change.or_else(|| (!is_same()).then_some(Reason::ContentChanged));

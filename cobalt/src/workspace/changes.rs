@@ -7,6 +7,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use cobalt_core::hash::{sha256, sha256_hex};
 use cobalt_core::redact::redact;
 use cobalt_core::report::{ChangedFile, FileChange, WorkspaceChanges};
 use cobalt_core::wording::escape_control;
@@ -147,6 +148,22 @@ fn entries(folder: &Path, ignored: &Globs) -> Result<BTreeMap<PathBuf, Entry>, W
         }
     }
     Ok(found)
+}
+
+/// A hash of the files of a folder: their paths, permissions to execute and contents.
+pub fn hash(folder: &Path, ignored: &Globs) -> Result<String, WorkspaceError> {
+    const DIGITS: usize = 16;
+    let mut parts = Vec::new();
+    for (path, entry) in entries(folder, ignored)? {
+        let contents = match entry.is_symlink() {
+            true => entry.text()?.unwrap_or_default().into_bytes(),
+            false => fs::read(&entry.path).map_err(io_error("read", &entry.path))?,
+        };
+        parts.extend([slashed(&path), entry.mode().to_owned(), sha256(&contents)]);
+    }
+    let mut hash = sha256_hex(&parts);
+    hash.truncate(DIGITS);
+    Ok(hash)
 }
 
 /// Compares a workspace with its original.
@@ -346,6 +363,18 @@ mod tests {
         assert!(applied.status.success(), "{}\n{}", String::from_utf8_lossy(&applied.stderr), changes.patch);
         let left = compared(&before, &after);
         assert_eq!(listed(&left), [("data", FileChange::Changed, 0, 0, true)]);
+    }
+
+    #[test]
+    fn a_hash_tells_whether_files_changed() {
+        let files = [("a", "1"), ("b/c", "2")];
+        let hash_of = |folder: &TempDir| hash(folder.path(), &Globs::parse(["target"]).unwrap()).unwrap();
+        let (one, two) = (folder(&files), folder(&files));
+        assert_eq!(hash_of(&one), hash_of(&two));
+        write(&two, "target/x", "ignored");
+        assert_eq!(hash_of(&one), hash_of(&two));
+        write(&two, "b/c", "3");
+        assert_ne!(hash_of(&one), hash_of(&two));
     }
 
     #[test]

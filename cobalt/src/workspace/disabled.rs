@@ -29,6 +29,10 @@ impl RunWorkspaces {
         match *self {}
     }
 
+    pub fn source_hash(&self, _: &Item) -> Option<String> {
+        match *self {}
+    }
+
     pub async fn start(&self, _: &Arc<Item>) -> Result<Arc<ExecutionWorkspace>, String> {
         match *self {}
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cobalt_core::item::Item;
 use cobalt_core::report::WorkspaceChanges;
 
+use super::changes;
 use super::dir::{DirSettings, WorkspaceDir};
 use super::error::{WorkspaceError, io_error};
 use super::settings::Workspace;
@@ -24,13 +25,21 @@ pub struct RunWorkspaces {
 }
 
 /// An original; `None` until its first execution starts.
-type Original = Arc<Mutex<Option<Arc<TempFolder>>>>;
+type Original = Arc<Mutex<Option<Arc<OriginalFiles>>>>;
+
+/// The files from which executions start.
+#[derive(Debug)]
+struct OriginalFiles {
+    folder: TempFolder,
+    /// See [`ItemSource::hash`].
+    hash: Option<String>,
+}
 
 /// The workspace of one execution.
 #[derive(Debug)]
 pub struct ExecutionWorkspace {
     dir: WorkspaceDir,
-    original: Arc<TempFolder>,
+    original: Arc<OriginalFiles>,
     /// Removed with it.
     _folder: TempFolder,
 }
@@ -50,6 +59,11 @@ impl RunWorkspaces {
         ItemSource::of(&self.workspace, item).map(drop)
     }
 
+    /// A hash of the files that an item starts from; `None` if they cannot have changed, or cannot be read.
+    pub fn source_hash(&self, item: &Item) -> Option<String> {
+        ItemSource::of(&self.workspace, item).ok()?.hash(&self.settings.ignored).ok()?
+    }
+
     /// A fresh copy for an execution of an item. The error says what failed.
     pub async fn start(self: &Arc<Self>, item: &Arc<Item>) -> Result<Arc<ExecutionWorkspace>, String> {
         let (run, item) = (Arc::clone(self), Arc::clone(item));
@@ -61,12 +75,12 @@ impl RunWorkspaces {
     fn copy(&self, item: &Item) -> Result<ExecutionWorkspace, String> {
         let source = ItemSource::of(&self.workspace, item)?;
         let original = self.original(&source).map_err(|error| error.to_string())?;
-        let new = WorkspaceDir::new(original.path().to_owned(), Arc::clone(&self.settings));
+        let new = WorkspaceDir::new(original.folder.path().to_owned(), Arc::clone(&self.settings));
         let (folder, dir) = new.copy(true).map_err(|error| error.to_string())?;
         Ok(ExecutionWorkspace { dir, original, _folder: folder })
     }
 
-    fn original(&self, source: &ItemSource) -> Result<Arc<TempFolder>, WorkspaceError> {
+    fn original(&self, source: &ItemSource) -> Result<Arc<OriginalFiles>, WorkspaceError> {
         let mut originals = self.originals.lock().unwrap_or_else(PoisonError::into_inner);
         let original = Arc::clone(originals.entry(source.clone()).or_default());
         drop(originals);
@@ -77,7 +91,11 @@ impl RunWorkspaces {
         }
         let folder = TempFolder::new().map_err(io_error("create a folder in", &std::env::temp_dir()))?;
         source.copy_to(folder.path(), &self.settings.ignored)?;
-        Ok(Arc::clone(original.insert(Arc::new(folder))))
+        let hash = match source {
+            ItemSource::Folder(_) => Some(changes::hash(folder.path(), &self.settings.ignored)?),
+            ItemSource::Commit { .. } => None,
+        };
+        Ok(Arc::clone(original.insert(Arc::new(OriginalFiles { folder, hash }))))
     }
 }
 
@@ -89,7 +107,12 @@ impl ExecutionWorkspace {
     /// What the agent changed.
     pub async fn changes(self: &Arc<Self>) -> Result<WorkspaceChanges, String> {
         let workspace = Arc::clone(self);
-        let changes = thread_pool::run(move || workspace.dir.changes_since(workspace.original.path())).await;
+        let changes = thread_pool::run(move || {
+            let OriginalFiles { folder, hash } = &*workspace.original;
+            let changes = workspace.dir.changes_since(folder.path())?;
+            Ok::<_, WorkspaceError>(WorkspaceChanges { source: hash.clone(), ..changes })
+        })
+        .await;
         let changes = match changes {
             Ok(changes) => changes.map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),

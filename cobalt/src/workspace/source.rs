@@ -7,8 +7,9 @@ use cobalt_core::paths;
 
 use super::error::WorkspaceError;
 use super::git;
+use super::globs::Globs;
 use super::settings::{Source, Workspace};
-use super::{copy, globs::Globs};
+use super::{changes, copy};
 use crate::template::Template;
 
 /// The source of an item's workspace.
@@ -33,6 +34,14 @@ impl ItemSource {
                 }
                 Ok(Self::Commit { repository: located(&repository)?, commit })
             }
+        }
+    }
+
+    /// A hash of its files. A commit never changes.
+    pub fn hash(&self, ignored: &Globs) -> Result<Option<String>, WorkspaceError> {
+        match self {
+            Self::Folder(folder) => changes::hash(folder, ignored).map(Some),
+            Self::Commit { .. } => Ok(None),
         }
     }
 

@@ -2013,6 +2013,8 @@ export interface components {
             patch?: string;
             /** @description Whether the patch lacks lines or text files, because they are too large. */
             patchTruncated?: boolean;
+            /** @description A hash of the fixture's files, by which `--changed` recognizes that they have changed; absent for a commit. */
+            source?: string | null;
             /** @description The folder in which the workspace was kept, relative to the root of the project if it is inside. */
             kept?: string | null;
         };

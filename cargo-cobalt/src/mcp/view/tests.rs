@@ -412,3 +412,17 @@ fn any_run_is_shown_within_its_room() {
         assert!(size(&item) <= 10_000, "{filler:?}: {}", size(&item));
     }
 }
+
+#[test]
+fn a_list_names_changed_files_and_only_an_item_alone_has_the_patch() {
+    let mut changed = scored("good", true, 1.0, 1.0);
+    let file =
+        json!({ "path": "src/a.rs", "change": "changed", "addedLines": 1, "removedLines": 1, "bytes": 9 });
+    changed["workspace"] =
+        json!({ "files": [file], "addedLines": 1, "removedLines": 1, "patch": "-a\n+b\n" });
+    let report = report(vec![changed]);
+    let listed = super::item::listed_item(&report.items[0], "good", None, 10_000);
+    assert_eq!(listed["workspace"]["files"][0]["path"], "src/a.rs");
+    assert_eq!(listed["workspace"].get("patch"), None);
+    assert_eq!(super::item::item(&report.items[0], "good", 10_000)["workspace"]["patch"], "-a\n+b\n");
+}

@@ -74,7 +74,7 @@ pub struct CommandSucceeds(CommandSucceedsOptions);
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct CommandSucceedsOptions {
+pub struct CommandSucceedsOptions {
     /// Name in reports.
     #[serde(default = "type_name")]
     name: NonEmptyString,

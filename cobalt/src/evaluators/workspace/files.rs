@@ -54,7 +54,7 @@ fingerprint! {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct FilesOptions {
+pub struct FilesOptions {
     /// Name in reports.
     #[serde(default = "type_name")]
     name: NonEmptyString,

@@ -11,13 +11,13 @@ use cobalt_core::report::WorkspaceChanges;
 use super::{CheckError, EvalContext, EvalError, Setup};
 use crate::workspace::WorkspaceDir;
 pub use command_succeeds::CommandSucceeds;
-pub(crate) use command_succeeds::CommandSucceedsOptions;
+pub use command_succeeds::CommandSucceedsOptions;
 pub use files::Files;
-pub(crate) use files::FilesOptions;
+pub use files::FilesOptions;
 pub use patch_size::PatchSize;
-pub(crate) use patch_size::PatchSizeOptions;
+pub use patch_size::PatchSizeOptions;
 pub use touched_only::TouchedOnly;
-pub(crate) use touched_only::TouchedOnlyOptions;
+pub use touched_only::TouchedOnlyOptions;
 
 /// The error of an experiment without a workspace.
 const NO_WORKSPACE: &str =

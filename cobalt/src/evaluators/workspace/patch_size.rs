@@ -31,7 +31,7 @@ fingerprint! {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct PatchSizeOptions {
+pub struct PatchSizeOptions {
     /// Name in reports.
     #[serde(default = "type_name")]
     name: NonEmptyString,

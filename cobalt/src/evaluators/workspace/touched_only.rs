@@ -34,7 +34,7 @@ fingerprint! { TouchedOnly as "TouchedOnly", it: name = it.name(), paths = it.pa
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct TouchedOnlyOptions {
+pub struct TouchedOnlyOptions {
     /// Name in reports.
     #[serde(default = "type_name")]
     name: NonEmptyString,
