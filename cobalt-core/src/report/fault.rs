@@ -20,7 +20,9 @@ pub struct InjectedFault {
 }
 
 impl InjectedFault {
-    pub(super) fn redact(&mut self) {
+    /// Redacts all texts.
+    #[doc(hidden)]
+    pub fn redact(&mut self) {
         redact(&mut self.tool);
         redact(&mut self.fault);
     }

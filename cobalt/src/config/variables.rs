@@ -31,7 +31,7 @@ pub const VARIANT: &str = "COBALT_VARIANT";
 /// Changes of the variants' settings, separated by semicolons.
 pub const SET: &str = "COBALT_SET";
 /// The fault plan of all experiments.
-pub(crate) const FAULTS: &str = "COBALT_FAULTS";
+pub const FAULTS: &str = "COBALT_FAULTS";
 /// What may be spent on models, in USD.
 pub const MAX_COST: &str = "COBALT_MAX_COST";
 /// The file in which the processes of a call add up what they spend.

@@ -142,7 +142,7 @@ impl Call<'_> {
     pub fn end(self, outcome: Result<Value, ToolError>, is_injected: bool) -> Result<Value, ToolError> {
         if let Some(span) = self.span {
             let fault = self.injection.filter(|_| is_injected).map(ToString::to_string);
-            let shown = outcome.as_ref().map(Value::clone).map_err(ToString::to_string);
+            let shown = outcome.clone().map_err(|error| error.to_string());
             self.tools.spans.close_tool(span, fault, shown);
         }
         outcome

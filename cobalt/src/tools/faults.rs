@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use super::injection::Injection;
-use super::rule::{CallId, FaultError, FaultRule};
+use super::rule::{CallId, FaultError, FaultRule, validate};
 
 /// What stands for a plan without faults, as a value of an axis.
 const NONE: &str = "none";
@@ -57,7 +57,7 @@ impl Faults {
 
     /// Adds a rule: a [`FaultRule`], or one as text. One that is not valid is an error when the experiment is run.
     pub fn rule(mut self, rule: impl IntoFaultRule) -> Self {
-        let rule = rule.into_rule().and_then(|rule| rule.validate().map(|()| rule));
+        let rule = rule.into_rule().and_then(|rule| validate(&rule).map(|()| rule));
         match rule {
             Ok(rule) => self.rules.push(rule),
             Err(error) => {
@@ -103,8 +103,12 @@ impl Faults {
         plan.problem.take().map_or(Ok(plan), |problem| Err(problem.to_string()))
     }
 
-    /// Returns what is invalid.
-    pub(crate) fn validate(&self) -> Result<(), FaultError> {
+    /// Checks the rules that were given as text.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that is not valid.
+    pub fn validate(&self) -> Result<(), FaultError> {
         self.problem.clone().map_or(Ok(()), Err)
     }
 
@@ -123,7 +127,7 @@ impl Faults {
         number: usize,
     ) -> Option<&Injection> {
         let call = CallId { seed: self.seed, item, trial, tool, number };
-        let found = self.rules.iter().enumerate().find(|(place, rule)| rule.applies(*place, call));
+        let found = self.rules.iter().enumerate().find(|(place, rule)| call.is_hit_by(rule, *place));
         found.map(|(_, rule)| rule.injection())
     }
 }

@@ -13,6 +13,9 @@ use super::error::ToolError;
 /// The message of an injected error without a text of its own.
 const DEFAULT_ERROR: &str = "internal error";
 
+/// The forms, for error messages.
+const FORMS: &str = "`timeout`, `error`, `error \"text\"`, `empty`, `stale`, `slow 2s` and `malformed`";
+
 /// A fault of a tool. As text: `timeout`, `error`, `error "text"`, `empty`, `stale`, `slow 2s` or `malformed`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -33,32 +36,28 @@ pub enum Injection {
 }
 
 impl Injection {
-    /// The forms, for error messages.
-    pub(super) const FORMS: &str =
-        "`timeout`, `error`, `error \"text\"`, `empty`, `stale`, `slow 2s` and `malformed`";
-
     /// An error with the default text.
     #[must_use]
     pub fn error() -> Self {
         Self::Error(DEFAULT_ERROR.to_owned())
     }
+}
 
-    /// The error with which it fails a call instead of calling the tool.
-    pub(super) fn failure(&self, tool: &str) -> Option<ToolError> {
-        match self {
-            Self::Timeout => Some(ToolError::Timeout { tool: tool.to_owned() }),
-            Self::Error(text) => Some(ToolError::Injected(text.clone())),
-            _ => None,
-        }
+/// The error with which a fault fails a call instead of calling the tool.
+pub fn failure(injection: &Injection, tool: &str) -> Option<ToolError> {
+    match injection {
+        Injection::Timeout => Some(ToolError::Timeout { tool: tool.to_owned() }),
+        Injection::Error(text) => Some(ToolError::Injected(text.clone())),
+        _ => None,
     }
+}
 
-    /// The result that it returns instead of the real one.
-    pub(super) fn replace(&self, result: &Value) -> Option<Value> {
-        match self {
-            Self::Empty => Some(empty(result)),
-            Self::Malformed => Some(Value::String(first_half(result))),
-            _ => None,
-        }
+/// The result that a fault returns instead of the real one.
+pub fn replacement(injection: &Injection, result: &Value) -> Option<Value> {
+    match injection {
+        Injection::Empty => Some(empty(result)),
+        Injection::Malformed => Some(Value::String(first_half(result))),
+        _ => None,
     }
 }
 
@@ -122,12 +121,12 @@ impl FromStr for Injection {
             ("timeout" | "empty" | "stale" | "malformed", rest) => {
                 Err(format!("`{name}` takes nothing, not `{rest}`; a rate is written `at 30%`"))
             }
-            ("", _) => Err(format!("it names no fault; there are {}", Self::FORMS)),
+            ("", _) => Err(format!("it names no fault; there are {}", FORMS)),
             (unknown, _) => {
                 let names = ["timeout", "error", "empty", "stale", "slow", "malformed"];
                 Err(match wording::closest(unknown, names) {
                     Some(meant) => format!("there is no fault `{unknown}`; did you mean `{meant}`?"),
-                    None => format!("there is no fault `{unknown}`; there are {}", Self::FORMS),
+                    None => format!("there is no fault `{unknown}`; there are {}", FORMS),
                 })
             }
         }
@@ -163,8 +162,8 @@ mod tests {
     fn what_is_no_fault_says_which_there_are() {
         let problem = |text: &str| text.parse::<Injection>().unwrap_err();
         assert_eq!(problem("timout"), "there is no fault `timout`; did you mean `timeout`?");
-        assert_eq!(problem("crash"), format!("there is no fault `crash`; there are {}", Injection::FORMS));
-        assert_eq!(problem(""), format!("it names no fault; there are {}", Injection::FORMS));
+        assert_eq!(problem("crash"), format!("there is no fault `crash`; there are {}", FORMS));
+        assert_eq!(problem(""), format!("it names no fault; there are {}", FORMS));
         assert_eq!(problem("slow"), "`slow` needs a duration: write, for example, `slow 2s`");
         assert_eq!(problem("slow 2"), "a duration needs a unit: write `2s` or `2ms`");
         assert_eq!(problem("error no"), "the text of `error` is in double quotes, not `no`");
@@ -174,14 +173,18 @@ mod tests {
     #[test]
     fn an_empty_result_has_the_type_of_the_real_one() {
         let real = json!([null, true, 3.5, "a", [1], { "a": 1 }]);
-        let empty: Vec<_> =
-            real.as_array().unwrap().iter().map(|value| Injection::Empty.replace(value).unwrap()).collect();
+        let empty: Vec<_> = real
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|value| replacement(&Injection::Empty, value).unwrap())
+            .collect();
         assert_eq!(json!(empty), json!([null, false, 0, "", [], {}]));
     }
 
     #[test]
     fn a_malformed_result_is_half_of_its_text() {
-        let malformed = |value: &Value| Injection::Malformed.replace(value).unwrap();
+        let malformed = |value: &Value| replacement(&Injection::Malformed, value).unwrap();
         assert_eq!(malformed(&json!({ "sky": "näß" })), json!("{\"sky\""));
         assert_eq!(malformed(&json!(7)), json!(""));
     }

@@ -42,7 +42,7 @@ pub struct FaultError {
 
 /// The call for which a decision is made.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CallId<'a> {
+pub struct CallId<'a> {
     pub seed: u64,
     pub item: &'a str,
     pub trial: usize,
@@ -69,35 +69,39 @@ impl FaultRule {
         self
     }
 
-    pub(super) fn injection(&self) -> &Injection {
+    /// The fault.
+    #[must_use]
+    pub fn injection(&self) -> &Injection {
         &self.injection
     }
+}
 
-    /// Returns what is invalid.
-    pub(super) fn validate(&self) -> Result<(), FaultError> {
-        let refused = |problem: String| Err(FaultError { rule: self.to_string(), problem });
-        if self.tool.trim().is_empty() {
-            return refused("it names no tool; `*` stands for all".to_owned());
-        }
-        if let Err(error) = glob::Pattern::new(&self.tool) {
-            return refused(format!("`{}` is not a valid pattern: {}", self.tool, error.msg));
-        }
-        if self.call == Some(0) {
-            return refused("calls are counted from 1".to_owned());
-        }
-        match self.rate {
-            Some(rate) if !(rate > 0.0 && rate <= 100.0) => {
-                refused(format!("its rate is {rate}%, but must be above 0% and at most 100%"))
-            }
-            _ => Ok(()),
-        }
+/// Returns what is invalid about a rule.
+pub fn validate(rule: &FaultRule) -> Result<(), FaultError> {
+    let refused = |problem: String| Err(FaultError { rule: rule.to_string(), problem });
+    if rule.tool.trim().is_empty() {
+        return refused("it names no tool; `*` stands for all".to_owned());
     }
+    if let Err(error) = glob::Pattern::new(&rule.tool) {
+        return refused(format!("`{}` is not a valid pattern: {}", rule.tool, error.msg));
+    }
+    if rule.call == Some(0) {
+        return refused("calls are counted from 1".to_owned());
+    }
+    match rule.rate {
+        Some(rate) if !(rate > 0.0 && rate <= 100.0) => {
+            refused(format!("its rate is {rate}%, but must be above 0% and at most 100%"))
+        }
+        _ => Ok(()),
+    }
+}
 
-    /// Whether it applies to a call. `place` is its own among the rules.
-    pub(super) fn applies(&self, place: usize, call: CallId<'_>) -> bool {
-        self.call.is_none_or(|number| number == call.number)
-            && glob::Pattern::new(&self.tool).is_ok_and(|pattern| pattern.matches(call.tool))
-            && self.rate.is_none_or(|rate| share(place, call) < rate / 100.0)
+impl CallId<'_> {
+    /// Whether a rule applies to it. `place` is that of the rule among all.
+    pub fn is_hit_by(self, rule: &FaultRule, place: usize) -> bool {
+        rule.call.is_none_or(|number| number == self.number)
+            && glob::Pattern::new(&rule.tool).is_ok_and(|pattern| pattern.matches(self.tool))
+            && rule.rate.is_none_or(|rate| share(place, self) < rate / 100.0)
     }
 }
 
@@ -149,7 +153,7 @@ impl FromStr for FaultRule {
         let (fault, rate) = split_rate(fault).map_err(refused)?;
         let injection = fault.parse().map_err(refused)?;
         let rule = Self { tool: tool.trim().to_owned(), call, injection, rate };
-        rule.validate().map_err(|error| FaultError { rule: text.to_owned(), ..error })?;
+        validate(&rule).map_err(|error| FaultError { rule: text.to_owned(), ..error })?;
         Ok(rule)
     }
 }
@@ -218,8 +222,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_for_its_tools_and_its_call() {
-        let applies =
-            |rule: &str, tool, number| rule.parse::<FaultRule>().unwrap().applies(0, call(tool, number));
+        let applies = |rule: &str, tool, number| call(tool, number).is_hit_by(&rule.parse().unwrap(), 0);
         assert!(applies("search: empty", "search", 1) && applies("s*: empty", "search", 9));
         assert!(!applies("search: empty", "research", 1));
         assert!(applies("search#2: empty", "search", 2) && !applies("search#2: empty", "search", 1));
@@ -228,7 +231,7 @@ mod tests {
     #[test]
     fn a_rate_is_met_and_depends_on_each_part_of_a_call() {
         let rule: FaultRule = "search: empty at 30%".parse().unwrap();
-        let hit = |number| rule.applies(0, call("search", number));
+        let hit = |number| call("search", number).is_hit_by(&rule, 0);
         let hits = (1..=1000).filter(|number| hit(*number)).count();
         assert_eq!(hits, 316, "it never changes");
         let one = call("search", 1);

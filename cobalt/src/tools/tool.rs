@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::calls::{Call, ExecutionTools};
 use super::error::ToolError;
 use super::function::{ToolFn, ToolFunction};
-use super::injection::Injection;
+use super::injection::{Injection, failure, replacement};
 use crate::recording::{ExecutionTraffic, ToolDecision};
 
 /// A tool of an agent, wrapped by [`Context::tool`](crate::Context::tool): its calls are spans of the trace, and faults are injected
@@ -69,7 +69,7 @@ impl<'a> Tool<'a> {
             *is_injected = true;
             call.inject();
         };
-        if let Some(failure) = call.injection().and_then(|injection| injection.failure(&self.name)) {
+        if let Some(failure) = call.injection().and_then(|injection| failure(injection, &self.name)) {
             inject();
             return Err(failure);
         }
@@ -83,7 +83,7 @@ impl<'a> Tool<'a> {
         }
         let result = self.real_result(call, &arguments).await?;
         call.keep(&result);
-        match call.injection().and_then(|injection| injection.replace(&result)) {
+        match call.injection().and_then(|injection| replacement(injection, &result)) {
             Some(replaced) => {
                 if let Some(traffic) = self.traffic() {
                     traffic.hide_tool_result(&self.name, &arguments);
