@@ -113,6 +113,11 @@ fn a_function_of_another_form_is_refused_once() {
             }
         ),
         quote!(
+            fn f(item: Item, chat: &mut Chat) -> String {
+                g()
+            }
+        ),
+        quote!(
             fn f<T>(item: T) -> String {
                 g()
             }
