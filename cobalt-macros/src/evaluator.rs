@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
 use crate::errors::Errors;
-use crate::function::{self, generated_span};
+use crate::function::{self, Role, generated_span};
 use crate::library::Library;
 use crate::literal::{Number, is_literal};
 use crate::settings::Settings;
@@ -59,7 +59,7 @@ pub fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
 impl Evaluator {
     /// `None` only if there are errors.
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
-        let function = function::parse(function, "an evaluator", errors);
+        let function = function::parse(function, Role::Evaluator, errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
         let library = Library::parse(&settings, errors);
         let name = settings.name("an evaluator", errors);

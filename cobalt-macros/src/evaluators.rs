@@ -9,7 +9,7 @@ use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, ExprLit, ItemFn, Lit, UseName, UseRename, UseTree};
+use syn::{Attribute, Expr, ExprLit, ExprPath, ItemFn, Lit, UseName, UseRename, UseTree};
 
 use crate::errors::Errors;
 use crate::function::{function_name_of, generated_span};
@@ -24,11 +24,13 @@ pub struct Evaluators {
 }
 
 enum Entry {
-    /// A function with `#[cobalt::evaluator]`: its path, the last segment, and our alias for it.
+    /// A function with `#[cobalt::evaluator]`: its path, the last segment, our alias for it, and the evaluator, which is made from
+    /// the alias by the listed methods.
     Function {
         path: TokenStream,
         name: String,
         alias: Ident,
+        evaluator: Expr,
     },
     Value(Expr),
 }
@@ -38,7 +40,7 @@ impl Evaluators {
     pub fn parse(list: &[&Expr], library: &Library, errors: &mut Errors) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for (index, expression) in list.iter().enumerate() {
-            let entry = Entry::parse(expression, index, errors);
+            let entry = Entry::parse(expression, index, library, errors);
             if let Entry::Function { path, .. } = &entry {
                 let path = path.to_string();
                 let twice = entries.iter().any(
@@ -126,30 +128,33 @@ impl Evaluators {
 
     /// Statements that add the evaluators to the experiment of this name.
     pub fn expand(&self, experiment: &Ident) -> TokenStream {
-        self.entries.iter().map(|entry| entry.expand(experiment, &self.library)).collect()
+        self.entries.iter().map(|entry| entry.expand(experiment)).collect()
     }
 }
 
 impl Entry {
-    fn parse(expression: &Expr, index: usize, errors: &mut Errors) -> Self {
-        match expression {
-            Expr::Path(path) if path.qself.is_none() && path.attrs.is_empty() => {
-                if let Some(name) = function_name_of(&path.path) {
-                    let alias =
-                        format_ident!("__CobaltEvaluator{index}", span = generated_span(expression.span()));
-                    let name = name.unraw().to_string();
-                    if let Some(problem) = path
-                        .path
-                        .get_ident()
-                        .and_then(|_| plain_function_error(&name, EVALUATOR, expression.span()))
-                    {
-                        errors.at(expression, problem);
-                    }
-                    return Self::Function { path: path.to_token_stream(), name, alias };
-                }
+    fn parse(expression: &Expr, index: usize, library: &Library, errors: &mut Errors) -> Self {
+        if let Expr::Lit(ExprLit { lit, .. }) = expression {
+            errors.at(lit, not_an_evaluator(lit));
+        }
+        let mut evaluator = expression.clone();
+        if let Expr::Path(ExprPath { attrs, qself: None, path }) = receiver(&mut evaluator)
+            && attrs.is_empty()
+            && let Some(name) = function_name_of(path)
+        {
+            let name = name.unraw().to_string();
+            if path.get_ident().is_some()
+                && let Some(problem) = plain_function_error(&name, EVALUATOR, path.span())
+            {
+                errors.at(&*path, problem);
             }
-            Expr::Lit(ExprLit { lit, .. }) => errors.at(lit, not_an_evaluator(lit)),
-            _ => {}
+            let span = generated_span(path.span());
+            let path = path.to_token_stream();
+            let alias = format_ident!("__CobaltEvaluator{index}", span = span);
+            let library = library.at(span);
+            let listed = quote_spanned!(span=> #library::private::listed::<#alias>());
+            *receiver(&mut evaluator) = Expr::Verbatim(listed);
+            return Self::Function { path, name, alias, evaluator };
         }
         Self::Value(expression.clone())
     }
@@ -162,14 +167,13 @@ impl Entry {
         }
     }
 
-    fn expand(&self, experiment: &Ident, library: &Library) -> TokenStream {
+    fn expand(&self, experiment: &Ident) -> TokenStream {
         match self {
-            Self::Function { path, alias, .. } => {
+            Self::Function { path, alias, evaluator, .. } => {
                 let span = generated_span(path.span());
-                let library = library.at(span);
                 quote_spanned! {span=>
                     type #alias = #path;
-                    let #experiment = #experiment.evaluator(#library::private::listed::<#alias>());
+                    let #experiment = #experiment.evaluator(#evaluator);
                 }
             }
             Self::Value(expression) => {
@@ -177,6 +181,15 @@ impl Entry {
                 quote_spanned!(span=> let #experiment = #experiment.evaluator(#expression);)
             }
         }
+    }
+}
+
+/// What the first method of a chain is called on: `concise` in `concise.last_turn()`. Without methods, the expression itself.
+fn receiver(expression: &mut Expr) -> &mut Expr {
+    match expression {
+        Expr::MethodCall(call) => receiver(&mut call.receiver),
+        Expr::Group(group) => receiver(&mut group.expr),
+        expression => expression,
     }
 }
 

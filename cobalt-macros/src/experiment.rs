@@ -11,7 +11,7 @@ use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
 use crate::errors::Errors;
 use crate::evaluators::{self, Evaluators};
-use crate::function::{self, generated_span};
+use crate::function::{self, Role, generated_span};
 use crate::library::Library;
 use crate::literal::{self, Number};
 use crate::settings::Settings;
@@ -96,7 +96,7 @@ pub fn expand(attribute: TokenStream, function: TokenStream, in_test_target: boo
 impl Experiment {
     /// `None` only if there are errors.
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
-        let function = function::parse(function, "an experiment", errors);
+        let function = function::parse(function, Role::Experiment, errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
         if !settings.missing(&["dataset"]).is_empty() {
             errors.push(syn::Error::new(Span::call_site(), "an experiment needs `dataset = …`"));

@@ -1,5 +1,7 @@
 //! The annotated function: the checks that both attributes share.
 
+use std::fmt;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -33,11 +35,29 @@ pub fn listed_type(function: &ItemFn) -> (Ident, TokenStream) {
     (name, definition)
 }
 
-/// Parses the function. `what` names the attribute's result, such as "an experiment".
-pub fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<ItemFn> {
+/// What an attribute makes of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Experiment,
+    Evaluator,
+    Summary,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Experiment => "an experiment",
+            Self::Evaluator => "an evaluator",
+            Self::Summary => "a summary function",
+        })
+    }
+}
+
+/// Parses the function.
+pub fn parse(tokens: TokenStream, role: Role, errors: &mut Errors) -> Option<ItemFn> {
     match syn::parse2::<ItemFn>(tokens.clone()) {
         Ok(function) => {
-            check(&function, what, errors);
+            check(&function, role, errors);
             Some(function)
         }
         Err(error) if is_function(tokens) => {
@@ -45,7 +65,7 @@ pub fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<Ite
             None
         }
         Err(error) => {
-            errors.push(syn::Error::new(error.span(), format!("{what} must be a function")));
+            errors.push(syn::Error::new(error.span(), format!("{role} must be a function")));
             None
         }
     }
@@ -56,43 +76,48 @@ fn is_function(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| matches!(&token, proc_macro2::TokenTree::Ident(ident) if ident == "fn"))
 }
 
-fn check(function: &ItemFn, what: &str, errors: &mut Errors) {
+fn check(function: &ItemFn, role: Role, errors: &mut Errors) {
     let signature = &function.sig;
     if let Some(token) = &signature.constness {
-        errors.at(token, format!("{what} cannot be a `const fn`"));
+        errors.at(token, format!("{role} cannot be a `const fn`"));
     }
     if let Safety::Unsafe(token) = &signature.safety {
-        errors.at(token, format!("{what} cannot be an `unsafe fn`"));
+        errors.at(token, format!("{role} cannot be an `unsafe fn`"));
     }
     if let Some(abi) = &signature.abi {
-        errors.at(abi, format!("{what} cannot be an `extern` function"));
+        errors.at(abi, format!("{role} cannot be an `extern` function"));
     }
     if let Some(variadic) = &signature.variadic {
-        errors.at(variadic, format!("{what} cannot be variadic"));
+        errors.at(variadic, format!("{role} cannot be variadic"));
     }
     let types =
         signature.generics.params.iter().find(|generic| !matches!(generic, GenericParam::Lifetime(_)));
     if let Some(generic) = types {
-        errors.at(generic, format!("{what} cannot be generic: write out the types"));
+        errors.at(generic, format!("{role} cannot be generic: write out the types"));
     }
-    for input in &signature.inputs {
+    for (place, input) in signature.inputs.iter().enumerate() {
         match input {
             FnArg::Receiver(receiver) => {
                 errors.at(
                     receiver,
-                    format!("{what} must be a free function, not a method: take the item instead"),
+                    format!("{role} must be a free function, not a method: take the item instead"),
                 );
             }
-            FnArg::Typed(PatType { ty, .. }) => check_parameter(ty, what, errors),
+            FnArg::Typed(PatType { ty, .. }) => {
+                let is_chat = role == Role::Experiment && place == 0 && chat_type(ty).is_some();
+                if !is_chat {
+                    check_parameter(ty, role, errors);
+                }
+            }
         }
     }
 }
 
-fn check_parameter(ty: &Type, what: &str, errors: &mut Errors) {
+fn check_parameter(ty: &Type, role: Role, errors: &mut Errors) {
     match ty {
-        Type::ImplTrait(_) => errors.at(ty, format!("{what} cannot be generic: write out the type")),
-        Type::Reference(reference) if reference.mutability.is_some() && chat_type(ty).is_none() => {
-            errors.at(ty, format!("{what} cannot take `&mut` parameters: remove the `mut`"));
+        Type::ImplTrait(_) => errors.at(ty, format!("{role} cannot be generic: write out the type")),
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            errors.at(ty, format!("{role} cannot take `&mut` parameters: remove the `mut`"));
         }
         _ => {}
     }

@@ -5,7 +5,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{ItemFn, Type};
 
 use crate::errors::Errors;
-use crate::function::{self, generated_span};
+use crate::function::{self, Role, generated_span};
 use crate::library::Library;
 use crate::settings::Settings;
 
@@ -34,7 +34,7 @@ pub fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
 impl Summary {
     /// `None` only if there are errors.
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
-        let function = function::parse(function, "a summary function", errors);
+        let function = function::parse(function, Role::Summary, errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
         let library = Library::parse(&settings, errors);
         let name = settings.name("a summary function", errors);

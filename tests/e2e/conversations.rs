@@ -73,6 +73,26 @@ fn a_resumed_run_talks_again_only_where_it_was_killed() {
 }
 
 #[test]
+fn a_conversation_is_scored_again_with_a_corrected_label_but_no_other_user() {
+    let mut items = conversations(3, 9, "");
+    let sandbox = Sandbox::with_items(items.clone());
+    chatted(&sandbox).run().code(0);
+    let id = sandbox.report().id;
+    items[0]["answer"] = json!("corrected");
+    items[1]["turns"][2]["say"] = json!("four");
+    sandbox.write_items(items);
+    let scored = chatted(&sandbox).env("COBALT_SCORE", &id).run().code(0);
+    scored.stderr_has(&[
+        "1 item has changed except for the user: evaluators saw it as it is in the dataset now",
+        "1 item has another user in the dataset now: evaluators saw it as stored",
+    ]);
+    let reports = sandbox.reports();
+    let rescored = reports.iter().find(|report| report.rescored.is_some()).unwrap();
+    let labels: Vec<_> = rescored.items.iter().map(|item| item.input["answer"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["corrected", "-", "-"]);
+}
+
+#[test]
 fn shards_share_the_conversations() {
     let mut keys = BTreeSet::new();
     for shard in ["1/2", "2/2"] {

@@ -117,6 +117,11 @@ fn a_function_of_another_form_is_refused_once() {
             }
         ),
         quote!(
+            fn f(chat: &mut Chat, output: &str) -> bool {
+                g()
+            }
+        ),
+        quote!(
             fn f(&self, output: &str) -> bool {
                 g()
             }

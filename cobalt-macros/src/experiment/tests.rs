@@ -113,6 +113,11 @@ fn a_function_of_another_form_is_refused_once() {
             }
         ),
         quote!(
+            fn f(item: Item, chat: &mut Chat) -> String {
+                g()
+            }
+        ),
+        quote!(
             fn f<T>(item: T) -> String {
                 g()
             }
@@ -198,7 +203,14 @@ fn values_that_cannot_work_are_refused() {
 
 #[test]
 fn evaluators_that_cannot_work_are_refused() {
-    let lists = [quote!([]), quote!(concise), quote!([concise, concise]), quote!(["concise"]), quote!([5])];
+    let lists = [
+        quote!([]),
+        quote!(concise),
+        quote!([concise, concise]),
+        quote!([concise, concise.turn(1)]),
+        quote!(["concise"]),
+        quote!([5]),
+    ];
     assert_messages!(lists.map(|evaluators| {
         let function = quote!(
             fn f(item: Item) -> String {
@@ -259,6 +271,25 @@ fn an_experiment_with_all_settings_calls_the_builder() {
         false,
     );
     assert_expansion!(expansion);
+}
+
+#[test]
+fn methods_of_a_listed_function_are_called_on_its_evaluator() {
+    let settings = quote!(
+        dataset = "x.jsonl",
+        evaluators = [
+            concise.last_turn(),
+            evals::correct.pass_mark(0.5).each_turn(CombineTurns::Min),
+            evals::make().turn(1)
+        ],
+        thresholds = [concise.avg >= 0.8],
+    );
+    let function = quote!(
+        fn f(item: Item) -> String {
+            g()
+        }
+    );
+    assert_expansion!(expand(settings, function, false));
 }
 
 #[test]

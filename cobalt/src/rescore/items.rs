@@ -7,6 +7,7 @@ use cobalt_core::item::Item;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{DatasetSummary, Report};
 use cobalt_core::wording::count;
+use serde_json::{Value, json};
 
 use crate::dataset::Dataset;
 
@@ -24,10 +25,20 @@ pub struct MatchedItems {
     updated: usize,
     /// Items that are only in the dataset now.
     new: usize,
+    input: AgentInput,
+}
+
+/// What of an item reaches the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentInput {
+    /// The field `input`.
+    Field,
+    /// What the user of a conversation says, wants and is.
+    User,
 }
 
 impl MatchedItems {
-    pub fn new(report: &Report, current: &Dataset) -> Self {
+    pub fn new(report: &Report, current: &Dataset, input: AgentInput) -> Self {
         let stored_keys = stored_keys(report);
         let current_keys = current.keys();
         let places: HashMap<&str, usize> =
@@ -45,7 +56,7 @@ impl MatchedItems {
                 Some(now) => {
                     let redacted = redacted_item(now);
                     let is_equal = *redacted == *item.input;
-                    let is_match = is_equal || has_same_input(&redacted, &item.input);
+                    let is_match = is_equal || input.is_same(&redacted, &item.input);
                     updated += usize::from(is_match && !is_equal);
                     changed += usize::from(!is_match);
                     is_match.then(|| Arc::clone(now))
@@ -62,48 +73,78 @@ impl MatchedItems {
         let new = if report.partial { 0 } else { current_keys.len() - matched };
         if is_same_dataset {
             let (dataset, summary) = (current.clone(), current.summary());
-            return Self { dataset, keys: current_keys, summary, gone, changed, updated, new };
+            return Self { dataset, keys: current_keys, summary, gone, changed, updated, new, input };
         }
         let dataset = Dataset::from_shared(current.source(), items);
         let summary = report.dataset.clone().unwrap_or_else(|| dataset.summary());
-        Self { dataset, keys, summary, gone, changed, updated, new }
+        Self { dataset, keys, summary, gone, changed, updated, new, input }
     }
 
     /// How the items differ from those of the dataset and of the stored run.
     pub fn notes(&self) -> Vec<String> {
-        let note = |number: usize, one: &str, several: &str| {
+        let (same, other) = match self.input {
+            AgentInput::Field => ("`input`", "`input`"),
+            AgentInput::User => ("the user", "user"),
+        };
+        let note = |number: usize, one: String, several: String| {
             let are = if number == 1 { one } else { several };
             (number > 0).then(|| format!("{} {are}", count(number, "item")))
         };
         let notes = [
             note(
                 self.updated,
-                "has changed except for `input`: evaluators saw it as it is in the dataset now",
-                "have changed except for `input`: evaluators saw them as they are in the dataset now",
+                format!("has changed except for {same}: evaluators saw it as it is in the dataset now"),
+                format!("have changed except for {same}: evaluators saw them as they are in the dataset now"),
             ),
             note(
                 self.changed,
-                "has another `input` in the dataset now: evaluators saw it as stored",
-                "have another `input` in the dataset now: evaluators saw them as stored",
+                format!("has another {other} in the dataset now: evaluators saw it as stored"),
+                format!("have another {other} in the dataset now: evaluators saw them as stored"),
             ),
             note(
                 self.gone,
-                "is not in the dataset any more: evaluators saw it as stored",
-                "are not in the dataset any more: evaluators saw them as stored",
+                "is not in the dataset any more: evaluators saw it as stored".to_owned(),
+                "are not in the dataset any more: evaluators saw them as stored".to_owned(),
             ),
             note(
                 self.new,
-                "is only in the dataset now: it has no output, so it is not part of this run",
-                "are only in the dataset now: they have no output, so they are not part of this run",
+                "is only in the dataset now: it has no output, so it is not part of this run".to_owned(),
+                "are only in the dataset now: they have no output, so they are not part of this run"
+                    .to_owned(),
             ),
         ];
         notes.into_iter().flatten().collect()
     }
 }
 
-/// Whether both ask the agent the same: without a field `input`, only equal items do.
-fn has_same_input(one: &Item, other: &Item) -> bool {
-    one.get("input").is_some() && one.get("input") == other.get("input")
+impl AgentInput {
+    /// Whether both items ask the agent the same. Without a field `input`, only equal items of no conversation do.
+    fn is_same(self, one: &Item, other: &Item) -> bool {
+        match self {
+            Self::Field => one.get("input").is_some() && one.get("input") == other.get("input"),
+            Self::User => user(one) == user(other),
+        }
+    }
+}
+
+/// What an item says of the user of its conversation, without what the replies must meet.
+fn user(item: &Item) -> Item {
+    const FIELDS: [&str; 6] = ["turns", "goal", "persona", "firstMessage", "maxTurns", "withhold"];
+    let mut user: Item = item
+        .iter()
+        .filter(|(field, value)| FIELDS.contains(&field.as_str()) && !value.is_null())
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect();
+    if let Some(Value::Array(turns)) = user.get_mut("turns") {
+        for turn in turns {
+            match turn {
+                Value::String(say) => *turn = json!({ "say": say }),
+                Value::Object(fields) => drop(fields.remove("expect")),
+                _ => {}
+            }
+        }
+    }
+    user
 }
 
 /// The keys of the stored items. Files of the original tool have none.
@@ -113,4 +154,64 @@ fn stored_keys(report: &Report) -> Vec<String> {
         return Dataset::from_shared("", items).keys();
     }
     report.items.iter().map(|item| item.key.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt_core::item::into_item;
+
+    use super::*;
+
+    fn is_same_user(one: Value, other: Value) -> bool {
+        let item = |value| into_item(value).unwrap();
+        AgentInput::User.is_same(&item(one), &item(other))
+    }
+
+    #[test]
+    fn a_script_is_the_same_whatever_it_expects() {
+        let stored =
+            json!({ "turns": ["To York", { "say": "Friday", "when": "which day", "expect": "York" }] });
+        let corrected = json!({
+            "turns": [{ "say": "To York", "expect": "day" }, { "say": "Friday", "when": "which day" }],
+            "booking": "York",
+        });
+        assert!(is_same_user(stored.clone(), corrected));
+        for turns in [
+            json!(["To York", "Friday"]),
+            json!(["To York", { "say": "Monday", "when": "which day" }]),
+            json!(["To York"]),
+        ] {
+            assert!(!is_same_user(stored.clone(), json!({ "turns": turns })), "{turns}");
+        }
+    }
+
+    #[test]
+    fn a_simulated_user_is_the_same_with_the_same_goal_and_ways() {
+        let stored =
+            json!({ "goal": "York", "persona": "In a hurry.", "booking": "Leeds", "withhold": null });
+        assert!(is_same_user(
+            stored.clone(),
+            json!({ "goal": "York", "persona": "In a hurry.", "booking": "York" })
+        ));
+        for (field, value) in [
+            ("goal", json!("Hull")),
+            ("persona", json!("Calm.")),
+            ("firstMessage", json!("Hello")),
+            ("maxTurns", json!(3)),
+            ("withhold", json!(["TR-12"])),
+        ] {
+            let mut other = stored.clone();
+            other[field] = value;
+            assert!(!is_same_user(stored.clone(), other), "{field}");
+        }
+    }
+
+    #[test]
+    fn other_items_are_the_same_with_the_same_input() {
+        let item = |value| into_item(value).unwrap();
+        let is_same = |one, other| AgentInput::Field.is_same(&item(one), &item(other));
+        assert!(is_same(json!({ "input": "x", "answer": "y" }), json!({ "input": "x" })));
+        assert!(!is_same(json!({ "input": "x" }), json!({ "input": "y" })));
+        assert!(!is_same(json!({ "question": "x", "answer": "y" }), json!({ "question": "x" })));
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock};
 use cobalt_core::redact::has_mark;
 use cobalt_core::report::{
     DatasetSummary, Evaluations, Execution, GitState, ItemResult, Rescored, RunVariant, ScoredEvaluation,
+    Transcript,
 };
 use cobalt_core::store::{derive_id, new_run_id};
 use cobalt_core::wording::{count, suggest_or_list};
@@ -18,7 +19,7 @@ use crate::dataset::Dataset;
 use crate::evaluators::Evaluator;
 use crate::experiment::ResolvedDefinition;
 use crate::recording::RecordMode;
-use items::MatchedItems;
+use items::{AgentInput, MatchedItems};
 pub use scored_run::ScoredRun;
 
 /// The stored outputs of a run, and which evaluators score them.
@@ -68,7 +69,8 @@ impl Rescoring {
             definition.recording.mode = RecordMode::Off;
         }
         definition.recording.records_missing = false;
-        let items = MatchedItems::new(&report, current);
+        let input = if definition.conversation.is_some() { AgentInput::User } else { AgentInput::Field };
+        let items = MatchedItems::new(&report, current, input);
         let mut notes = items.notes();
         notes.extend(content_notes(&report.items, report.schema == 0));
         let names = report.config.evaluators.iter().cloned();
@@ -181,7 +183,7 @@ fn content_notes(items: &[ItemResult], is_of_original_tool: bool) -> Vec<String>
     if redacted > 0 {
         let items = count(redacted, "item");
         notes.push(format!(
-            "the stored output or trace of {items} contains redacted text, which the evaluators saw instead"
+            "the stored output, transcript or trace of {items} contains redacted text, which the evaluators saw instead"
         ));
     }
     let cut = number(|trial| trial.dropped_spans > 0 || trial.trace.is_cut());
@@ -202,6 +204,15 @@ fn is_redacted(trial: &Execution) -> bool {
     output.is_some_and(|output| {
         contains_mark(output.value()) || output.all_metadata().values().any(contains_mark)
     }) || trial.trace.texts().any(has_mark)
+        || trial.transcript.as_deref().is_some_and(|transcript| texts(transcript).any(has_mark))
+}
+
+fn texts(transcript: &Transcript) -> impl Iterator<Item = &str> {
+    let turns = transcript.turns.iter().flat_map(|turn| {
+        let said = [Some(&turn.message), turn.reply.as_ref(), turn.error.as_ref()].into_iter().flatten();
+        said.chain(&turn.tool_calls).chain(turn.checks.iter().map(|check| &check.expected))
+    });
+    turns.chain(transcript.mistakes.iter().map(|mistake| &mistake.reason)).map(String::as_str)
 }
 
 fn contains_mark(value: &Value) -> bool {
@@ -240,4 +251,32 @@ pub fn needed_evaluators<'a>(
 ) -> impl Iterator<Item = &'a Arc<dyn Evaluator>> {
     let is_needed = move |place: &usize| rescoring.is_none_or(|rescoring| rescoring.runs(*place));
     definition.evaluators.iter().enumerate().filter(move |(place, _)| is_needed(place)).map(|(_, it)| it)
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt_core::report::{Turn, TurnCheck, UserMistake, UserMistakeKind};
+
+    use super::*;
+
+    #[test]
+    fn redacted_text_is_found_in_all_parts_of_a_transcript() {
+        let mark = || "key [redacted:github-token]".to_owned();
+        let in_turn = |turn: Turn| Transcript { turns: vec![Turn::default(), turn], ..Transcript::default() };
+        let check = TurnCheck { expected: mark(), passed: true };
+        let mistake = UserMistake { turn: 1, kind: UserMistakeKind::ToldAnswer, reason: mark() };
+        let transcripts = [
+            in_turn(Turn { message: mark(), ..Turn::default() }),
+            in_turn(Turn { reply: Some(mark()), ..Turn::default() }),
+            in_turn(Turn { error: Some(mark()), ..Turn::default() }),
+            in_turn(Turn { tool_calls: vec![mark()], ..Turn::default() }),
+            in_turn(Turn { checks: vec![check], ..Turn::default() }),
+            Transcript { mistakes: vec![mistake], ..Transcript::default() },
+        ];
+        let trial = |transcript| Execution { transcript: Some(Box::new(transcript)), ..Execution::default() };
+        for transcript in transcripts {
+            assert!(is_redacted(&trial(transcript.clone())), "{transcript:?}");
+        }
+        assert!(!is_redacted(&trial(in_turn(Turn { message: "Hello".to_owned(), ..Turn::default() }))));
+    }
 }
