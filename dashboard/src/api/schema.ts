@@ -1901,9 +1901,11 @@ export interface components {
             turns: components["schemas"]["Turn"][];
             /**
              * @description How it ended.
-             * @default script-end
+             * @default other
              */
             end: components["schemas"]["ConversationEnd"];
+            /** @description What the script expects in turns that were not played, because the agent ended the conversation. */
+            unplayed?: components["schemas"]["TurnCheck"][];
             /** @description Whether a model played the user. */
             simulated?: boolean;
             /** @description What the simulated user did wrong. */
@@ -1970,7 +1972,7 @@ export interface components {
             passed: boolean;
         };
         /** @description How a conversation ended. */
-        ConversationEnd: "script-end" | "goal-met" | "gave-up" | "handed-over" | "agent-ended" | "turn-limit" | "error" | "timeout";
+        ConversationEnd: "script-end" | "goal-met" | "gave-up" | "handed-over" | "agent-ended" | "turn-limit" | "error" | "timeout" | "other";
         /** @description Something that a simulated user did wrong. It must not be blamed on the agent. */
         UserMistake: {
             /**
@@ -1984,7 +1986,7 @@ export interface components {
             reason: string;
         };
         /** @description The kinds of mistakes of a simulated user. */
-        UserMistakeKind: "out-of-character" | "ended-too-early" | "told-answer";
+        UserMistakeKind: "out-of-character" | "ended-too-early" | "told-answer" | "other";
         /** @description The changes of one execution to the files of its workspace. */
         WorkspaceChanges: {
             /**
