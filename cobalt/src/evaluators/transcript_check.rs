@@ -53,7 +53,7 @@ pub(crate) struct TranscriptCheckOptions {
     /// For "ended", how the conversation may end.
     #[serde(default, deserialize_with = "non_empty_list")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    ends: Option<Vec<EndName>>,
+    ends: Option<Vec<AllowedEndName>>,
     /// Minimum score for an output to pass. Default: 1.
     pass_mark: Option<ScoreValue>,
 }
@@ -63,7 +63,7 @@ named_choices! {
     TranscriptCheckName(Check), "transcript check", "checks": "turns" => Turns, "no-repeated-reply" => NoRepeatedReply,
         "script" => Script, "ended" => Ended;
     /// How a conversation may end.
-    EndName(End), "end of a conversation", "ends": "script-end" => ScriptEnd, "goal-met" => GoalMet, "gave-up" => GaveUp,
+    AllowedEndName(AllowedEnd), "end of a conversation", "ends": "script-end" => ScriptEnd, "goal-met" => GoalMet, "gave-up" => GaveUp,
         "handed-over" => HandedOver, "agent-ended" => AgentEnded, "turn-limit" => TurnLimit;
 }
 
@@ -86,7 +86,7 @@ pub enum Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum End {
+pub enum AllowedEnd {
     /// All turns of the script were played.
     ScriptEnd,
     /// The simulated user reached its goal.
@@ -101,7 +101,7 @@ pub enum End {
     TurnLimit,
 }
 
-impl End {
+impl AllowedEnd {
     /// The end, if conversations with it are scored.
     fn of(end: ConversationEnd) -> Option<Self> {
         match end {
@@ -152,8 +152,8 @@ impl TranscriptCheckOptions {
         self.max_turns.map_or(usize::MAX, |NonNegativeInt(turns)| turns)
     }
 
-    fn ends(&self) -> Vec<End> {
-        self.ends.iter().flatten().map(|EndName(end)| *end).collect()
+    fn ends(&self) -> Vec<AllowedEnd> {
+        self.ends.iter().flatten().map(|AllowedEndName(end)| *end).collect()
     }
 
     /// A missing key, or one that the check does not support.
@@ -212,7 +212,7 @@ impl TranscriptCheck {
     /// output, so it is never scored.
     pub fn ended(name: impl Into<String>, ends: impl IntoIterator<Item = ConversationEnd>) -> Self {
         let mut check = Self::new(name, Check::Ended);
-        check.0.ends = Some(ends.into_iter().filter_map(End::of).map(EndName).collect());
+        check.0.ends = Some(ends.into_iter().filter_map(AllowedEnd::of).map(AllowedEndName).collect());
         check
     }
 
@@ -251,7 +251,8 @@ impl TranscriptCheck {
             Check::NoRepeatedReply => no_repeated_reply(transcript),
             Check::Script => script(transcript),
             Check::Ended => {
-                let is_allowed = End::of(transcript.end).is_some_and(|end| self.0.ends().contains(&end));
+                let is_allowed =
+                    AllowedEnd::of(transcript.end).is_some_and(|end| self.0.ends().contains(&end));
                 Score::from(is_allowed).reason(transcript.end.label())
             }
         })
