@@ -13,12 +13,14 @@ export const ENDS: Record<ConversationEnd, { label: string; tone: Tone }> = {
   'turn-limit': { label: 'Turn limit reached', tone: 'warn' },
   error: { label: 'Error', tone: 'bad' },
   timeout: { label: 'Timeout', tone: 'bad' },
+  other: { label: 'Other end', tone: 'plain' },
 };
 
 export const MISTAKES: Record<UserMistake['kind'], string> = {
   'out-of-character': 'out of character',
   'ended-too-early': 'ended too early',
   'told-answer': 'told the answer',
+  other: 'another mistake',
 };
 
 /** What a turn took: `420 ms, 1,234 tokens, agent cost $0.0012, 2 model calls`. */
