@@ -214,12 +214,6 @@ impl Transcript {
         text
     }
 
-    /// The time that the agent took, in milliseconds, without the simulated user's.
-    #[must_use]
-    pub fn latency_ms(&self) -> f64 {
-        self.turns.iter().map(|turn| turn.latency_ms).sum()
-    }
-
     /// The spans of a turn, by its index from 0.
     #[must_use]
     pub fn trace_of_turn(&self, index: usize, trace: &Trace) -> Trace {

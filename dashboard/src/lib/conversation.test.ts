@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { userUsage } from '../test/conversation';
 import { formatUserCost, userCalls, userMark } from './conversation';
 
-test('the usage of simulated users is told like in the terminal', () => {
+test('the usage of simulated users reads as in the terminal', () => {
   expect(userCalls(userUsage({ cached: 2, replayed: 1 }))).toBe(
     '3 calls, 2 cached, 1 replayed, 1,000 tokens, gpt-5.4-nano',
   );

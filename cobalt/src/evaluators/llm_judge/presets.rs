@@ -42,8 +42,8 @@ a claim of its own.";
 
 const GOAL_REACHED: &str = "\
 The messages are a conversation of a user with an AI agent. The goal is what the user wants. Find out what the goal asks for, part by \
-part. The one criterion is how far the conversation has reached it in the end, whoever brought it about. What the agent says was done \
-counts as done, unless the conversation shows otherwise. Handing over to a person reaches the goal only if the goal asks for it.";
+part. The one criterion is how far the conversation has reached it in the end; who brought it about does not matter. What the agent says \
+was done counts as done, unless the conversation shows otherwise. Handing over to a person reaches the goal only if the goal asks for it.";
 
 const STAYS_IN_ROLE: &str = "\
 The messages are a conversation of a user with an AI agent. The role, if given, says what the agent is for and how it is to behave; \
