@@ -39,9 +39,12 @@ pub(super) fn measured() -> Settings {
     settings.add_filter(r#"(?s)"latency": \{.*?\}"#, r#""latency": "[durations]""#);
     settings.add_filter(r#""(\w+Ms)": [\d.]+"#, r#""$1": "[ms]""#);
     settings.add_filter(&format!(r#"(?m)^ *" *({})\b.*\n"#, crate::snapshot::CARGO_SAYS), "");
-    // Latency differences are noise, and so are messages about them.
-    settings.add_filter(r"(?m)^(\*\*.*), `latency`\*\*$", "$1**");
-    settings.add_filter(r"(?m)^\| `latency` \|.*$", "| `latency` | [durations]");
+    // Latency differences are noise: neither the verdicts nor the table name them.
+    settings.add_filter(r"(?m)^(\*\*.*), `latency`(.*\*\*)$", "$1$2");
+    settings.add_filter(r"(?m)^(\*\*.*in )`latency`, (.*\*\*)$", "$1$2");
+    settings.add_filter(r"(?m)^\*\*[a-z ]+ in `latency`; (.*\*\*)$", "**$1");
+    settings.add_filter(r"(?m)^(\*\*.*); [a-z ]+ in `latency`(.*\*\*)$", "$1$2");
+    settings.add_filter(r"(?m)^\| `latency` \|.*\n", "");
     settings.add_filter(r"\b[\d.,]+ (ns|µs|ms|s|min)\b", "[duration]");
     settings.add_filter(r"\b\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?", "[time]");
     settings.add_filter(r"\b[0-9a-f]{64}\b", "[digest]");
