@@ -166,10 +166,10 @@ fn a_missing_key_of_a_simulated_user_is_reported_before_anything_runs() {
 }
 
 #[test]
-fn an_item_that_is_no_conversation_is_refused_before_anything_runs() {
+fn an_item_that_is_not_a_conversation_is_refused_before_anything_runs() {
     let sandbox =
         Sandbox::with_items([json!({ "id": "a", "turns": ["x"] }), json!({ "id": "b", "input": "y" })]);
     let finished = chatted(&sandbox).run().code(101);
-    finished.says(&["item `b` is no conversation: it has neither `turns`"]);
+    finished.says(&["item `b` is not a valid conversation: it has neither `turns`"]);
     assert!(sandbox.calls().is_empty() && sandbox.result_files().is_empty());
 }
