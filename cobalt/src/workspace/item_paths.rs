@@ -45,3 +45,30 @@ pub fn filled(template: &Template, item: &Item) -> Result<String, String> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    fn folder(path: &str, item: &Item) -> Result<PathBuf, String> {
+        folder_in_package(&Template::parse(path), item, "workspace")
+    }
+
+    #[test]
+    fn a_path_that_cannot_be_used_is_refused_with_the_reason() {
+        for (path, reason) in [
+            ("src/none", "the workspace folder `"),
+            ("..", "`..` is not inside the package"),
+            ("src/../../cobalt-core", "`src/../../cobalt-core` is not inside the package"),
+            ("/", "`/` is not inside the package"),
+            (" ", "` ` is not inside the package"),
+            ("src/{{ids}}", "the item has no field `ids` for `src/{{ids}}`; did you mean `id`?"),
+        ] {
+            let error = folder(path, &item! { "id": "a" }).unwrap_err();
+            assert!(error.starts_with(reason), "{path}: {error}");
+        }
+        // A value cannot lead out of the package either.
+        assert!(folder("src/{{id}}", &item! { "id": "../../cobalt-core" }).is_err());
+    }
+}

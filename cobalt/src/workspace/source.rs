@@ -99,23 +99,6 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_cannot_be_used_is_refused_with_the_reason() {
-        for (path, reason) in [
-            ("src/none", "the workspace folder `"),
-            ("..", "`..` is not inside the package"),
-            ("src/../../cobalt-core", "`src/../../cobalt-core` is not inside the package"),
-            ("/", "`/` is not inside the package"),
-            (" ", "` ` is not inside the package"),
-            ("src/{{ids}}", "the item has no field `ids` for `src/{{ids}}`; did you mean `id`?"),
-        ] {
-            let error = source(path, item! { "id": "a" }).unwrap_err();
-            assert!(error.starts_with(reason), "{path}: {error}");
-        }
-        // A value cannot lead out of the package either.
-        assert!(source("src/{{id}}", item! { "id": "../../cobalt-core" }).is_err());
-    }
-
-    #[test]
     fn a_repository_is_a_url_or_a_path_and_a_commit_a_hash() {
         const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
         let of = |repository: &str, commit: &str| {
