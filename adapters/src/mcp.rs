@@ -19,11 +19,7 @@
 //! Only tools pass through the proxy: resources, prompts and what a server asks of its client do not. While calls are replayed, the
 //! server is still asked for its list of tools.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use cobalt::Context;
-use cobalt::tools::Tool;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,
@@ -40,7 +36,6 @@ const BUFFER: usize = 64 * 1024;
 pub struct ToolProxy {
     context: Context,
     server: Peer<RoleClient>,
-    tools: Arc<Mutex<HashMap<String, Tool<'static>>>>,
 }
 
 /// Connects an agent's client to a server through a [`ToolProxy`] in this process.
@@ -68,16 +63,7 @@ impl ToolProxy {
     /// A proxy for the tools of a connected server.
     #[must_use]
     pub fn new(context: &Context, server: Peer<RoleClient>) -> Self {
-        Self { context: context.clone(), server, tools: Arc::default() }
-    }
-
-    fn tool(&self, name: &str) -> Tool<'static> {
-        let mut tools = self.tools.lock().unwrap_or_else(PoisonError::into_inner);
-        let wrap = || {
-            let (server, tool) = (self.server.clone(), name.to_owned());
-            self.context.tool(name, move |arguments: Value| call(server.clone(), tool.clone(), arguments))
-        };
-        tools.entry(name.to_owned()).or_insert_with(wrap).clone()
+        Self { context: context.clone(), server }
     }
 }
 
@@ -148,7 +134,11 @@ impl ServerHandler for ToolProxy {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let outcome = self.tool(&request.name).call(Value::Object(arguments)).await;
+        let (server, name) = (self.server.clone(), request.name.to_string());
+        let tool = self
+            .context
+            .tool(name.clone(), move |arguments: Value| call(server.clone(), name.clone(), arguments));
+        let outcome = tool.call(Value::Object(arguments)).await;
         let result = match outcome {
             Ok(value) => from_json(value),
             Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),

@@ -2,44 +2,24 @@
 #![cfg(feature = "rig")]
 
 mod common;
+#[path = "common/count_tool.rs"]
+mod count_tool;
 #[path = "tools/rig.rs"]
 mod tools;
 
 use cobalt_clients::rig::{Attributed, agent_builder_with_source};
 use common::reply::TURNS;
 use common::{Counts, ITEMS, Server, for_each_item, header_of_task, prompt};
+use count_tool::Count;
 use futures_util::StreamExt;
 use rig::AgentBuilder;
 use rig::agent::Agent;
 use rig::completion::CompletionRequest;
 use rig::http_client::{HttpClientExt, ReqwestClient};
 use rig::providers::openai::{OpenAI, OpenAIConfig};
-use rig::tool::{PortableTool, ToolExecutionError};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const REQUESTS: usize = ITEMS * TURNS;
-
-/// A tool by hand: the macro `rig_tool` would take the older rig among the dev-dependencies for this one.
-struct Count;
-
-impl PortableTool for Count {
-    const NAME: &'static str = "count";
-    type Args = Value;
-    type Output = String;
-    type Error = ToolExecutionError;
-
-    fn description(&self) -> String {
-        "Counts".to_owned()
-    }
-
-    fn parameters(&self) -> Value {
-        json!({ "type": "object", "properties": { "item": { "type": "integer" } }, "required": ["item"] })
-    }
-
-    async fn call(&self, arguments: Value) -> Result<String, ToolExecutionError> {
-        Ok(arguments["item"].to_string())
-    }
-}
 
 fn client(server: &Server, http: impl HttpClientExt + 'static) -> OpenAI {
     OpenAIConfig::new("key").with_base_url(&server.url).connect(http)
@@ -55,7 +35,7 @@ fn attributed_by_task(server: &Server) -> OpenAI {
 }
 
 fn build(builder: AgentBuilder) -> Agent {
-    builder.tool(Count).default_max_turns(TURNS).build()
+    builder.tool(Count(|arguments: Value| arguments["item"].to_string())).default_max_turns(TURNS).build()
 }
 
 async fn ask(agent: Agent, item: usize) {

@@ -39,8 +39,8 @@ const KEYS: [&str; 20] = [
     "conversation",
     "ignore_without",
     "workspace",
-    "crate",
     "faults",
+    "crate",
 ];
 
 /// The attribute and its function, after the checks that their syntax allows.
@@ -536,15 +536,13 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     if let Some((key, value)) = settings.get("conversation") {
         calls.push(builder_call(key, value, value.to_token_stream()));
     }
-    if let Some((key, value)) = settings.get("workspace") {
+    for (key, advice) in [
+        ("workspace", "`workspace` is a folder: write `workspace = \"fixtures/{{id}}\"`"),
+        ("faults", "`faults` is a fault rule or a list: write `faults = \"search: timeout\"`"),
+    ] {
+        let Some((key, value)) = settings.get(key) else { continue };
         if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
-            errors.at(value, "`workspace` is a folder: write `workspace = \"fixtures/{{id}}\"`");
-        }
-        calls.push(builder_call(key, value, value.to_token_stream()));
-    }
-    if let Some((key, value)) = settings.get("faults") {
-        if matches!(value, Expr::Lit(ExprLit { lit: Lit::Bool(_) | Lit::Int(_) | Lit::Float(_), .. })) {
-            errors.at(value, "`faults` is a fault rule or a list: write `faults = \"search: timeout\"`");
+            errors.at(value, advice);
         }
         calls.push(builder_call(key, value, value.to_token_stream()));
     }

@@ -1,4 +1,4 @@
-//! The annotated function: the checks that both attributes share.
+//! The annotated function: the checks that the attributes share.
 
 use std::fmt;
 
@@ -116,6 +116,10 @@ fn check(function: &ItemFn, role: Role, errors: &mut Errors) {
 fn check_parameter(ty: &Type, role: Role, errors: &mut Errors) {
     match ty {
         Type::ImplTrait(_) => errors.at(ty, format!("{role} cannot be generic: write out the type")),
+        Type::Reference(_) if role == Role::Experiment && chat_type(ty).is_some() => {
+            errors
+                .at(ty, "`&mut Chat` must be the first parameter: write `(chat: &mut Chat, message: &str)`");
+        }
         Type::Reference(reference) if reference.mutability.is_some() => {
             errors.at(ty, format!("{role} cannot take `&mut` parameters: remove the `mut`"));
         }

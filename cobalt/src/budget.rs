@@ -1,4 +1,4 @@
-//! The budget of agents and judges in one invocation.
+//! The budget of agents, judges and simulated users in one invocation.
 //!
 //! When it is spent, no further request is sent and no further item is started; items in progress continue until they need a request.
 //! The cost of a response is known after it, so the last requests may exceed the limit by their own cost. A model without a known price

@@ -469,8 +469,8 @@ async fn call_agent_with_retries(
         }
         recorded.add_trace_usage(take_trace(&context, traffic).await.usage());
         recorded.merge_into(&mut metadata);
-        let own = waited().saturating_sub(waited_before) + context.conversation().user_time();
-        let own = took.saturating_sub(own);
+        let waits = waited().saturating_sub(waited_before) + context.conversation().user_time();
+        let own = took.saturating_sub(waits);
         let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);
         retried.push(RetriedExecution::new(&failure.error, milliseconds(own), metadata));
         tokio::time::sleep(work.back_off.wait(number, None)).await;

@@ -61,6 +61,46 @@ test('the turn in which the agent failed shows why', async ({ page, request }) =
   await expect(ofTrial(page, 2)).toContainText('the judge answered 429 Too Many Requests');
 });
 
+test('the expectations of turns that were not played are shown after the turns', async ({
+  page,
+  request,
+}) => {
+  const { newest } = await runsOf(request);
+  await page.goto(itemAddress(newest.id, 'unplayed'));
+  const unplayed = ofTrial(page, 1).getByRole('list', { name: 'Expectations of turns that were not played' });
+  await expect(unplayed.getByRole('listitem')).toHaveText([
+    'Missedturn 3, which was not played: contains "reference"',
+    'Missedturn 3, which was not played: calls book',
+  ]);
+  await page.getByRole('button', { name: 'Trial 2' }).click();
+  await expect(ofTrial(page, 2)).toContainText('End of the script');
+  await expect(unplayed).toHaveCount(0);
+});
+
+test('the changes of a workspace are shown with their patch, and the faults of the trial', async ({
+  page,
+  request,
+}) => {
+  const { newest } = await runsOf(request);
+  await page.goto(itemAddress(newest.id, 'workspace'));
+  const drawer = page.getByRole('dialog');
+  await expect(drawer.getByText('search_rooms#1: timeout')).toBeVisible();
+  const workspace = drawer.getByRole('region', { name: 'Workspace (trial 1)' });
+  await expect(workspace.getByRole('row')).toHaveText([
+    'ChangeFileLines',
+    'addedbookings/YK-1204.json+4 −0',
+    'changedbookings/calendar.csv+1 −1',
+    'removedbookings/draft.txt+0 −2',
+    'addedvouchers/YK-1204.pngbinary, 2,048 bytes',
+  ]);
+  await expect(workspace).toContainText('and 1 more file');
+  const patch = workspace.getByRole('region', { name: 'Patch' });
+  await expect(patch).toContainText('-12,Friday,free');
+  await expect(patch).toContainText('+12,Friday,booked');
+  await page.getByRole('button', { name: 'Trial 2' }).click();
+  await expect(drawer.getByRole('region', { name: 'Workspace (trial 2)' })).toContainText('No file changed');
+});
+
 test('a long conversation shows its first turns, and the others on demand', async ({ page, request }) => {
   const { newest } = await runsOf(request);
   await page.goto(itemAddress(newest.id, 'endless'));
@@ -83,7 +123,7 @@ test('the conversations of two runs are beside each other', async ({ page, reque
 for (const [name, options] of Object.entries({ light: {}, dark: DARK, narrow: NARROW })) {
   test.describe(`in a ${name} window`, () => {
     test.use(options);
-    for (const key of ['scripted', 'simulated', 'change']) {
+    for (const key of ['scripted', 'simulated', 'change', 'unplayed', 'workspace']) {
       test(`the item ${key} has no violation, and is as narrow as the window`, async ({ page, request }) => {
         const { newest } = await runsOf(request);
         await page.goto(itemAddress(newest.id, key));

@@ -41,9 +41,12 @@ test('each hostile item can be opened', async ({ page, request }) => {
   const id = runs[0]?.id ?? '';
   const { items } = (await (await request.get(`/api/runs/${id}/items?limit=1000`)).json()) as Items;
   expect(items.length).toBeGreaterThan(15);
+  let patches = 0;
   for (const { key } of items) {
     await page.goto(itemAddress(id, key));
     await settled(page);
+    patches += await page.getByRole('region', { name: 'Patch' }).count();
     await expectHarmless(page);
   }
+  expect(patches).toBeGreaterThan(10);
 });

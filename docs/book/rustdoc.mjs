@@ -11,14 +11,17 @@ const PAGES = {
     calls: 'reference/calls.md',
     catalogue: 'reference/catalogue.md',
     configuration: 'reference/configuration.md',
+    conversations: 'reference/conversations.md',
     custom: 'reference/custom.md',
     dataset: 'reference/datasets.md',
+    datasets: 'reference/datasets.md',
     evaluator: 'reference/evaluator.md',
     events: 'reference/events.md',
     experiment: 'reference/experiment.md',
     files: 'reference/files.md',
     judges: 'reference/judges.md',
     opentelemetry: 'reference/opentelemetry.md',
+    recording: 'reference/recording.md',
     report: 'reference/report.md',
     'report::comparison': 'reference/comparison.md',
     rescoring: 'reference/rescoring.md',
@@ -29,7 +32,11 @@ const PAGES = {
     trace: 'reference/traces.md',
     variants: 'reference/variants.md',
     webhooks: 'reference/webhooks.md',
+    workspaces: 'reference/workspaces.md',
 };
+
+/** Modules and functions of the library that have no page: their documentation is in the code. */
+const WITHOUT_PAGE = ['llm', 'main', 'metrics', 'template'];
 
 /** Files of the repository that are pages of this book under another path. */
 const FILES = {
@@ -46,6 +53,15 @@ function page(path) {
     return PAGES[path.replace(/^(macro|mod|fn|struct|trait)@/, '').replace(/^(crate|cobalt)::/, '').replace(/\(\)$|!$/, '')];
 }
 
+/**
+ * Whether a path of rustdoc, such as `crate::workspace`, is neither a page nor known to have none: its page is missing in `PAGES`. Types
+ * start with an upper-case letter, and what a module contains is no page.
+ */
+function isUnknown(path) {
+    const [, name] = path.match(/^(?:mod@)?(?:crate|cobalt)::([a-z]\w*)(?![\w!(])/) ?? [];
+    return name !== undefined && !Object.hasOwn(PAGES, name) && !WITHOUT_PAGE.includes(name);
+}
+
 /** The target of a link as seen from a chapter, or `undefined` if it names a type. */
 function target(link, chapter) {
     if (/^(https?:|mailto:|#)/.test(link)) return link;
@@ -54,6 +70,7 @@ function target(link, chapter) {
     const from = posix.dirname(chapter);
     const known = page(path);
     if (known) return posix.relative(from, known) + suffix;
+    if (isUnknown(path)) throw new Error(`${chapter}: \`${path}\` is not in PAGES of docs/book/rustdoc.mjs`);
     if (/::|@/.test(path) || !/[./]/.test(path)) return undefined;
     const file = posix.normalize(posix.join(from, path));
     const mapped = FILES[file] ?? file.replace(/^\.\.\/cobalt\/docs\//, 'reference/');

@@ -83,8 +83,8 @@ fn a_conversation_is_scored_again_with_a_corrected_label_but_no_other_user() {
     sandbox.write_items(items);
     let scored = chatted(&sandbox).env("COBALT_SCORE", &id).run().code(0);
     scored.stderr_has(&[
-        "1 item has changed except for the user: evaluators saw it as it is in the dataset now",
-        "1 item has another user in the dataset now: evaluators saw it as stored",
+        "1 item has changed except for its script or simulated user: evaluators saw it as it is in the dataset now",
+        "1 item has a different script or simulated user in the dataset now: evaluators saw it as stored",
     ]);
     let reports = sandbox.reports();
     let rescored = reports.iter().find(|report| report.rescored.is_some()).unwrap();
@@ -158,7 +158,7 @@ fn a_recorded_simulated_user_needs_no_model() {
 }
 
 #[test]
-fn a_missing_key_of_a_simulated_user_is_told_before_anything_runs() {
+fn a_missing_key_of_a_simulated_user_is_reported_before_anything_runs() {
     let sandbox = Sandbox::with_items([json!({ "id": "a", "goal": "x" })]);
     let refused = sandbox.program(fixture!("chatted")).args(["chatted"]).run().code(3);
     refused.stderr_has(&["OPENAI_API_KEY is unset or empty", "needed by experiment `chatted`"]);

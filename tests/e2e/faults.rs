@@ -76,7 +76,7 @@ fn a_variable_replaces_the_plan_and_set_changes_that_of_a_variant() {
         ("holds_up::none,faults=search#1: empty", &["search#1: empty".to_owned()][..])
     );
     let invalid = planned(&sandbox).env("COBALT_FAULTS", "search").run().code(3);
-    invalid.stderr_has(&["COBALT_FAULTS is `search`; expected a fault plan such as `search: timeout`"]);
+    invalid.stderr_has(&["COBALT_FAULTS: the fault rule `search` is not valid: "]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A local model server that approves every output, and plays users who always go on.
+//! A local model server that approves every output, and plays users who always continue.
 
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};

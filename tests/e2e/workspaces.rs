@@ -92,7 +92,7 @@ fn evaluators_of_the_file_score_the_workspace_and_nothing_is_left() {
 }
 
 #[test]
-fn workspaces_are_kept_where_it_is_wanted() {
+fn workspaces_are_kept_on_request() {
     for (which, kept) in
         [("failed", &["bad-1", "bad-2"][..]), ("all", &["bad-1", "bad-2", "good-1", "good-2"])]
     {

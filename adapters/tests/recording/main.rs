@@ -38,6 +38,8 @@ macro_rules! matrix {
 mod adk;
 mod async_openai;
 mod attribution;
+#[path = "../common/count_tool.rs"]
+mod count_tool;
 mod genai;
 mod many;
 mod matrix;

@@ -3,9 +3,9 @@
 use ::rig::AgentBuilder;
 use ::rig::http_client::ReqwestClient;
 use ::rig::providers::openai::OpenAIConfig;
-use ::rig::tool::{PortableTool, ToolExecutionError};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::count_tool::Count;
 use crate::matrix::{Agent, Api, SYSTEM, Task, events};
 use crate::reply::TURNS;
 use crate::traces::{self, SpanDetail};
@@ -25,27 +25,6 @@ pub struct Rig(pub Api);
 #[derive(Clone, Copy)]
 struct WithContents(Rig);
 
-struct Count(&'static str);
-
-impl PortableTool for Count {
-    const NAME: &'static str = "count";
-    type Args = Value;
-    type Output = String;
-    type Error = ToolExecutionError;
-
-    fn description(&self) -> String {
-        "Counts".to_owned()
-    }
-
-    fn parameters(&self) -> Value {
-        json!({ "type": "object", "properties": { "item": { "type": "integer" } }, "required": ["item"] })
-    }
-
-    async fn call(&self, _: Self::Args) -> Result<String, Self::Error> {
-        Ok(self.0.to_owned())
-    }
-}
-
 impl Rig {
     fn builder(self, task: &Task) -> AgentBuilder {
         let config = OpenAIConfig::new(task.key).with_base_url(&task.base_url);
@@ -59,15 +38,20 @@ impl Rig {
     }
 }
 
+/// The tool of the agents, which always has the same result.
+fn counting(result: &'static str) -> Count<impl Fn(Value) -> String> {
+    Count(move |_| result.to_owned())
+}
+
 /// An agent whose spans have contents.
 pub fn shared_agent(rig: Rig, task: &Task) -> ::rig::Agent {
     let builder = rig.builder(task).record_content_telemetry(true);
-    builder.tool(Count(task.count)).default_max_turns(TURNS).build()
+    builder.tool(counting(task.count)).default_max_turns(TURNS).build()
 }
 
 /// An answer with the help of the tool.
 async fn answer(builder: AgentBuilder, task: Task) -> Result<String, String> {
-    let agent = builder.tool(Count(task.count)).default_max_turns(TURNS).build();
+    let agent = builder.tool(counting(task.count)).default_max_turns(TURNS).build();
     let response = agent.prompt(task.question).await.map_err(|error| error.to_string())?;
     Ok(response.output().to_owned())
 }

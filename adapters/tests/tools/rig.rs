@@ -8,35 +8,12 @@ use cobalt::report::Execution;
 use cobalt::{BoxError, Context, Dataset, Experiment, FnEvaluator};
 use rig::AgentBuilder;
 use rig::providers::openai::OpenAIConfig;
-use rig::tool::{DynamicTool, PortableTool, ToolExecutionError, ToolOutput};
+use rig::tool::{DynamicTool, ToolOutput};
 use serde_json::{Value, json};
 
 use crate::common::reply::{TOOL_TURNS, TURNS};
 use crate::common::{Server, prompt};
-
-/// Counts its calls.
-#[derive(Clone, Default)]
-struct Count(Arc<AtomicUsize>);
-
-impl PortableTool for Count {
-    const NAME: &'static str = "count";
-    type Args = Value;
-    type Output = String;
-    type Error = ToolExecutionError;
-
-    fn description(&self) -> String {
-        "Counts".to_owned()
-    }
-
-    fn parameters(&self) -> Value {
-        json!({ "type": "object", "properties": { "item": { "type": "integer" } }, "required": ["item"] })
-    }
-
-    async fn call(&self, arguments: Value) -> Result<String, ToolExecutionError> {
-        let number = self.0.fetch_add(1, Ordering::SeqCst);
-        Ok(format!("{} {number}", arguments["item"]))
-    }
-}
+use crate::count_tool::{self, Count};
 
 fn experiment() -> Experiment {
     let items = Dataset::from_items([cobalt::item! { "id": "one" }]);
@@ -75,11 +52,13 @@ async fn a_fault_reaches_the_agent_and_each_call_is_in_the_trace_once() {
     cobalt::trace::install();
     let server = Server::start().await;
     let calls = Arc::<AtomicUsize>::default();
-    let counted = Count(Arc::clone(&calls));
+    let counted = Arc::clone(&calls);
+    let tool = Count(move |arguments: Value| {
+        format!("{} {}", arguments["item"], counted.fetch_add(1, Ordering::SeqCst))
+    });
     let faulty = experiment().faults(r#"count#2: error "out of order""#);
     let trial =
-        run(faulty, &server, move |context| cobalt_clients::rig::tool(context, counted.clone()).unwrap())
-            .await;
+        run(faulty, &server, move |context| cobalt_clients::rig::tool(context, tool.clone()).unwrap()).await;
     assert_eq!(calls.load(Ordering::SeqCst), TOOL_TURNS - 1, "one call fails before it");
     assert_eq!(
         trial.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -104,8 +83,7 @@ async fn results_are_replayed_without_a_call() {
         let tool = move |context: &Context| {
             let calls = Arc::clone(&counted);
             let name = rig::message::ToolName::new("count").unwrap();
-            let parameters = Count::default().parameters();
-            let real = DynamicTool::new(name, "Counts", parameters, move |_| {
+            let real = DynamicTool::new(name, "Counts", count_tool::parameters(), move |_| {
                 let number = calls.fetch_add(1, Ordering::SeqCst);
                 Box::pin(async move { Ok(ToolOutput::json(json!({ "number": number }))) })
             });

@@ -308,7 +308,8 @@ fn add_journal(
     Ok(())
 }
 
-/// Finds the kept workspaces of runs. With a limit per experiment, those of the runs that stay are kept.
+/// Finds the kept workspaces of runs. Those of runs in progress and of interrupted runs that stay are kept, and with a limit per
+/// experiment also those of the other runs that stay.
 pub fn workspaces(
     layout: &Layout,
     limits: &RetentionPolicy,
@@ -320,27 +321,27 @@ pub fn workspaces(
         return Ok(());
     }
     for folder in folders(&root)?.into_iter().filter(|folder| is_run_id(&folder.name)) {
-        let is_deleted = |path: &Path| found.entries.iter().any(|entry| entry.path == path);
-        let stays = layout.result_of(&folder.name).is_some_and(|path| !is_deleted(&path));
+        let stays = |path: &Path| path.exists() && !found.entries.iter().any(|entry| entry.path == path);
+        let is_unfinished = stays(&layout.journal(&folder.name));
+        let has_result = layout.result_of(&folder.name).is_some_and(|path| stays(&path));
+        let is_kept = is_unfinished || (kept.is_some() && has_result);
         let entry = folder.entry(FileKind::Workspaces, None)?;
-        let entry = entry.filter(|entry| !(kept.is_some() && stays) && limits.is_old(entry.time));
+        let entry = entry.filter(|entry| !is_kept && limits.is_old(entry.time));
         if let Some(entry) = entry {
-            found.entries.push(CleanupEntry { size: total_size(&folder.path())?, ..entry });
+            found.entries.push(CleanupEntry { size: total_size(&folder.path()), ..entry });
         }
     }
     Ok(())
 }
 
-/// The size of all files in a folder, in bytes.
-fn total_size(folder: &Path) -> Result<u64, Error> {
-    let mut size = 0;
-    for file in files(folder)? {
-        size += file.entry(FileKind::Workspaces, None)?.map_or(0, |entry| entry.size);
-    }
-    for folder in folders(folder)? {
-        size += total_size(&folder.path())?;
-    }
-    Ok(size)
+/// The size of all files in a folder in bytes, as far as it can be read: an agent may leave anything.
+fn total_size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .fold(0, |size, (path, metadata)| {
+            size + if metadata.is_dir() { total_size(&path) } else { metadata.len() }
+        })
 }
 
 pub fn reports(layout: &Layout, limits: &RetentionPolicy, found: &mut CleanupPlan) -> Result<(), Error> {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use cobalt::command::config::KeepWorkspaces;
-use cobalt::command::config::{MaxCost, OnInconclusive, Reporter, SettingChange, VariantSelection};
+use cobalt::command::config::{
+    KeepWorkspaces, MaxCost, OnInconclusive, Reporter, SettingChange, VariantSelection,
+};
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 use cobalt_core::report::Shard;
@@ -65,7 +66,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub runs: Option<NonZeroUsize>,
 
-    /// Budget of agents and judges in USD; when it is spent, the run stops and can be resumed
+    /// Budget of agents, judges and simulated users in USD; when it is spent, the run stops and can be resumed
     #[arg(long, value_name = "USD")]
     pub max_cost: Option<MaxCost>,
 
@@ -79,7 +80,7 @@ pub struct RunOptions {
 
     /// Workspaces to keep, in `.cobalt/workspaces/`
     #[arg(long, value_name = "WHICH")]
-    pub keep_workspaces: Option<KeptWorkspaces>,
+    pub keep_workspaces: Option<WorkspaceRetention>,
 
     #[command(flatten)]
     pub data: DataOptions,
@@ -140,7 +141,7 @@ impl From<RecordingMode> for RecordMode {
 
 /// Which workspaces to keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeptWorkspaces {
+pub enum WorkspaceRetention {
     /// Those of trials that failed or are below a pass mark
     Failed,
     /// All
@@ -149,12 +150,12 @@ pub enum KeptWorkspaces {
     None,
 }
 
-impl From<KeptWorkspaces> for KeepWorkspaces {
-    fn from(kept: KeptWorkspaces) -> Self {
+impl From<WorkspaceRetention> for KeepWorkspaces {
+    fn from(kept: WorkspaceRetention) -> Self {
         match kept {
-            KeptWorkspaces::Failed => Self::Failed,
-            KeptWorkspaces::All => Self::All,
-            KeptWorkspaces::None => Self::None,
+            WorkspaceRetention::Failed => Self::Failed,
+            WorkspaceRetention::All => Self::All,
+            WorkspaceRetention::None => Self::None,
         }
     }
 }

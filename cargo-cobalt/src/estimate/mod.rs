@@ -97,7 +97,7 @@ struct Estimate {
     from: String,
 }
 
-/// Which requests of agents and judges would be sent to a provider.
+/// Which requests of agents, judges and simulated users would be sent to a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     All,

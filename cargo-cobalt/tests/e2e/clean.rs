@@ -298,7 +298,11 @@ fn copies_of_data_sets_go_by_their_age_and_what_is_locked_for_them_goes_with_the
 #[test]
 fn kept_workspaces_are_removed_as_whole_folders_unless_their_run_stays() {
     let project = Project::with_runs();
-    for id in ["aaaaaaaaaaaa", "dddddddddddd", "999999999999"] {
+    let in_progress = project.journal("111111111111", "desk", 5);
+    project.journal("222222222222", "desk", 0);
+    let lock = File::open(&in_progress).unwrap();
+    lock.lock().unwrap();
+    for id in ["aaaaaaaaaaaa", "dddddddddddd", "999999999999", "111111111111", "222222222222"] {
         project.write(&format!("workspaces/{id}/item-1/src/lib.rs"), "1\n", 0);
     }
     project.write("workspaces/notes/mine", "", 0);
@@ -311,7 +315,7 @@ fn kept_workspaces_are_removed_as_whole_folders_unless_their_run_stays() {
     };
     let said = project.clean(&["--results", "--keep", "1", "--yes"], 0);
     assert!(said.stdout.contains("workspaces"), "{}", said.stdout);
-    assert_eq!(left(&project), ["aaaaaaaaaaaa", "notes"]);
+    assert_eq!(left(&project), ["111111111111", "222222222222", "aaaaaaaaaaaa", "notes"]);
     project.clean(&["--results", "--yes"], 0);
-    assert_eq!(left(&project), ["notes"]);
+    assert_eq!(left(&project), ["111111111111", "notes"], "one is in progress");
 }

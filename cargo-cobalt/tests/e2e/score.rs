@@ -117,7 +117,7 @@ fn evaluators_see_corrected_expectations_but_no_other_question() {
     assert_eq!(run["items"].as_array().unwrap().len(), 3);
     assert_eq!(run["partial"], Value::Null);
     said.stderr_has("1 item has changed except for `input`")
-        .stderr_has("1 item has another `input` in the dataset now")
+        .stderr_has("1 item has a different `input` in the dataset now")
         .stderr_has("1 item is not in the dataset any more")
         .stderr_has("1 item is only in the dataset now");
 }

@@ -11,7 +11,7 @@ use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary};
 use super::threshold::{Category, Metric, Threshold};
-use super::traffic::TrafficSummary;
+use super::traffic::{Traffic, TrafficSummary};
 use crate::item::ExecutionUsage;
 use crate::prices::{JudgeUsage, PriceTable};
 use crate::wording::{count, format_decimal, group_decimal};
@@ -29,7 +29,7 @@ pub struct RunMetrics<'a> {
     pub(super) live_latency: Vec<f64>,
     /// Items whose model responses were all replayed.
     pub(super) replayed_items: usize,
-    /// Whether any model response was replayed.
+    /// Whether any model response or tool result was replayed.
     pub(super) has_replays: bool,
     /// Each item's tokens over its trials, if reported.
     pub(super) tokens: Vec<f64>,
@@ -124,7 +124,7 @@ impl<'a> RunMetrics<'a> {
         self.latency.push(item.latency_ms());
         self.replayed_items += usize::from(item.is_replayed());
         let mut traffic = item.runs.iter().filter_map(|run| run.traffic.as_deref());
-        self.has_replays |= traffic.any(|traffic| traffic.replayed > 0);
+        self.has_replays |= traffic.any(Traffic::has_replays);
         self.live_latency.extend((!item.has_replayed_latency()).then(|| item.latency_ms()));
         self.successful += usize::from(item.status() == Status::Ok);
         let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);

@@ -48,10 +48,16 @@ pub struct Traffic {
 pub const SETTINGS_HASH_PREFIX: &str = "s";
 
 impl Traffic {
-    /// Whether every request was answered from the recording, and there was one, or a call of a tool.
+    /// Whether any request or call of a tool was answered from the recording.
+    #[must_use]
+    pub fn has_replays(&self) -> bool {
+        self.replayed + self.replayed_tools > 0
+    }
+
+    /// Whether a request or a call of a tool was answered from the recording, and no request was sent.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
-        self.replayed + self.replayed_tools > 0 && self.live == 0
+        self.has_replays() && self.live == 0
     }
 
     /// Whether all requests were refused, for example because they are not recorded.
@@ -101,6 +107,9 @@ pub struct TrafficSummary {
     /// Those of them that were answered from recordings.
     #[serde(skip_serializing_if = "is_zero")]
     pub unattributed_replayed: usize,
+    /// Calls of tools answered from recordings.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub replayed_tools: usize,
 }
 
 impl TrafficSummary {
@@ -121,6 +130,7 @@ impl TrafficSummary {
         let (mut live, mut diverged, mut refused) = (0, false, false);
         for trial in item.runs.iter().filter_map(|run| run.traffic.as_deref()) {
             self.replayed += trial.replayed;
+            self.replayed_tools += trial.replayed_tools;
             live += trial.live;
             diverged |= trial.diverged.is_some();
             refused |= trial.was_refused();
@@ -136,20 +146,19 @@ impl TrafficSummary {
         self.diverged_items += usize::from(diverged);
     }
 
-    /// Whether any request was answered from a recording.
+    /// Whether any request or call of a tool was answered from a recording.
     #[must_use]
     pub fn has_replays(&self) -> bool {
-        self.replayed > 0 || self.unattributed_replayed > 0
+        self.replayed + self.unattributed_replayed + self.replayed_tools > 0
     }
 }
 
 impl ItemResult {
-    /// Whether all responses of models came from the recording, and there were some, or results of tools.
+    /// Whether model responses or tool results came from the recording, and no request was sent.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         let traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
-        let mut answered =
-            traffic.filter(|traffic| traffic.replayed + traffic.live + traffic.replayed_tools > 0).peekable();
+        let mut answered = traffic.filter(|traffic| traffic.has_replays() || traffic.live > 0).peekable();
         answered.peek().is_some() && answered.all(Traffic::is_replayed)
     }
 
@@ -157,7 +166,7 @@ impl ItemResult {
     #[must_use]
     pub fn has_replayed_latency(&self) -> bool {
         let mut traffic = self.runs.iter().filter_map(|run| run.traffic.as_deref());
-        traffic.any(|traffic| traffic.replayed + traffic.replayed_tools > 0 || traffic.was_refused())
+        traffic.any(|traffic| traffic.has_replays() || traffic.was_refused())
     }
 }
 
@@ -176,6 +185,15 @@ mod tests {
         };
         let runs = trials.iter().map(run).collect();
         ItemResult { index: 0, key: String::new(), input: Arc::new(Item::new()), passed: true, runs }
+    }
+
+    #[test]
+    fn replayed_calls_of_tools_are_replays_even_without_requests() {
+        let replayed = item(&[Some(Traffic { replayed_tools: 2, ..Traffic::default() })]);
+        assert!(replayed.is_replayed() && replayed.has_replayed_latency());
+        let summary = TrafficSummary::of([&replayed]).unwrap();
+        assert_eq!((summary.replayed_items, summary.replayed, summary.replayed_tools), (1, 0, 2));
+        assert!(summary.has_replays());
     }
 
     #[test]

@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_no_spans_where_nothing_was_traced() {
+    fn turns_are_no_spans_if_nothing_was_traced() {
         assert!(conversation().with_turn_spans(&Trace::default()).is_empty());
     }
 

@@ -101,7 +101,7 @@ impl PatchLine {
     /// The kind of a line. A header is recognized by its beginning, as most viewers of patches do.
     #[must_use]
     pub fn of(line: &str) -> Self {
-        const HEADERS: [&str; 8] = [
+        const HEADERS: [&str; 9] = [
             "diff --git ",
             "--- a/",
             "--- /dev/null",
@@ -110,11 +110,10 @@ impl PatchLine {
             "new file mode ",
             "deleted file mode ",
             "old mode ",
+            "new mode ",
         ];
         match line.as_bytes().first() {
-            _ if HEADERS.iter().any(|header| line.starts_with(header)) || line.starts_with("new mode ") => {
-                Self::Header
-            }
+            _ if HEADERS.iter().any(|header| line.starts_with(header)) => Self::Header,
             Some(b'@') => Self::Hunk,
             Some(b'+') => Self::Added,
             Some(b'-') => Self::Removed,

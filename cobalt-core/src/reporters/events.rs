@@ -559,7 +559,8 @@ impl ExperimentFinished {
             failed: merge_equal_errors(failed).into_iter().take(MAX_NAMED_ITEMS).collect(),
             path: path.map(|path| path.display().to_string()),
             unsaved: None,
-            kept_workspaces: KeptWorkspaces::of(items),
+            // A run that scored stored outputs again names the folders of the original run.
+            kept_workspaces: KeptWorkspaces::of(items).filter(|_| report.rescored.is_none()),
         }
     }
 }

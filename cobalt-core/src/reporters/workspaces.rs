@@ -49,15 +49,46 @@ impl KeptWorkspaces {
     pub fn of(items: &[ItemResult]) -> Option<Self> {
         let runs = items.iter().flat_map(|item| &item.runs);
         let kept: Vec<_> = runs.filter_map(|run| run.workspace.as_ref()?.kept.as_deref()).collect();
-        let folder = Path::new(kept.first()?).parent().unwrap_or(Path::new("")).display().to_string();
+        let folders = kept.iter().map(|path| Path::new(path).parent().unwrap_or(Path::new("")));
+        let folder = folders.reduce(common_folder)?.display().to_string();
         Some(Self { number: kept.len(), folder })
     }
 }
 
+/// The deepest folder that holds both: the runs of shards keep their workspaces in folders of their own.
+fn common_folder<'a>(one: &'a Path, other: &Path) -> &'a Path {
+    one.ancestors().find(|folder| other.starts_with(folder)).unwrap_or(Path::new(""))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::report::{ChangedFile, FileChange};
+    use crate::item::Item;
+    use crate::report::{ChangedFile, Execution, FileChange};
+
+    #[test]
+    fn kept_workspaces_are_counted_with_the_folder_that_holds_all_of_them() {
+        let trial = |kept: &str| Execution {
+            workspace: Some(Box::new(WorkspaceChanges {
+                kept: Some(kept.to_owned()),
+                ..WorkspaceChanges::default()
+            })),
+            ..Execution::default()
+        };
+        let item = |kept: &[&str]| ItemResult {
+            index: 0,
+            key: String::new(),
+            input: Arc::new(Item::new()),
+            passed: true,
+            runs: kept.iter().map(|kept| trial(kept)).collect(),
+        };
+        let of = |kept: &[&str]| KeptWorkspaces::of(&[item(kept)]).map(|kept| format_kept(&kept));
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&["w/a/1", "w/a/2"]).as_deref(), Some("2 workspaces in w/a"));
+        assert_eq!(of(&["w/a/1", "w/b/1"]).as_deref(), Some("2 workspaces in w"), "of two shards");
+    }
 
     #[test]
     fn a_line_names_the_first_files_and_the_folder() {

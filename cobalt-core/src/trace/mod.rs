@@ -19,6 +19,6 @@ pub use limits::{ContentLimits, MAX_SPANS};
 pub use otlp::{Export, ExportError, ExportedSpan};
 pub use outline::{OutlineOptions, dropped_spans_note};
 pub use reported::{ReadSpan, ReportedSpan};
-pub use span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
+pub use span::{FAULT_ATTRIBUTE, ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
 pub use spans::Trace;
 pub(crate) use without_contents::TraceWithoutContents;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::span::{ModelSpan, Span, SpanKind, SpanStatus, ToolSpan};
+use super::span::{FAULT_ATTRIBUTE, ModelSpan, Span, SpanKind, SpanStatus, ToolSpan};
 use super::spans::Trace;
 use crate::duration::format_duration;
 use crate::prices::format_cost_precise;
@@ -15,8 +15,6 @@ use crate::wording::{count, escape_control, group_thousands, truncate};
 const MAX_CONTENT: usize = 240;
 /// The most characters of an outline in full.
 const MAX_CHARS_IN_FULL: usize = 40_000;
-/// The attribute of a tool's span with the fault that was injected.
-const FAULT: &str = "fault";
 /// Deeper spans are not indented further.
 const MAX_INDENT: usize = 16;
 
@@ -145,7 +143,7 @@ impl Span {
             details.push(format!("{} tokens in{cached}", group_thousands(tokens.input)));
             details.push(format!("{} out", group_thousands(tokens.output)));
         }
-        let fault = self.attributes.get(FAULT).and_then(Value::as_str);
+        let fault = self.attributes.get(FAULT_ATTRIBUTE).and_then(Value::as_str);
         details.extend(
             fault.filter(|_| self.kind == SpanKind::Tool).map(|fault| one_line(&format!("fault: {fault}"))),
         );
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_injected_fault_is_told() {
+    fn an_injected_fault_is_shown() {
         let span: Span = serde_json::from_value(
             json!({ "kind": "tool", "status": "error", "attributes": { "fault": "timeout" },
             "tool": { "name": "search", "arguments": {}, "error": "timed out" } }),

@@ -7,7 +7,8 @@ use super::reported::ReadSpan;
 use super::span::{Span, SpanKind, SpanStatus, ToolSpan};
 
 /// Merges each span of a wrapped tool with the span that an agent crate opened for the same call: the nearest one that contains it and
-/// is a call of a tool with the same name, or else the shortest around it in time. The wrapper knows the arguments and the result, the
+/// is a call of a tool with the same name, or else one around it in time, preferably with the same arguments, and the shortest of these.
+/// The wrapper knows the arguments and the result, the
 /// crate the id of the call.
 pub fn merge_own_tools(spans: &mut Vec<ReadSpan>) {
     let places: HashMap<u64, usize> = spans.iter().enumerate().map(|(at, span)| (span.id, at)).collect();

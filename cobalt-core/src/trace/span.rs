@@ -10,6 +10,9 @@ use crate::prices::Tokens;
 use crate::redact::{redact, redact_fields, redact_texts};
 use crate::serde_skip::is_zero;
 
+/// The attribute of a tool's span with the fault that was injected.
+pub const FAULT_ATTRIBUTE: &str = "fault";
+
 /// One step of an agent, with its start and duration: a model call, a tool call, or what contains them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -56,6 +56,15 @@ pub enum ConfigError {
         expected: &'static str,
     },
 
+    /// An environment variable has a value of several parts, and one of them is invalid.
+    #[error("{name}: {problem}")]
+    MalformedVariable {
+        /// The variable.
+        name: &'static str,
+        /// The invalid part, and what is expected.
+        problem: String,
+    },
+
     /// The file defines no dataset of the requested name.
     #[error("{}", unknown_dataset_message(.name, .file.as_deref(), .workspace, .names))]
     UnknownDataset {

@@ -129,7 +129,7 @@ macro_rules! evaluator_types {
             /// An evaluator whose type needs a feature that is off.
             #[cfg(not(all(feature = "judge", feature = "workspace")))]
             #[serde(rename = "")]
-            WithoutFeature(&'static str),
+            WithoutFeature { feature: &'static str },
         }
 
         /// The values of `type`.
@@ -140,7 +140,7 @@ macro_rules! evaluator_types {
             fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
                 match TYPES[take_type("evaluator", TYPES, &mut table)?] {
                     $($(#[cfg(feature = $feature)])? $name => OptionsTable::<$own>::read_checked(span, table).map(Self::$variant),)+
-                    $($(#[cfg(not(feature = $feature))] $name => Ok(Self::WithoutFeature($feature)),)?)+
+                    $($(#[cfg(not(feature = $feature))] $name => Ok(Self::WithoutFeature { feature: $feature }),)?)+
                     _ => unreachable!("each type has its line"),
                 }
             }
@@ -149,7 +149,7 @@ macro_rules! evaluator_types {
                 match self {
                     $($(#[cfg(feature = $feature)])? Self::$variant(table) => table.make(),)+
                     #[cfg(not(all(feature = "judge", feature = "workspace")))]
-                    Self::WithoutFeature(feature) => Err(format!(
+                    Self::WithoutFeature { feature } => Err(format!(
                         "evaluators of this type need the feature `{feature}` of the package `cobalt`, which this program was built \
                          without; enable it"
                     )),

@@ -260,8 +260,11 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
     }
 
     pub fn faults(&self) -> Result<Option<Faults>, ConfigError> {
-        let expected = "a fault plan such as `search: timeout` or `*: slow 2s at 30%`";
-        self.read(FAULTS, expected, |text| Faults::parse(text).ok())
+        let plan = self.text(FAULTS).filter(|plan| !plan.is_empty());
+        plan.map(|plan| Faults::parse(plan.trim())).transpose().map_err(|error| {
+            let problem = redacted(&error.to_string()).into_owned();
+            ConfigError::MalformedVariable { name: FAULTS, problem }
+        })
     }
 
     pub fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {

@@ -256,11 +256,12 @@ impl Config {
         self.runs.unwrap_or(declared)
     }
 
-    /// Time limit per trial in an experiment that declares this.
+    /// Whether neither the configuration nor this invocation sets a time limit.
     pub(crate) fn has_default_timeout(&self) -> bool {
         self.timeout.is_default
     }
 
+    /// Time limit per trial in an experiment that declares this.
     pub(crate) fn timeout(&self, declared: Option<Duration>) -> Duration {
         self.timeout.or_declared_value(declared)
     }

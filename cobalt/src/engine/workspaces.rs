@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cobalt_core::item::{Item, Output};
 use cobalt_core::report::{Execution, WorkspaceChanges};
 use cobalt_core::store::Layout;
+use cobalt_core::wording::escape_control;
 
 use super::{AgentFailure, Work};
 use crate::config::{Config, KeepWorkspaces};
@@ -45,7 +46,7 @@ impl Workspaces {
     /// Checks that the files of the selected items, or of all, are there.
     pub fn check(&self, dataset: &Dataset, keys: &[Arc<str>], items: Option<&[usize]>) -> Result<(), String> {
         let check = |index: usize, item: &Item| {
-            let named = |problem| format!("its workspace of item `{}`: {problem}", keys[index]);
+            let named = |problem| format!("its workspace for item `{}`: {problem}", keys[index]);
             self.run.check(item).map_err(named)
         };
         match items {
@@ -78,12 +79,15 @@ impl Workspaces {
             KeepWorkspaces::Failed => !passed,
             KeepWorkspaces::All => true,
         };
+        let name = &self.names[index];
+        let folder = self.folder.join(format!("{name}-{}", run_index + 1));
+        // Kept before the run was resumed.
+        let cleared = workspace.remove_kept(&folder);
         if !is_kept {
             discard(Some(workspace)).await;
             return;
         }
-        let folder = self.folder.join(format!("{}-{}", self.names[index], run_index + 1));
-        let ended = match self.create_folder() {
+        let ended = match cleared.and_then(|()| self.create_folder()) {
             Ok(()) => workspace.end(Some(&folder)).await,
             Err(problem) => Err(problem),
         };
@@ -93,7 +97,11 @@ impl Workspaces {
                 let changes = execution.workspace.get_or_insert_default();
                 changes.kept = Some(shown.to_string_lossy().into_owned());
             }
-            Err(problem) => eprintln!("warning: failed to keep the workspace of item {index}: {problem}"),
+            Err(problem) => eprintln!(
+                "warning: failed to keep the workspace of item `{}`: {}",
+                escape_control(name),
+                escape_control(&problem)
+            ),
         }
     }
 

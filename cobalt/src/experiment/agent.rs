@@ -19,7 +19,7 @@ use super::variants::ResolvedVariant;
 use crate::dataset::{Dataset, DecodeError, decode, decode_value};
 use crate::recording::{ExecutionTraffic, within_sync};
 use crate::thread_pool;
-use crate::tools::{ExecutionTools, Faults, Tool, ToolFunction};
+use crate::tools::{Async, ExecutionTools, Faults, Plain, Tool, ToolFunction};
 use crate::trace::{ExecutionSpan, SpanCollector};
 use crate::workspace::WorkspaceDir;
 
@@ -160,14 +160,6 @@ impl std::fmt::Debug for SharedAgent {
         f.write_str("SharedAgent")
     }
 }
-
-/// Markers for the forms.
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum Async {}
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum Plain {}
 
 /// Implements the async and the plain form for a list of parameters.
 macro_rules! impl_agent {
@@ -446,8 +438,8 @@ impl Context {
         &self.dataset
     }
 
-    /// The folder with this execution's own copy of the files of its [workspace](crate::workspaces). Everything in it is compared with
-    /// the original after the agent; then the folder is removed.
+    /// The folder with this execution's own copy of the files of its [workspace](crate::workspaces). When the agent is done, the files
+    /// are compared with the original, except ignored ones; the folder is removed after the evaluators.
     ///
     /// ```
     /// use std::fs;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::agent::AgentError;
+use crate::tools::IntoToolResult;
 
 /// A return type of agents: text, JSON, an [`Output`], or a `Result` of one of these.
 ///
@@ -64,6 +65,13 @@ impl<T: Serialize> IntoOutput for Json<T> {
     }
 }
 
+impl<T: Serialize> IntoToolResult for Json<T> {
+    fn into_tool_result(self) -> Result<Value, String> {
+        // A `Result` of any value converts it.
+        Ok::<_, String>(self.0).into_tool_result()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,5 +91,18 @@ mod tests {
     fn a_value_that_json_cannot_hold_is_the_items_error() {
         let odd: std::collections::BTreeMap<(i32, i32), i32> = [((1, 2), 3)].into();
         assert!(Json(odd).into_output().unwrap_err().to_string().contains("cannot be serialized to JSON"));
+    }
+
+    #[test]
+    fn json_of_any_value_is_an_output_and_the_result_of_a_tool() {
+        #[derive(Serialize)]
+        struct Found {
+            titles: Vec<&'static str>,
+        }
+
+        let found = || Json(Found { titles: vec!["Assam"] });
+        let expected = serde_json::json!({ "titles": ["Assam"] });
+        assert_eq!(found().into_output().unwrap().value(), &expected);
+        assert_eq!(found().into_tool_result(), Ok(expected));
     }
 }

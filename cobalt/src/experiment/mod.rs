@@ -12,8 +12,8 @@ mod variants;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, Context, item, variant};
-pub(crate) use conversation::ConversationRun;
 pub use conversation::{Chat, Conversation, IntoReply, Reply, SimulatedUser};
+pub(crate) use conversation::{ConversationRun, user_fields};
 pub(crate) use definition::{Declaration, ProgressCallback, ResolvedDefinition};
 pub use definition::{Experiment, Prepared};
 pub use into_output::{IntoOutput, Json};

@@ -88,10 +88,14 @@ impl TrialTools {
         match (of_tool.clone().count(), run) {
             (0, 0) => "the item has no recording of this tool".to_owned(),
             (0, run) => format!("trial {} of the item has no recording of this tool", run + 1),
-            (all, _) => {
-                let left = of_tool.filter(|(_, is_used)| !is_used).count();
-                format!("of {}, {left} are left, with other arguments", count(all, "recorded call"))
-            }
+            (all, _) => match of_tool.filter(|(_, is_used)| !is_used).count() {
+                0 => {
+                    format!("the item has {} of this tool, and this is one more", count(all, "recorded call"))
+                }
+                unused => format!(
+                    "no unused recorded call of this tool has these arguments ({unused} of {all} unused)"
+                ),
+            },
         }
     }
 }
@@ -159,9 +163,14 @@ mod tests {
         ]);
         assert_eq!(replay(&mut tools, "search", &json!({ "n": 1, "q": "a" })), Some(json!(1)));
         assert_eq!(replay(&mut tools, "search", &json!({ "q": "b" })), None);
-        assert_eq!(tools.explain("search", 0), "of 2 recorded calls, 1 are left, with other arguments");
+        assert_eq!(
+            tools.explain("search", 0),
+            "no unused recorded call of this tool has these arguments (1 of 2 unused)"
+        );
         assert_eq!(replay(&mut tools, "search", &a), Some(json!(2)));
         assert_eq!(replay(&mut tools, "search", &a), None);
+        let exhausted = "the item has 2 recorded calls of this tool, and this is one more";
+        assert_eq!(tools.explain("search", 0), exhausted);
         assert_eq!(replay(&mut tools, "find", &a), Some(json!(3)));
         assert_eq!((tools.replayed_latency(), tools.has_new(), tools.take().len()), (6.0, false, 3));
         assert_eq!(tools.explain("other", 1), "trial 2 of the item has no recording of this tool");

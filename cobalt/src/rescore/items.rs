@@ -7,9 +7,9 @@ use cobalt_core::item::Item;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{DatasetSummary, Report};
 use cobalt_core::wording::count;
-use serde_json::{Value, json};
 
 use crate::dataset::Dataset;
+use crate::experiment::user_fields;
 
 /// The items that evaluators see.
 pub struct MatchedItems {
@@ -28,7 +28,7 @@ pub struct MatchedItems {
     input: AgentInput,
 }
 
-/// What of an item reaches the agent.
+/// The part of an item that decides what the agent is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentInput {
     /// The field `input`.
@@ -84,7 +84,7 @@ impl MatchedItems {
     pub fn notes(&self) -> Vec<String> {
         let (same, other) = match self.input {
             AgentInput::Field => ("`input`", "`input`"),
-            AgentInput::User => ("the user", "user"),
+            AgentInput::User => ("its script or simulated user", "script or simulated user"),
         };
         let note = |number: usize, one: String, several: String| {
             let are = if number == 1 { one } else { several };
@@ -98,8 +98,8 @@ impl MatchedItems {
             ),
             note(
                 self.changed,
-                format!("has another {other} in the dataset now: evaluators saw it as stored"),
-                format!("have another {other} in the dataset now: evaluators saw them as stored"),
+                format!("has a different {other} in the dataset now: evaluators saw it as stored"),
+                format!("have a different {other} in the dataset now: evaluators saw them as stored"),
             ),
             note(
                 self.gone,
@@ -122,29 +122,9 @@ impl AgentInput {
     fn is_same(self, one: &Item, other: &Item) -> bool {
         match self {
             Self::Field => one.get("input").is_some() && one.get("input") == other.get("input"),
-            Self::User => user(one) == user(other),
+            Self::User => user_fields(one) == user_fields(other),
         }
     }
-}
-
-/// What an item says of the user of its conversation, without what the replies must meet.
-fn user(item: &Item) -> Item {
-    const FIELDS: [&str; 6] = ["turns", "goal", "persona", "firstMessage", "maxTurns", "withhold"];
-    let mut user: Item = item
-        .iter()
-        .filter(|(field, value)| FIELDS.contains(&field.as_str()) && !value.is_null())
-        .map(|(field, value)| (field.clone(), value.clone()))
-        .collect();
-    if let Some(Value::Array(turns)) = user.get_mut("turns") {
-        for turn in turns {
-            match turn {
-                Value::String(say) => *turn = json!({ "say": say }),
-                Value::Object(fields) => drop(fields.remove("expect")),
-                _ => {}
-            }
-        }
-    }
-    user
 }
 
 /// The keys of the stored items. Files of the original tool have none.
@@ -159,6 +139,7 @@ fn stored_keys(report: &Report) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use cobalt_core::item::into_item;
+    use serde_json::{Value, json};
 
     use super::*;
 

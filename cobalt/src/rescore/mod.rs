@@ -212,7 +212,9 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = &str> {
         let said = [Some(&turn.message), turn.reply.as_ref(), turn.error.as_ref()].into_iter().flatten();
         said.chain(&turn.tool_calls).chain(turn.checks.iter().map(|check| &check.expected))
     });
-    turns.chain(transcript.mistakes.iter().map(|mistake| &mistake.reason)).map(String::as_str)
+    let unplayed = transcript.unplayed.iter().map(|check| &check.expected);
+    let mistakes = transcript.mistakes.iter().map(|mistake| &mistake.reason);
+    turns.chain(unplayed).chain(mistakes).chain(&transcript.unchecked).map(String::as_str)
 }
 
 fn contains_mark(value: &Value) -> bool {
@@ -229,7 +231,7 @@ fn without_spending(mut trial: Execution) -> Execution {
     if let Some(transcript) = &mut trial.transcript {
         transcript.user = None;
     }
-    let traffic = trial.traffic.filter(|traffic| traffic.replayed > 0 || traffic.was_refused());
+    let traffic = trial.traffic.filter(|traffic| traffic.has_replays() || traffic.was_refused());
     let traffic = traffic.map(|mut traffic| {
         (traffic.live, traffic.live_cost, traffic.retried, traffic.waited_ms) = (0, 0.0, 0, 0.0);
         traffic

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cobalt_core::report::InjectedFault;
 use cobalt_core::trace::ToolSpan;
@@ -29,9 +29,35 @@ pub struct ExecutionTools {
 struct State {
     tools: HashMap<String, Calls>,
     injected: Vec<InjectedFault>,
-    /// How long injected faults made calls wait.
-    waited: Duration,
+    waits: Waits,
     is_closed: bool,
+}
+
+/// How long injected faults have made the agent wait. Parallel waits count once, and a wait that is given up only until then.
+#[derive(Debug, Default)]
+struct Waits {
+    in_progress: usize,
+    since: Option<Instant>,
+    ended: Duration,
+}
+
+impl Waits {
+    fn begin(&mut self) {
+        self.in_progress += 1;
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn end(&mut self) {
+        self.in_progress -= 1;
+        if self.in_progress == 0 {
+            self.ended = self.total();
+            self.since = None;
+        }
+    }
+
+    fn total(&self) -> Duration {
+        self.ended + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
 }
 
 /// The calls of one tool.
@@ -49,6 +75,7 @@ pub struct Call<'a> {
     number: usize,
     span: Option<Place>,
     injection: Option<&'a Injection>,
+    is_injected: bool,
 }
 
 impl ExecutionTools {
@@ -87,12 +114,12 @@ impl ExecutionTools {
         let is_first = calls.first_result.is_none();
         let injection = self.plan.injection(&self.item, self.trial, tool, number);
         let injection = injection.filter(|injection| !(is_first && **injection == Injection::Stale));
-        Call { tools: self, tool, number, span, injection }
+        Call { tools: self, tool, number, span, injection, is_injected: false }
     }
 
-    /// How long injected faults made calls wait, if they have waited to the end.
+    /// How long injected faults have made the agent wait.
     pub fn waited(&self) -> Duration {
-        self.lock().waited
+        self.lock().waits.total()
     }
 
     /// Takes the injected faults. What is injected later belongs to no execution.
@@ -103,19 +130,21 @@ impl ExecutionTools {
     }
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     pub fn number(&self) -> usize {
         self.number
     }
 
-    pub fn injection(&self) -> Option<&Injection> {
+    pub fn injection(&self) -> Option<&'a Injection> {
         self.injection
     }
 
     /// The first result of the tool, if it is to be returned again.
     pub fn stale_result(&self) -> Option<Value> {
-        let is_stale = self.injection == Some(&Injection::Stale);
-        self.tools.lock().tools.get(self.tool)?.first_result.clone().filter(|_| is_stale)
+        if self.injection != Some(&Injection::Stale) {
+            return None;
+        }
+        self.tools.lock().tools.get(self.tool)?.first_result.clone()
     }
 
     /// Keeps a result of the tool itself.
@@ -126,25 +155,60 @@ impl Call<'_> {
     }
 
     /// Notes that the fault is injected.
-    pub fn inject(&self) {
+    pub fn inject(&mut self) {
         let Some(injection) = self.injection else { return };
+        self.is_injected = true;
         let mut state = self.tools.lock();
         if !state.is_closed {
             let (tool, call, fault) = (self.tool.to_owned(), self.number, injection.to_string());
             state.injected.push(InjectedFault { tool, call, fault });
-            if let Injection::Slow(wait) = injection {
-                state.waited += *wait;
-            }
         }
     }
 
-    /// Ends the call. `is_injected`: whether its fault was injected.
-    pub fn end(self, outcome: Result<Value, ToolError>, is_injected: bool) -> Result<Value, ToolError> {
+    /// Waits as a fault makes it.
+    pub async fn wait(&self, time: Duration) {
+        /// Ends the wait also if the agent gives up the call.
+        struct Guard<'a>(&'a ExecutionTools);
+
+        impl Drop for Guard<'_> {
+            fn drop(&mut self) {
+                self.0.lock().waits.end();
+            }
+        }
+
+        self.tools.lock().waits.begin();
+        let _guard = Guard(self.tools);
+        tokio::time::sleep(time).await;
+    }
+
+    /// Ends the call.
+    pub fn end(self, outcome: Result<Value, ToolError>) -> Result<Value, ToolError> {
         if let Some(span) = self.span {
-            let fault = self.injection.filter(|_| is_injected).map(ToString::to_string);
+            let fault = self.injection.filter(|_| self.is_injected).map(ToString::to_string);
             let shown = outcome.clone().map_err(|error| error.to_string());
             self.tools.spans.close_tool(span, fault, shown);
         }
         outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn parallel_waits_count_once_and_a_wait_that_is_given_up_until_then() {
+        let spans = Arc::new(SpanCollector::default());
+        let tools = ExecutionTools::new(Arc::default(), "a".into(), 0, spans);
+        let (one, two) = (tools.begin("one", &Value::Null), tools.begin("two", &Value::Null));
+        let started = Instant::now();
+        tokio::join!(one.wait(Duration::from_millis(30)), two.wait(Duration::from_millis(30)));
+        assert!(tools.waited() >= Duration::from_millis(30) && tools.waited() <= started.elapsed());
+        let given_up = tokio::time::timeout(Duration::from_millis(10), one.wait(Duration::from_secs(60)));
+        assert!(given_up.await.is_err());
+        let waited = tools.waited();
+        assert!(waited >= Duration::from_millis(40) && waited <= started.elapsed(), "{waited:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert_eq!(tools.waited(), waited, "no wait is in progress");
     }
 }

@@ -103,7 +103,7 @@ impl Faults {
         plan.problem.take().map_or(Ok(plan), |problem| Err(problem.to_string()))
     }
 
-    /// Checks the rules that were given as text.
+    /// Checks the rules.
     ///
     /// # Errors
     ///

@@ -44,7 +44,7 @@ impl std::fmt::Debug for SharedTool<'_> {
     }
 }
 
-/// Markers for the forms.
+/// Markers for the two forms of a function, also of an agent.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Async {}

@@ -11,6 +11,7 @@ mod tool;
 pub(crate) use calls::ExecutionTools;
 pub use error::ToolError;
 pub use faults::{Faults, IntoFaultRule};
+pub(crate) use function::{Async, Plain};
 pub use function::{IntoToolResult, ToolFunction};
 pub use injection::Injection;
 pub use rule::{FaultError, FaultRule};

@@ -52,34 +52,24 @@ impl<'a> Tool<'a> {
         let arguments = serde_json::to_value(arguments).map_err(|error| {
             ToolError::Failed(format!("the arguments cannot be serialized to JSON: {error}"))
         })?;
-        let call = self.tools.begin(&self.name, &arguments);
-        let mut is_injected = false;
-        let outcome = self.answer(&call, arguments, &mut is_injected).await;
-        call.end(outcome, is_injected)
+        let mut call = self.tools.begin(&self.name, &arguments);
+        let outcome = self.answer(&mut call, arguments).await;
+        call.end(outcome)
     }
 
     /// Calls the tool with the fault of the call.
-    async fn answer(
-        &self,
-        call: &Call<'_>,
-        arguments: Value,
-        is_injected: &mut bool,
-    ) -> Result<Value, ToolError> {
-        let mut inject = || {
-            *is_injected = true;
-            call.inject();
-        };
+    async fn answer(&self, call: &mut Call<'_>, arguments: Value) -> Result<Value, ToolError> {
         if let Some(failure) = call.injection().and_then(|injection| failure(injection, &self.name)) {
-            inject();
+            call.inject();
             return Err(failure);
         }
         if let Some(stale) = call.stale_result() {
-            inject();
+            call.inject();
             return Ok(stale);
         }
         if let Some(Injection::Slow(wait)) = call.injection() {
-            inject();
-            tokio::time::sleep(*wait).await;
+            call.inject();
+            call.wait(*wait).await;
         }
         let result = self.real_result(call, &arguments).await?;
         call.keep(&result);
@@ -88,7 +78,7 @@ impl<'a> Tool<'a> {
                 if let Some(traffic) = self.traffic() {
                     traffic.hide_tool_result(&self.name, &arguments);
                 }
-                inject();
+                call.inject();
                 Ok(replaced)
             }
             None => Ok(result),

@@ -14,7 +14,7 @@ use cobalt_core::duration::milliseconds;
 use cobalt_core::item::Item;
 #[cfg(feature = "otlp")]
 use cobalt_core::trace::ExportedSpan;
-use cobalt_core::trace::{ReportedSpan, ToolSpan};
+use cobalt_core::trace::{FAULT_ATTRIBUTE, ReportedSpan, ToolSpan};
 use serde_json::Value;
 #[cfg(feature = "otlp")]
 use tokio::sync::Notify;
@@ -118,7 +118,7 @@ impl SpanCollector {
             && let Some(span) = self.lock().spans.get_mut(number)
             && let Some(tool) = &mut span.own_call
         {
-            span.fields.extend(fault.map(|fault| ("fault".to_owned(), fault.into())));
+            span.fields.extend(fault.map(|fault| (FAULT_ATTRIBUTE.to_owned(), fault.into())));
             match outcome {
                 Ok(result) => tool.result = Some(result),
                 Err(error) => tool.error = Some(error),

@@ -90,6 +90,9 @@ impl Entry {
 
     /// The number of lines.
     fn lines(&self) -> Result<usize, WorkspaceError> {
+        if self.is_symlink() {
+            return Ok(1);
+        }
         let mut file = BufReader::new(self.open()?);
         let (mut lines, mut ends_open) = (0, false);
         loop {
@@ -200,17 +203,19 @@ fn add_file(
     let mut file =
         ChangedFile { path: path.to_owned(), change, added_lines: 0, removed_lines: 0, bytes, binary: false };
     if let (Some(before), Some(after)) = (text(old)?, text(new)?) {
-        let mut patch = headers(path, old, new);
-        let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(&before, &after);
-        let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-        (file.added_lines, file.removed_lines) = (count(ChangeTag::Insert), count(ChangeTag::Delete));
-        let side = |prefix: &str, entry: Option<&Entry>| match entry {
-            Some(_) => format!("{prefix}/{}", escape_control(path)),
-            None => "/dev/null".to_owned(),
+        // `git apply` knows no change from a file to a symlink or back.
+        let changes_type = old.zip(new).is_some_and(|(old, new)| old.is_symlink() != new.is_symlink());
+        let mut patch = String::new();
+        let sides: &[_] = if changes_type {
+            &[((old, &*before), (None, "")), ((None, ""), (new, &*after))]
+        } else {
+            &[((old, &*before), (new, &*after))]
         };
-        let mut unified = diff.unified_diff();
-        let unified = unified.context_radius(CONTEXT_LINES).header(&side("a", old), &side("b", new));
-        let _ = write!(patch, "{unified}");
+        for (old, new) in sides {
+            let (added, removed) = write_patch(&mut patch, path, *old, *new);
+            file.added_lines += added;
+            file.removed_lines += removed;
+        }
         // A secret that is cut would not be recognized.
         redact(&mut patch);
         append(changes, &patch);
@@ -229,6 +234,26 @@ fn add_file(
         changes.omitted_files += 1;
     }
     Ok(())
+}
+
+/// Writes the patch of a file, given each side with its text, and returns the numbers of added and removed lines.
+fn write_patch(
+    patch: &mut String,
+    path: &str,
+    (old, before): (Option<&Entry>, &str),
+    (new, after): (Option<&Entry>, &str),
+) -> (usize, usize) {
+    patch.push_str(&headers(path, old, new));
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(before, after);
+    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+    let side = |prefix: &str, entry: Option<&Entry>| match entry {
+        Some(_) => format!("{prefix}/{}", escape_control(path)),
+        None => "/dev/null".to_owned(),
+    };
+    let mut unified = diff.unified_diff();
+    let unified = unified.context_radius(CONTEXT_LINES).header(&side("a", old), &side("b", new));
+    let _ = write!(patch, "{unified}");
+    (count(ChangeTag::Insert), count(ChangeTag::Delete))
 }
 
 fn is_long(entry: Option<&Entry>) -> Result<bool, WorkspaceError> {
@@ -295,6 +320,16 @@ mod tests {
         fs::write(path, contents).unwrap();
     }
 
+    /// Applies a patch with git.
+    fn apply(folder: &TempDir, patch: &str) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), patch).unwrap();
+        let mut git = Command::new("git");
+        git.args(["apply", "--whitespace=nowarn"]).arg(file.path()).current_dir(folder.path());
+        let applied = git.output().unwrap();
+        assert!(applied.status.success(), "{}\n{patch}", String::from_utf8_lossy(&applied.stderr));
+    }
+
     fn compared(one: &TempDir, two: &TempDir) -> WorkspaceChanges {
         compare(one.path(), two.path(), &Globs::parse(["target"]).unwrap()).unwrap()
     }
@@ -352,15 +387,7 @@ mod tests {
         assert_eq!(changes.files[1].bytes, 4);
         assert!(!changes.patch.contains("data") && !changes.patch_truncated);
 
-        let patch = tempfile::NamedTempFile::new().unwrap();
-        fs::write(patch.path(), &changes.patch).unwrap();
-        let applied = Command::new("git")
-            .args(["apply", "--whitespace=nowarn"])
-            .arg(patch.path())
-            .current_dir(before.path())
-            .output()
-            .unwrap();
-        assert!(applied.status.success(), "{}\n{}", String::from_utf8_lossy(&applied.stderr), changes.patch);
+        apply(&before, &changes.patch);
         let left = compared(&before, &after);
         assert_eq!(listed(&left), [("data", FileChange::Changed, 0, 0, true)]);
     }
@@ -401,6 +428,27 @@ mod tests {
         let changes = compared(&before, &after);
         assert_eq!(listed(&changes), [("a", FileChange::Changed, 200_001, 1, false)]);
         assert!(changes.patch.is_empty() && changes.patch_truncated);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_became_a_symlink_is_not_followed_and_its_patch_applies() {
+        use std::os::unix::fs::symlink;
+
+        let (before, after) = (folder(&[("a", "1\n2\n")]), folder(&[("l", "3\n")]));
+        write(&before, "huge", "123456789\n".repeat(200_000));
+        symlink("a", before.path().join("l")).unwrap();
+        symlink("/dev/zero", after.path().join("a")).unwrap();
+        symlink("/nowhere", after.path().join("huge")).unwrap();
+        let changes = compared(&before, &after);
+        let expected = [
+            ("a", FileChange::Changed, 1, 2, false),
+            ("huge", FileChange::Changed, 1, 200_000, false),
+            ("l", FileChange::Changed, 1, 1, false),
+        ];
+        assert_eq!(listed(&changes), expected);
+        apply(&before, &changes.patch);
+        assert_eq!(listed(&compared(&before, &after)), [("huge", FileChange::Changed, 1, 200_000, false)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use cobalt_core::report::WorkspaceChanges;
 
 use super::copy::copy_folder;
-use super::error::{WorkspaceError, io_error};
+use super::error::WorkspaceError;
 use super::globs::Globs;
 use super::settings::Workspace;
 use super::temp_folder::TempFolder;
@@ -21,6 +21,14 @@ const DIR_VARIABLE: &str = "{{dir}}";
 pub struct WorkspaceDir {
     path: PathBuf,
     settings: Arc<DirSettings>,
+}
+
+/// A copy of a workspace in a temporary folder.
+#[derive(Debug)]
+pub struct WorkspaceCopy {
+    pub dir: WorkspaceDir,
+    /// Removed with it.
+    _folder: TempFolder,
 }
 
 /// The settings of a workspace that apply in each of its folders.
@@ -85,12 +93,12 @@ impl WorkspaceDir {
     }
 
     /// A copy in another temporary folder, without what is ignored unless that is wanted, and with the same settings.
-    pub fn copy(&self, with_ignored: bool) -> Result<(TempFolder, Self), WorkspaceError> {
-        let folder = TempFolder::new().map_err(io_error("create a folder in", &std::env::temp_dir()))?;
+    pub fn copy(&self, with_ignored: bool) -> Result<WorkspaceCopy, WorkspaceError> {
+        let folder = TempFolder::new()?;
         let nothing = Globs::default();
         copy_folder(&self.path, folder.path(), if with_ignored { &nothing } else { &self.settings.ignored })?;
-        let copy = Self::new(folder.path().to_owned(), Arc::clone(&self.settings));
-        Ok((folder, copy))
+        let dir = Self::new(folder.path().to_owned(), Arc::clone(&self.settings));
+        Ok(WorkspaceCopy { dir, _folder: folder })
     }
 
     /// What differs from the original.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a workspace cannot be used. Reads after "failed to prepare the workspace".
+/// Why a workspace cannot be used. Reads after what failed, such as "failed to prepare the workspace".
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     #[error("failed to {action} `{}`: {source}", path.display())]
@@ -12,7 +12,7 @@ pub enum WorkspaceError {
         "failed to fetch commit {commit} of `{repository}`: {problem}; check that the repository has it and that `git` can read it"
     )]
     Fetch { repository: String, commit: String, problem: String },
-    #[error("failed to run `git`: {0}; install git 2.28 or newer")]
+    #[error("failed to run `git`: {0}; install git 2.29 or newer")]
     NoGit(io::Error),
 }
 

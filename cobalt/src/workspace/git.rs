@@ -1,8 +1,8 @@
 //! Fetches a commit of a git repository without what came after it.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::{env, fs};
 
 use cobalt_core::redact::redacted_url;
 
@@ -19,9 +19,13 @@ const REPOSITORY_VARIABLES: [&str; 6] = [
     "GIT_NAMESPACE",
 ];
 
+/// The length of commit hashes, in hexadecimal digits.
+const SHA1_DIGITS: usize = 40;
+const SHA256_DIGITS: usize = 64;
+
 /// Whether a text is the full hash of a commit.
 pub fn is_commit_hash(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    matches!(text.len(), SHA1_DIGITS | SHA256_DIGITS) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Creates a repository in an empty folder that has the commit and its ancestors on the branch `main`, and checks it out.
@@ -33,7 +37,9 @@ pub fn check_out(repository: &str, commit: &str, folder: &Path) -> Result<(), Wo
     };
     let git = |folder: &Path, arguments: &[&str]| run(folder, arguments)?.map_err(failed);
     // Without the hooks and excludes of the user's template.
-    git(folder, &["init", "--quiet", "--template=", "--initial-branch=main"])?;
+    let format =
+        if commit.len() == SHA256_DIGITS { "--object-format=sha256" } else { "--object-format=sha1" };
+    git(folder, &["init", "--quiet", "--template=", "--initial-branch=main", format])?;
     let fetch = |from: &str| {
         run(
             folder,
@@ -43,6 +49,8 @@ pub fn check_out(repository: &str, commit: &str, folder: &Path) -> Result<(), Wo
                 "--no-tags",
                 "--no-recurse-submodules",
                 "--no-write-fetch-head",
+                // A dataset may name anything.
+                "--",
                 from,
                 commit,
             ],
@@ -50,8 +58,8 @@ pub fn check_out(repository: &str, commit: &str, folder: &Path) -> Result<(), Wo
     };
     if let Err(problem) = fetch(repository)? {
         // Some servers refuse single commits: all branches are fetched to another folder, which the agent never sees.
-        let all = TempFolder::new().map_err(io_error("create a folder in", &env::temp_dir()))?;
-        if run(all.path(), &["clone", "--quiet", "--mirror", repository, "."])?.is_err() {
+        let all = TempFolder::new()?;
+        if run(all.path(), &["clone", "--quiet", "--mirror", "--", repository, "."])?.is_err() {
             return Err(failed(problem));
         }
         fetch(&all.path().to_string_lossy())?.map_err(failed)?;

@@ -15,6 +15,8 @@ mod git;
 #[cfg(feature = "workspace")]
 mod globs;
 #[cfg(feature = "workspace")]
+mod item_paths;
+#[cfg(feature = "workspace")]
 mod run;
 mod settings;
 #[cfg(feature = "workspace")]
@@ -25,7 +27,7 @@ mod temp_folder;
 #[cfg(feature = "workspace")]
 pub use copy::copy_folder_over;
 #[cfg(feature = "workspace")]
-pub use dir::WorkspaceDir;
+pub use dir::{WorkspaceCopy, WorkspaceDir};
 #[cfg(not(feature = "workspace"))]
 pub use disabled::{ExecutionWorkspace, RunWorkspaces, WorkspaceDir};
 #[cfg(feature = "workspace")]
@@ -33,9 +35,9 @@ pub use error::WorkspaceError;
 #[cfg(feature = "workspace")]
 pub use globs::Globs;
 #[cfg(feature = "workspace")]
+pub use item_paths::{filled, folder_in_package, path_in_package};
+#[cfg(feature = "workspace")]
 pub use run::{ExecutionWorkspace, RunWorkspaces};
 pub use settings::Workspace;
-#[cfg(feature = "workspace")]
-pub use source::{filled, folder_in_package, path_in_package};
 #[cfg(feature = "workspace")]
 pub use temp_folder::remove_all;

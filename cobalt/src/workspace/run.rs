@@ -1,18 +1,18 @@
 //! The workspaces of a run: the originals, and a copy for each execution.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cobalt_core::item::Item;
 use cobalt_core::report::WorkspaceChanges;
 
-use super::changes;
-use super::dir::{DirSettings, WorkspaceDir};
-use super::error::{WorkspaceError, io_error};
+use super::dir::{DirSettings, WorkspaceCopy, WorkspaceDir};
+use super::error::WorkspaceError;
 use super::settings::Workspace;
 use super::source::ItemSource;
-use super::temp_folder::TempFolder;
+use super::temp_folder::{self, TempFolder};
 use crate::thread_pool;
 
 /// The workspaces of a run.
@@ -38,10 +38,8 @@ struct OriginalFiles {
 /// The workspace of one execution.
 #[derive(Debug)]
 pub struct ExecutionWorkspace {
-    dir: WorkspaceDir,
+    copy: WorkspaceCopy,
     original: Arc<OriginalFiles>,
-    /// Removed with it.
-    _folder: TempFolder,
 }
 
 impl RunWorkspaces {
@@ -76,8 +74,8 @@ impl RunWorkspaces {
         let source = ItemSource::of(&self.workspace, item)?;
         let original = self.original(&source).map_err(|error| error.to_string())?;
         let new = WorkspaceDir::new(original.folder.path().to_owned(), Arc::clone(&self.settings));
-        let (folder, dir) = new.copy(true).map_err(|error| error.to_string())?;
-        Ok(ExecutionWorkspace { dir, original, _folder: folder })
+        let copy = new.copy(true).map_err(|error| error.to_string())?;
+        Ok(ExecutionWorkspace { copy, original })
     }
 
     fn original(&self, source: &ItemSource) -> Result<Arc<OriginalFiles>, WorkspaceError> {
@@ -89,19 +87,16 @@ impl RunWorkspaces {
         if let Some(original) = &*original {
             return Ok(Arc::clone(original));
         }
-        let folder = TempFolder::new().map_err(io_error("create a folder in", &std::env::temp_dir()))?;
+        let folder = TempFolder::new()?;
         source.copy_to(folder.path(), &self.settings.ignored)?;
-        let hash = match source {
-            ItemSource::Folder(_) => Some(changes::hash(folder.path(), &self.settings.ignored)?),
-            ItemSource::Commit { .. } => None,
-        };
+        let hash = source.hash_of(folder.path(), &self.settings.ignored)?;
         Ok(Arc::clone(original.insert(Arc::new(OriginalFiles { folder, hash }))))
     }
 }
 
 impl ExecutionWorkspace {
     pub fn dir(&self) -> &WorkspaceDir {
-        &self.dir
+        &self.copy.dir
     }
 
     /// What the agent changed.
@@ -109,7 +104,7 @@ impl ExecutionWorkspace {
         let workspace = Arc::clone(self);
         let changes = thread_pool::run(move || {
             let OriginalFiles { folder, hash } = &*workspace.original;
-            let changes = workspace.dir.changes_since(folder.path())?;
+            let changes = workspace.copy.dir.changes_since(folder.path())?;
             Ok::<_, WorkspaceError>(WorkspaceChanges { source: hash.clone(), ..changes })
         })
         .await;
@@ -120,13 +115,43 @@ impl ExecutionWorkspace {
         changes.map_err(|problem| format!("failed to compare the workspace with its original: {problem}"))
     }
 
+    /// Removes what an earlier attempt at the same trial kept in this folder, if anything.
+    pub fn remove_kept(&self, folder: &Path) -> Result<(), String> {
+        match temp_folder::remove(folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(format!("failed to remove `{}`: {error}", folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the folder, after copying it to `kept` if that is given, without what is ignored.
     pub async fn end(self: Arc<Self>, kept: Option<&Path>) -> Result<(), String> {
         let kept = kept.map(Path::to_owned);
-        let ended = thread_pool::run(move || kept.map_or(Ok(()), |kept| self.dir.copy_to(&kept)));
+        let ended = thread_pool::run(move || kept.map_or(Ok(()), |kept| self.copy.dir.copy_to(&kept)));
         match ended.await {
             Ok(ended) => ended.map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::item;
+
+    #[tokio::test]
+    async fn what_an_earlier_attempt_kept_is_removed() {
+        let run = Arc::new(RunWorkspaces::new(&Workspace::folder("src/workspace")).unwrap());
+        let workspace = run.start(&Arc::new(item! { "id": "a" })).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let kept = folder.path().join("a-1");
+        fs::create_dir_all(kept.join("old")).unwrap();
+        assert_eq!(workspace.remove_kept(&kept), Ok(()));
+        assert!(!kept.exists());
+        assert_eq!(workspace.remove_kept(&kept), Ok(()), "nothing was kept");
     }
 }

@@ -8,9 +8,9 @@ use cobalt_core::paths;
 use super::error::WorkspaceError;
 use super::git;
 use super::globs::Globs;
+use super::item_paths::{filled, folder_in_package};
 use super::settings::{Source, Workspace};
 use super::{changes, copy};
-use crate::template::Template;
 
 /// The source of an item's workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,10 +37,18 @@ impl ItemSource {
         }
     }
 
-    /// A hash of its files. A commit never changes.
+    /// A hash of its files. A commit has none, as it never changes.
     pub fn hash(&self, ignored: &Globs) -> Result<Option<String>, WorkspaceError> {
         match self {
-            Self::Folder(folder) => changes::hash(folder, ignored).map(Some),
+            Self::Folder(folder) => self.hash_of(folder, ignored),
+            Self::Commit { .. } => Ok(None),
+        }
+    }
+
+    /// The hash of a copy of its files.
+    pub fn hash_of(&self, copy: &Path, ignored: &Globs) -> Result<Option<String>, WorkspaceError> {
+        match self {
+            Self::Folder(_) => changes::hash(copy, ignored).map(Some),
             Self::Commit { .. } => Ok(None),
         }
     }
@@ -54,47 +62,12 @@ impl ItemSource {
     }
 }
 
-/// The folder of the package that a template names; `what` it is for.
-pub fn folder_in_package(template: &Template, item: &Item, what: &str) -> Result<PathBuf, String> {
-    let path = path_in_package(&filled(template, item)?)?;
-    match path.is_dir() {
-        true => Ok(path),
-        false => Err(format!(
-            "the {what} folder `{}` does not exist; create it, or correct the path `{}`",
-            path.display(),
-            template.text()
-        )),
-    }
-}
-
-/// A path inside the package.
-pub fn path_in_package(path: &str) -> Result<PathBuf, String> {
-    let root = paths::package_root();
-    let inside = paths::normalize(&root.join(path));
-    if path.trim().is_empty() || !inside.starts_with(paths::normalize(&root)) {
-        return Err(format!(
-            "`{path}` is not inside the package `{}`; move the files into it, or use `Workspace::git`",
-            root.display()
-        ));
-    }
-    Ok(inside)
-}
-
-/// Fills a template with the fields of the item; a missing one is an error.
-pub fn filled(template: &Template, item: &Item) -> Result<String, String> {
-    match template.unresolved(item)[..] {
-        [] => Ok(template.render(item)),
-        [field, ..] => {
-            let known = item.keys().map(String::as_str);
-            let instead = cobalt_core::wording::suggest_or_list(field, known);
-            Err(format!("the item has no field `{field}` for `{}`; {instead}", template.text()))
-        }
-    }
-}
-
 /// The address of a repository: a path is relative to the package.
 fn located(repository: &str) -> Result<String, String> {
     // As git decides: `host:path` has a colon before the first slash.
+    if repository.starts_with('-') {
+        return Err(format!("`{repository}` is not a path or URL of a repository; correct it"));
+    }
     let is_remote = repository.contains("://")
         || repository
             .split('/')
@@ -153,6 +126,7 @@ mod tests {
             assert_eq!(of(remote, HASH), Ok(expected));
         }
         assert!(matches!(of("src", HASH), Ok(ItemSource::Commit { .. })));
+        assert!(of("--upload-pack=touch x; : ://", HASH).unwrap_err().contains("is not a path or URL"));
         assert!(of("no/such", HASH).unwrap_err().starts_with("the repository `"));
         assert!(of("src", "main").unwrap_err().starts_with("`main` is not the full hash of a commit"));
     }

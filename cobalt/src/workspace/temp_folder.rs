@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{fs, io};
+use std::{env, fs, io};
+
+use super::error::{WorkspaceError, io_error};
 
 /// How often removal is tried: an abandoned agent may still create files.
 const ATTEMPTS: usize = 3;
@@ -16,8 +18,10 @@ pub struct TempFolder(PathBuf);
 
 impl TempFolder {
     /// Creates a folder that only this user can read.
-    pub fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("cobalt-").tempdir()?.keep();
+    pub fn new() -> Result<Self, WorkspaceError> {
+        let system = env::temp_dir();
+        let folder = tempfile::Builder::new().prefix("cobalt-").tempdir();
+        let folder = folder.map_err(io_error("create a folder in", &system))?.keep();
         let folder = Self(folder.canonicalize().unwrap_or(folder));
         folders().insert(folder.0.clone());
         Ok(folder)
@@ -48,7 +52,8 @@ fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn remove(folder: &Path) -> io::Result<()> {
+/// Removes a folder, whatever its permissions are.
+pub fn remove(folder: &Path) -> io::Result<()> {
     let mut removed = fs::remove_dir_all(folder);
     for _ in 1..ATTEMPTS {
         match &removed {

@@ -1,5 +1,5 @@
 // Two runs of a booking desk that talks to scripted and simulated users.
-import type { Execution, Report, Transcript, Turn } from '../../src/api/types';
+import type { Execution, Report, Transcript, Turn, WorkspaceChanges } from '../../src/api/types';
 import { commitAt, moment } from './demo/scenario';
 import type { PlannedItem } from './plan';
 import { price } from './prices';
@@ -7,7 +7,7 @@ import { Random, rounded } from './random';
 import { reportOf } from './report';
 import { sum } from './statistics';
 
-export const EXPERIMENT = 'booking-desk';
+const EXPERIMENT = 'booking-desk';
 const AGENT = 'gpt-5.4-mini';
 const USER = 'gpt-5.4-nano';
 const HOUSE_RULES = Array.from(
@@ -42,6 +42,11 @@ const SCRIPT: Said[] = [
   },
 ];
 
+const UNPLAYED = ['contains "reference"', 'calls book'].map((expected) => ({
+  expected: `turn 3, which was not played: ${expected}`,
+  passed: false,
+}));
+
 const SIMULATED: Said[] = [
   {
     message: 'hi, a room for the weekend?? somewhere quiet',
@@ -59,6 +64,53 @@ const FAILED: Said[] = [
   { message: 'Can I change booking YK-1100?', reply: 'Yes. To which night?' },
   { message: 'Saturday.', toolCalls: ['change'], error: 'tool `change` answered 503 Service Unavailable' },
 ];
+
+/** What the agent changed: a text file of each kind, and an image. */
+const CHANGES: WorkspaceChanges = {
+  files: [
+    { path: 'bookings/YK-1204.json', change: 'added', addedLines: 4, removedLines: 0, bytes: 58 },
+    { path: 'bookings/calendar.csv', change: 'changed', addedLines: 1, removedLines: 1, bytes: 66 },
+    { path: 'bookings/draft.txt', change: 'removed', addedLines: 0, removedLines: 2, bytes: 37 },
+    {
+      path: 'vouchers/YK-1204.png',
+      change: 'added',
+      addedLines: 0,
+      removedLines: 0,
+      bytes: 2048,
+      binary: true,
+    },
+  ],
+  omittedFiles: 1,
+  addedLines: 5,
+  removedLines: 3,
+  patch: [
+    'diff --git a/bookings/YK-1204.json b/bookings/YK-1204.json',
+    'new file mode 100644',
+    '--- /dev/null',
+    '+++ b/bookings/YK-1204.json',
+    '@@ -0,0 +1,4 @@',
+    '+{',
+    '+  "room": 12,',
+    '+  "nights": ["Friday", "Saturday"]',
+    '+}',
+    'diff --git a/bookings/calendar.csv b/bookings/calendar.csv',
+    '--- a/bookings/calendar.csv',
+    '+++ b/bookings/calendar.csv',
+    '@@ -1,3 +1,3 @@',
+    ' room,night,state',
+    '-12,Friday,free',
+    '+12,Friday,booked',
+    ' 14,Friday,booked',
+    'diff --git a/bookings/draft.txt b/bookings/draft.txt',
+    'deleted file mode 100644',
+    '--- a/bookings/draft.txt',
+    '+++ /dev/null',
+    '@@ -1,2 +0,0 @@',
+    '-Guest: to be asked',
+    '-Room: to be found',
+    '',
+  ].join('\n'),
+};
 
 export function conversations(): Report[] {
   return [0.9, 0.95].map((progress, number) =>
@@ -113,6 +165,29 @@ function items(random: Random, run: number): PlannedItem[] {
       ],
     },
     {
+      key: 'unplayed',
+      input: { id: 'unplayed', turns: SCRIPT.map(({ message }) => message) },
+      executions: [
+        execution(SCRIPT.slice(0, 2), { end: 'agent-ended', unplayed: UNPLAYED }, random),
+        execution(SCRIPT, { end: 'script-end' }, random),
+      ],
+    },
+    {
+      key: 'workspace',
+      input: { id: 'workspace', goal: 'a room whose booking is in the files' },
+      executions: [
+        {
+          ...execution(SIMULATED, simulated('goal-met', []), random),
+          workspace: CHANGES,
+          faults: [{ tool: 'search_rooms', call: 1, fault: 'timeout' }],
+        },
+        {
+          ...execution(SIMULATED, simulated('goal-met', []), random),
+          workspace: { files: [], addedLines: 0, removedLines: 0 },
+        },
+      ],
+    },
+    {
       key: 'endless',
       input: { id: 'endless', turns: ['Tell me about a room.'] },
       executions: [
@@ -130,7 +205,7 @@ function endless(): Said[] {
   }));
 }
 
-type Ended = Pick<Transcript, 'end' | 'simulated' | 'mistakes' | 'unchecked'>;
+type Ended = Pick<Transcript, 'end' | 'unplayed' | 'simulated' | 'mistakes' | 'unchecked'>;
 
 function simulated(end: Transcript['end'], turns: number[]): Ended {
   const mistakes = turns.map((turn) => ({
@@ -163,7 +238,8 @@ function execution(said: Said[], ended: Ended, random: Random): Execution {
   const tokens = { input: 310 * said.length, output: 24 * said.length };
   const user = { models: [USER], calls: said.length, cached: 0, tokens, cost: price(USER, tokens) };
   const failure = said.at(-1)?.error;
-  const missed = said.flatMap(({ checks = [] }) => checks).filter(({ passed }) => !passed).length;
+  const checks = [...said.flatMap((turn) => turn.checks ?? []), ...(ended.unplayed ?? [])];
+  const missed = checks.filter(({ passed }) => !passed).length;
   return {
     output: {
       output: failure ? '' : (said.at(-1)?.reply ?? ''),

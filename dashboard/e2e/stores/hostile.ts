@@ -1,5 +1,5 @@
 // A run in which every free text is hostile: none may be executed, and all must be shown.
-import type { Evaluation, Execution, Report } from '../../src/api/types';
+import type { Evaluation, Execution, Report, WorkspaceChanges } from '../../src/api/types';
 import type { PlannedItem } from './plan';
 import { reportOf } from './report';
 
@@ -99,6 +99,7 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
         { message: short, startMs: place, latencyMs: 1, error: short },
       ],
       end: 'error',
+      unplayed: [{ expected: short, passed: false }],
       simulated: true,
       mistakes: [{ turn: 1, kind: 'told-answer', reason: short }],
       unchecked: short,
@@ -111,6 +112,8 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
         unpriced: [],
       },
     },
+    workspace: workspaceOf(short),
+    faults: [{ tool: short, call: 1, fault: short }],
   };
   const error: Execution = {
     output: { output: '' },
@@ -120,6 +123,39 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
     error: text,
   };
   return { key, input, executions: [place % 5 === 4 ? error : run] };
+}
+
+/** File names and a patch of this text; some of its lines pose as headers. */
+function workspaceOf(text: string): WorkspaceChanges {
+  const lines = text.split('\n');
+  return {
+    files: [
+      { path: text, change: 'added', addedLines: 1e12, removedLines: 0, bytes: 1 },
+      {
+        path: `${text}/${text}`,
+        change: 'changed',
+        addedLines: 1,
+        removedLines: 1e12,
+        bytes: 1e15,
+        binary: true,
+      },
+      { path: `__proto__/${text}`, change: 'removed', addedLines: 0, removedLines: 1, bytes: 0 },
+    ],
+    omittedFiles: 1e12,
+    addedLines: 1e12,
+    removedLines: 1e12,
+    patch: [
+      `diff --git a/${text} b/${text}`,
+      `--- a/${text}`,
+      `+++ b/${text}`,
+      '@@ -1,1 +1,1 @@',
+      ...['-', '+', ' ', '', '@@ ', '+++ b/', 'diff --git '].flatMap((start) =>
+        lines.map((line) => `${start}${line}`),
+      ),
+    ].join('\n'),
+    patchTruncated: true,
+    kept: text,
+  };
 }
 
 function metadataOf(text: string, fields: unknown) {

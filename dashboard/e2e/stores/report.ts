@@ -92,6 +92,8 @@ function itemOf(plan: Plan, planned: PlannedItem, index: number): Item {
   } else {
     if (first.traffic) item.traffic = first.traffic;
     if (first.transcript) item.transcript = first.transcript;
+    if (first.workspace) item.workspace = first.workspace;
+    if (first.faults) item.faults = first.faults;
   }
   const isLow = plan.evaluators.some(({ name, passMark }) =>
     scoresOf(item, name).some((score) => score < (passMark ?? PASS_MARK)),

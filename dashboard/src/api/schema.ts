@@ -1049,6 +1049,11 @@ export interface components {
              * @description Those of them that were answered from recordings.
              */
             unattributedReplayed?: number;
+            /**
+             * Format: uint
+             * @description Calls of tools answered from recordings.
+             */
+            replayedTools?: number;
         };
         /**
          * @description A metric's values over all executions that recorded it.

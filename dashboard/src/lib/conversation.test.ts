@@ -8,7 +8,7 @@ test('the usage of simulated users reads as in the terminal', () => {
   );
   expect(formatUserCost(userUsage())).toBe('$0.0012');
   expect(formatUserCost(userUsage({ cost: 0 }))).toBe('$0.00');
-  expect(formatUserCost(userUsage({ cost: 0, unpriced: ['ours'] }))).toBe('cost unknown');
+  expect(formatUserCost(userUsage({ cost: 0, unpriced: ['ours'] }))).toBe('unknown');
 });
 
 test('a cost of answers that were replayed is marked', () => {
@@ -16,4 +16,5 @@ test('a cost of answers that were replayed is marked', () => {
   expect(userMark(userUsage({ calls: 0, replayed: 3 }))).toBe('as recorded');
   expect(userMark(userUsage({ replayed: 3, replayedCost: 0.25 }))).toBe('of which $0.250 as recorded');
   expect(userMark(userUsage({ replayed: 3 }))).toBe('as recorded in part');
+  expect(userMark(userUsage({ calls: 0, replayed: 3, cost: 0, unpriced: ['ours'] }))).toBeUndefined();
 });

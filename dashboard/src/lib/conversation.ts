@@ -2,6 +2,7 @@
 import type { ConversationEnd, ModelUsage, Turn, UserMistake } from '../api/types';
 import type { Tone } from '../components/badge';
 import { formatCost, formatCount, formatDuration, pluralize } from './format';
+import { replayedCostMark } from './traffic';
 
 /** How a conversation ended, and how good that is. */
 export const ENDS: Record<ConversationEnd, { label: string; tone: Tone }> = {
@@ -36,9 +37,10 @@ export function turnUsage({ latencyMs, tokens, cost, modelCalls = 0 }: Turn): st
 export const userCost = ({ cost, unpriced = [] }: ModelUsage) =>
   cost > 0 || unpriced.length === 0 ? cost : undefined;
 
+/** The cost of simulated users, or `unknown`. */
 export function formatUserCost(usage: ModelUsage): string {
   const cost = userCost(usage);
-  return cost === undefined ? 'cost unknown' : formatCost(cost);
+  return cost === undefined ? 'unknown' : formatCost(cost);
 }
 
 /** The calls, tokens and models of simulated users: `3 calls, 1 cached, 1,000 tokens, gpt-5.4-mini`. */
@@ -51,13 +53,6 @@ export function userCalls({ calls, cached, replayed = 0, tokens, models }: Model
   return [...parts, ...models].join(', ');
 }
 
-/** What the mark of the cost of simulated users means. */
-export const REPLAYED_USERS =
-  'The answers of simulated users were replayed: their cost is that of the recording and was not paid again.';
-
-/** The mark of a cost if answers of simulated users were replayed, which were not paid again. */
-export function userMark({ calls, replayed = 0, replayedCost }: ModelUsage): string | undefined {
-  if (replayed === 0) return undefined;
-  if (calls === 0) return 'as recorded';
-  return replayedCost ? `of which ${formatCost(replayedCost)} as recorded` : 'as recorded in part';
-}
+/** The mark of the cost of simulated users; undefined if none was replayed or the cost is unknown. */
+export const userMark = (usage: ModelUsage) =>
+  userCost(usage) === undefined ? undefined : replayedCostMark(usage);

@@ -2,7 +2,7 @@
 
 export type PatchLineKind = 'header' | 'hunk' | 'added' | 'removed' | 'context';
 
-export interface PatchLine {
+interface PatchLine {
   kind: PatchLineKind;
   text: string;
 }

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../api/types';
 import { report } from '../test/run';
-import { itemMark, judgeMark, replayMark, summaryMark, trafficLine, trafficNotes } from './traffic';
+import {
+  itemMark,
+  judgeMark,
+  replayedCostMark,
+  replayMark,
+  summaryMark,
+  trafficLine,
+  trafficNotes,
+} from './traffic';
 
 type Traffic = NonNullable<Report['summary']['traffic']>;
 
@@ -58,6 +66,15 @@ describe('the traffic of a run', () => {
     expect(judgeMark({ ...cost, judgeCalls: 5, judgeReplayedCost: null })).toBe('as recorded in part');
     expect(judgeMark({ ...cost, judgeCost: null })).toBeUndefined();
     expect(judgeMark({ judgeCalls: 5, judgeCost: 0.06 })).toBeUndefined();
+  });
+
+  test('marks a cost by the part that was replayed, if that part is known', () => {
+    const mark = (replayedCost?: number | null) => replayedCostMark({ calls: 1, replayed: 2, replayedCost });
+    expect(mark(0.05)).toBe('of which $0.050 as recorded');
+    expect(mark(0)).toBe('of which $0.00 as recorded');
+    expect(mark(null)).toBe('as recorded in part');
+    expect(mark()).toBe('as recorded in part');
+    expect(replayedCostMark({ calls: 1 })).toBeUndefined();
   });
 
   test('marks latency and cost if items were replayed', () => {

@@ -70,19 +70,36 @@ const IN_PART = 'as recorded in part';
 export const summaryMark = ({ traffic, totalItems }: Summary) =>
   replayMark(traffic?.replayedItems ?? 0, totalItems) ?? (traffic?.replayed ? IN_PART : undefined);
 
-/** The mark of a run's judge cost: `as recorded`, or `of which $0.040 as recorded`; undefined if no judge was replayed. */
+interface ReplayedCalls {
+  calls?: number | null;
+  replayed?: number | null;
+  /** The part of the cost that was not paid again; absent if it is unknown. */
+  replayedCost?: number | null;
+}
+
+/** The mark of the cost of model calls: `as recorded`, or `of which $0.040 as recorded`; undefined if none was replayed. */
+export function replayedCostMark({ calls, replayed, replayedCost }: ReplayedCalls): string | undefined {
+  if (!replayed) return undefined;
+  if (!calls) return 'as recorded';
+  return replayedCost == null ? IN_PART : `of which ${formatCost(replayedCost)} as recorded`;
+}
+
+/** The mark of a run's judge cost; undefined if no judge was replayed or the cost is unknown. */
 export function judgeMark(
   summary: Pick<Summary, 'judgeCalls' | 'judgeCost' | 'judgeReplayed' | 'judgeReplayedCost'>,
 ): string | undefined {
-  const { judgeCalls, judgeCost, judgeReplayed, judgeReplayedCost } = summary;
-  if (!judgeReplayed || judgeCost == null) return undefined;
-  if (!judgeCalls) return 'as recorded';
-  return judgeReplayedCost == null ? IN_PART : `of which ${formatCost(judgeReplayedCost)} as recorded`;
+  const { judgeCalls: calls, judgeCost, judgeReplayed: replayed, judgeReplayedCost: replayedCost } = summary;
+  return judgeCost == null ? undefined : replayedCostMark({ calls, replayed, replayedCost });
 }
 
+const replayedCost = (whose: string) =>
+  `The answers of ${whose} were replayed: their cost is that of the recording and was not paid again.`;
+
 /** What the mark of a judge cost means. */
-export const REPLAYED_JUDGES =
-  'The answers of these judges were replayed: their cost is that of the recording and was not paid again.';
+export const REPLAYED_JUDGES = replayedCost('these judges');
+
+/** What the mark of the cost of simulated users means. */
+export const REPLAYED_USERS = replayedCost('simulated users');
 
 /** What the mark of a run means. */
 export const REPLAY_EXPLANATION =

@@ -14,7 +14,7 @@ pub use edits::{Edit, edits};
 /// The file that the agent may change.
 const FILE: &str = "src/lib.rs";
 
-/// What came of an attempt to repair a crate.
+/// The result of an attempt to repair a crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The change after which the tests pass; `None` if none was found.
@@ -23,8 +23,7 @@ pub struct Repair {
     pub test_runs: usize,
 }
 
-/// Repairs the crate in a folder: applies one edit after another until `passes` tells that its tests pass. If none helps, the file is left
-/// as it was.
+/// Repairs the crate in a folder: applies one edit after another until `passes` returns `true`. If none helps, the file is left as it was.
 ///
 /// # Errors
 ///

@@ -355,6 +355,37 @@ fn a_browser_shows_a_conversation_and_tells_the_mistakes_of_the_user_from_those_
 }
 
 #[test]
+fn the_expectations_of_turns_that_were_not_played_are_shown_after_the_turns() {
+    let mut file = conversation();
+    let expected = "turn 3, which was not played: contains \"<b>York\"";
+    file["items"][0]["transcript"]["unplayed"] = json!([{ "expected": expected, "passed": false }]);
+    let page = html(&results([serde_json::from_value(file).unwrap()]));
+    let data: Value = serde_json::from_str(between(&page, "id=\"items-0\">", "</script>")).unwrap();
+    let unplayed = &data["items"][0]["runs"][0]["transcript"]["unplayed"];
+    assert_eq!(unplayed, &json!([{ "expected": expected, "passed": false }]));
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let dom = drawn(browser, folder.path(), &page, "#items-of-0/item-0");
+    let conversation = between(&dom, "<section class=\"conversation\"", "</section>");
+    let (_, unplayed) = conversation.split_once("</ol><h5>Turns that were not played</h5>").unwrap();
+    assert!(unplayed.contains("aria-label=\"Expectations of turns that were not played\""), "{unplayed}");
+    assert!(unplayed.contains("missed</span> <code dir=\"auto\">turn 3, which was not played"), "{unplayed}");
+    assert!(unplayed.contains("contains \"&lt;b&gt;York\""), "{unplayed}");
+}
+
+#[test]
+fn a_browser_counts_the_further_files_of_a_workspace() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = with_workspace();
+    file["items"][0]["workspace"]["omittedFiles"] = json!(1);
+    let page = html(&results([serde_json::from_value(file).unwrap()]));
+    let dom = drawn(browser, folder.path(), &page, "#items-of-0/item-0");
+    let workspace = between(&dom, "<summary>Workspace: 2 files changed, +1 −1</summary>", "</details>");
+    assert!(workspace.contains("</table><p>and 1 more file</p>"), "{workspace}");
+}
+
+#[test]
 fn a_browser_draws_the_items_and_opens_the_one_of_a_link() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();

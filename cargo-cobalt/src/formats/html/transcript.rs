@@ -19,6 +19,9 @@ pub struct TranscriptData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unchecked: Option<&'a str>,
     turns: Vec<TurnData<'a>>,
+    /// What the script expects in turns that were not played.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unplayed: &'a [TurnCheck],
 }
 
 #[derive(Debug, Serialize)]
@@ -47,6 +50,7 @@ impl<'a> TranscriptData<'a> {
             mistakes: transcript.mistakes.iter().map(mistake).collect(),
             unchecked: transcript.unchecked.as_deref(),
             turns: transcript.turns.iter().map(TurnData::of).collect(),
+            unplayed: &transcript.unplayed,
         }
     }
 }

@@ -11,7 +11,7 @@ function workspace(run) {
     element("td", {}, file.change),
     element("td", {}, element("code", { dir: "ltr" }, ...visible(file.path))),
     element("td", { class: "number" }, file.binary ? `binary, ${file.bytes.toLocaleString("en")} bytes` : `+${file.addedLines} \u2212${file.removedLines}`)));
-  const more = changes.omittedFiles === undefined ? null : element("p", {}, `and ${changes.omittedFiles.toLocaleString("en")} more files`);
+  const more = changes.omittedFiles === undefined ? null : element("p", {}, `and ${changes.omittedFiles.toLocaleString("en")} more file${changes.omittedFiles === 1 ? "" : "s"}`);
   const kept = changes.kept === undefined ? null : element("p", {}, "Kept in ", element("code", { dir: "ltr" }, ...visible(changes.kept)));
   return element("details", { class: "trace", open: true },
     element("summary", {}, `Workspace: ${run.changes}`),

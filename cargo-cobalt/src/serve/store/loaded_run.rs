@@ -106,6 +106,8 @@ pub struct LoadedItem {
     metrics: BTreeMap<String, Vec<f64>>,
     /// What judges said that compare the output with another answer.
     compared: BTreeMap<String, Vec<[f64; 2]>>,
+    /// Whether its latency is not that of an agent and its models.
+    has_replayed_latency: bool,
     /// The model traffic of all trials, if it passed through the gateway. Boxed: most runs have none.
     pub traffic: Option<Box<LoadedTraffic>>,
     /// The byte range of its JSON in the file.
@@ -136,6 +138,7 @@ impl LoadedItem {
             cluster: measured.cluster.map(Into::into),
             trials: measured.trials.into(),
             metrics: measured.metrics,
+            has_replayed_latency: measured.replayed,
             compared: measured.compared,
             traffic: LoadedTraffic::of(item, &measured.asked).map(Box::new),
             place,
@@ -158,7 +161,7 @@ impl LoadedItem {
             tokens: self.tokens,
             cost: self.cost,
             asked: self.traffic.as_ref().map_or_else(Vec::new, |traffic| traffic.asked()),
-            replayed: self.traffic.as_ref().is_some_and(|traffic| traffic.replayed > 0),
+            replayed: self.has_replayed_latency,
             retried: self.retried,
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
             compared: self.compared.clone(),

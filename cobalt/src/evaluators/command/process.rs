@@ -127,9 +127,9 @@ impl Process {
 
 /// The maximum size of a response, in bytes.
 pub const MAX_RESPONSE_BYTES: u64 = 64 << 20;
-/// The number of last lines of stderr to keep, and the maximum size of each, in bytes.
-const MAX_STDERR_LINES: usize = 20;
-const MAX_STDERR_LINE_BYTES: usize = 500;
+/// The number of last lines of output to keep, and the maximum size of each, in bytes.
+const MAX_LINES: usize = 20;
+const MAX_LINE_BYTES: usize = 500;
 
 /// Output of a program.
 #[derive(Debug)]
@@ -226,7 +226,7 @@ impl OutputTail {
             // A long line is split.
             while from
                 .by_ref()
-                .take(MAX_STDERR_LINE_BYTES as u64)
+                .take(MAX_LINE_BYTES as u64)
                 .read_until(b'\n', &mut bytes)
                 .is_ok_and(|read| read > 0)
             {
@@ -243,7 +243,7 @@ impl OutputTail {
             return;
         }
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        if lines.len() == MAX_STDERR_LINES {
+        if lines.len() == MAX_LINES {
             lines.pop_front();
         }
         lines.push_back(line.to_owned());

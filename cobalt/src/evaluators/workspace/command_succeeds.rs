@@ -22,7 +22,7 @@ use crate::settings::{
 };
 use crate::template::Template;
 use crate::thread_pool;
-use crate::workspace::{WorkspaceDir, copy_folder_over, folder_in_package};
+use crate::workspace::{WorkspaceCopy, WorkspaceDir, copy_folder_over, folder_in_package};
 
 /// The variables that a command gets from this process, besides those of `RUSTUP_`: programs are found and run with them, and they hold
 /// no keys.
@@ -168,16 +168,16 @@ impl CommandSucceeds {
     }
 
     /// Copies the folder, and adds the files.
-    async fn prepare(&self, cx: &EvalContext) -> Result<Prepared, EvalError> {
+    async fn prepare(&self, cx: &EvalContext) -> Result<WorkspaceCopy, EvalError> {
         let (dir, with_ignored) = (folder(cx)?.clone(), self.0.with_ignored == Some(true));
         let files = self.template().map(|files| folder_in_package(&files, cx.item(), "files"));
         let files = files.transpose().map_err(EvalError::new)?;
         let copied = thread_pool::run(move || {
-            let (folder, dir) = dir.copy(with_ignored)?;
+            let copy = dir.copy(with_ignored)?;
             if let Some(files) = files {
-                copy_folder_over(&files, dir.path())?;
+                copy_folder_over(&files, copy.dir.path())?;
             }
-            Ok(Prepared { _folder: Box::new(folder), dir })
+            Ok(copy)
         });
         let copied = copied.await.map_err(|error| EvalError::new(error.to_string()))?;
         copied.map_err(|error: crate::workspace::WorkspaceError| {
@@ -209,14 +209,14 @@ impl CommandSucceeds {
     async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         let program = self.program().ok_or_else(|| EvalError::new(EMPTY_COMMAND))?;
         let limit = self.0.timeout.map_or_else(|| cx.timeout(), |DurationValue(limit)| limit);
-        let prepared = self.prepare(cx).await?;
+        let copy = self.prepare(cx).await?;
         let failed = |error: io::Error| {
             let hint =
                 "install it, or correct the command; without a shell, a path is relative to the workspace";
             EvalError::new(format!("failed to start `{}`: {error}; {hint}", program.name))
         };
         let started = Instant::now();
-        let (running, output) = start(self.command(&program, &prepared.dir)).map_err(failed)?;
+        let (running, output) = start(self.command(&program, &copy.dir)).map_err(failed)?;
         let mut status = None;
         while status.is_none() && started.elapsed() < limit {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -240,7 +240,7 @@ impl CommandSucceeds {
         let score = Score::from(succeeded).reason(program.redact(reason));
         let score = score.metadata("durationMs", milliseconds(took).round());
         // Removing many files takes time.
-        let _ = thread_pool::run(move || drop(prepared)).await;
+        let _ = thread_pool::run(move || drop(copy)).await;
         Ok(match status.and_then(|status| status.code()) {
             Some(code) => score.metadata("exitCode", code),
             None => score,
@@ -249,13 +249,6 @@ impl CommandSucceeds {
 }
 
 const EMPTY_COMMAND: &str = "the command is empty; name a program";
-
-/// The copy in which the command runs.
-struct Prepared {
-    /// Removed with it.
-    _folder: Box<dyn Send>,
-    dir: WorkspaceDir,
-}
 
 /// Starts a command whose output and errors are read together.
 fn start(mut command: Command) -> io::Result<(ChildGuard, OutputTail)> {

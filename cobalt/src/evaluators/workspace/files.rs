@@ -125,7 +125,14 @@ impl FilesOptions {
         }
         for (name, Texts(texts)) in &self.contain {
             for text in texts {
-                all.push(Requirement { path: path(name)?, what: What::Contains(fill(text)?) });
+                let (path, text) = (path(name)?, fill(text)?);
+                if text.is_empty() {
+                    return Err(format!(
+                        "the text that `{}` must contain is empty, and every file contains it; correct the text or the field",
+                        path.display()
+                    ));
+                }
+                all.push(Requirement { path, what: What::Contains(text) });
             }
         }
         for (name, file) in &self.equal {
@@ -412,6 +419,13 @@ mod tests {
         assert_eq!(scored(&equal), (0.0, "`src/lib.rs` differs from `src/lib.rs` in line 1".to_owned()));
         let error = Files::new("files").equal("a", "no/such").0.requirements(&Item::new()).err().unwrap();
         assert!(error.starts_with("failed to read `no/such`: "), "{error}");
+    }
+
+    #[test]
+    fn an_empty_text_that_every_file_contains_is_refused_also_from_the_item() {
+        let files = Files::new("files").contain("src/lib.rs", "{{name}}");
+        let error = files.0.requirements(&item! { "name": "" }).err().unwrap();
+        assert!(error.starts_with("the text that `src/lib.rs` must contain is empty"), "{error}");
     }
 
     #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-/// One text or several, none of them empty. White space counts.
+/// One text or several.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Texts(pub Vec<String>);
 
@@ -29,13 +29,6 @@ impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct OneOrMany;
 
-        fn checked<E: Error>(text: String) -> Result<String, E> {
-            match text.is_empty() {
-                true => Err(E::custom("the text is empty, which is in every file; remove it")),
-                false => Ok(text),
-            }
-        }
-
         impl<'de> Visitor<'de> for OneOrMany {
             type Value = Texts;
 
@@ -44,13 +37,13 @@ impl<'de> Deserialize<'de> for Texts {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Texts, E> {
-                Ok(Texts(vec![checked(text.to_owned())?]))
+                Ok(Texts(vec![text.to_owned()]))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Texts, A::Error> {
                 let mut texts = Vec::new();
                 while let Some(text) = list.next_element()? {
-                    texts.push(checked(text)?);
+                    texts.push(text);
                 }
                 Ok(Texts(texts))
             }

@@ -12,9 +12,6 @@ use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluato
 use crate::settings::{NoSharedKeys, NonEmptyString};
 use crate::workspace::Globs;
 
-/// The maximum number of files that a reason names.
-const MAX_NAMED: usize = 5;
-
 /// Scores 1 if every file that the agent added, changed or removed in its [workspace](crate::workspaces) matches a pattern, else 0.
 ///
 /// ```
@@ -90,15 +87,13 @@ impl TouchedOnly {
                 group_thousands(changes.files.len() as u64)
             )));
         }
-        let files = count(changes.file_count(), "file");
-        let named = join_quoted(others.iter().take(MAX_NAMED).copied());
-        let more = match others.len().saturating_sub(MAX_NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         let reason = match others.len() {
-            0 => format!("{files} changed, all of them allowed"),
-            others => format!("{others} of {files} changed without being allowed: {named}{more}"),
+            0 => format!("{} changed, all of them allowed", count(changes.file_count(), "file")),
+            number => format!(
+                "{number} of {} not allowed: {}",
+                count(changes.file_count(), "changed file"),
+                join_quoted(others.iter().copied())
+            ),
         };
         Ok(Score::from(others.is_empty()).reason(reason).metadata("others", others.len()))
     }
@@ -150,9 +145,10 @@ mod tests {
         let allowed = scored(&["src/**", "*.md"], &["src/a/b.rs", "docs/x.md"]);
         assert_eq!(allowed, (1.0, "2 files changed, all of them allowed".to_owned()));
         let (score, reason) = scored(&["src/**"], &["src/a.rs", "tests/a.rs"]);
-        assert_eq!((score, &*reason), (0.0, "1 of 2 files changed without being allowed: `tests/a.rs`"));
-        let many = ["1", "2", "3", "4", "5", "6", "7"];
-        assert!(scored(&["src"], &many).1.ends_with("`5` and 2 more"));
+        assert_eq!((score, &*reason), (0.0, "1 of 2 changed files not allowed: `tests/a.rs`"));
+        let many: Vec<_> = (1..=14).map(|number| number.to_string()).collect();
+        let many: Vec<_> = many.iter().map(String::as_str).collect();
+        assert!(scored(&["src"], &many).1.ends_with("`12` and 2 more"));
         assert_eq!(scored(&["src"], &["src/a"]).0, 1.0, "a folder");
         assert_eq!(scored(&["src"], &[]).0, 1.0);
     }

@@ -108,7 +108,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A text, after which the conversation goes on.
+    /// A text, after which the conversation continues.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }

@@ -12,7 +12,7 @@ static OUT_OF_CHARACTER: LazyLock<Regex> = LazyLock::new(|| {
     let phrases = [
         r"\bas an ai\b",
         r"\bas a(n ai|n? large)? language model\b",
-        r"\bi(’|'| a)m an ai\b",
+        r"\bi(’|'| a)m an ai( (agent|assistant|chatbot|model))?\s*([.,;:!?]|$|(and|but|so)\b)",
         r"\bhow (can|may) i (help|assist) you\b",
     ];
     Regex::new(&format!("(?i){}", phrases.join("|"))).expect("the pattern is valid")
@@ -99,6 +99,7 @@ mod tests {
             "The hotel has an airport shuttle, right?",
             "It was an air conditioner.",
             "Which language model do you use?",
+            "I'm an AI engineer from Leeds.",
             "We leave in 2012.",
         ];
         for message in said {

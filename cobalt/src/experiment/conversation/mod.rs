@@ -11,4 +11,5 @@ mod user;
 
 pub use chat::{Chat, IntoReply, Reply};
 pub use run::ConversationRun;
+pub use script::user_fields;
 pub use settings::{Conversation, SimulatedUser};

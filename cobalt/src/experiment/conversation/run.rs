@@ -1,4 +1,4 @@
-//! The conversation of one execution while it goes on.
+//! The conversation of one execution while it runs.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -161,7 +161,7 @@ impl ConversationRun {
             progress.record_turn(after);
         }
         if progress.goal.is_some() {
-            progress.transcript.unchecked.get_or_insert_with(|| "the conversation did not end".to_owned());
+            progress.transcript.unchecked.get_or_insert_with(|| "the conversation failed".to_owned());
         }
         let end = if status == Status::Timeout { ConversationEnd::Timeout } else { ConversationEnd::Error };
         progress.transcript.fail(end, error, milliseconds(elapsed));
@@ -198,7 +198,7 @@ impl Progress {
     }
 }
 
-/// Adds the mistakes that are found without a model, unless the model has found them, too.
+/// Adds the mistakes that are found without a model. They replace the model's of the same turn and kind.
 #[cfg(feature = "judge")]
 fn add_plain_mistakes(transcript: &mut Transcript, goal: &Goal) {
     for mistake in plain_mistakes(transcript, goal) {

@@ -6,7 +6,7 @@ use cobalt_core::item::{Item, into_item, type_name};
 use cobalt_core::report::{Turn, TurnCheck};
 use cobalt_core::wording::{join_quoted, suggest_or_list};
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The fields of an item that conversations read.
 const TURNS: &str = "turns";
@@ -15,6 +15,7 @@ const PERSONA: &str = "persona";
 const FIRST_MESSAGE: &str = "firstMessage";
 const MAX_TURNS: &str = "maxTurns";
 const WITHHOLD: &str = "withhold";
+const FIELDS: [&str; 6] = [TURNS, GOAL, PERSONA, FIRST_MESSAGE, MAX_TURNS, WITHHOLD];
 
 /// The user of one item.
 #[derive(Clone, Debug)]
@@ -152,6 +153,7 @@ fn goal(item: &Item) -> Result<Goal, String> {
     };
     let withhold = item
         .get(WITHHOLD)
+        .filter(|value| !value.is_null())
         .map_or(Ok(Vec::new()), texts)
         .map_err(|problem| format!("`{WITHHOLD}`: {problem}"))?;
     let first_message = text(FIRST_MESSAGE)?;
@@ -159,7 +161,7 @@ fn goal(item: &Item) -> Result<Goal, String> {
         |withheld: &&String| first_message.as_ref().is_some_and(|first| contains_words(first, withheld));
     if let Some(told) = withhold.iter().find(is_told) {
         return Err(format!(
-            "`{FIRST_MESSAGE}` says `{told}`, which the user is to `{WITHHOLD}`; change one of them"
+            "`{FIRST_MESSAGE}` contains `{told}`, which `{WITHHOLD}` tells the user to keep back; change one of them"
         ));
     }
     Ok(Goal {
@@ -171,26 +173,57 @@ fn goal(item: &Item) -> Result<Goal, String> {
     })
 }
 
-/// Whether a text contains others at word boundaries; upper and lower case are the same.
+/// Whether a text contains another at word boundaries, ignoring case. Scripts without spaces between words have no such boundaries.
 pub fn contains_words(text: &str, part: &str) -> bool {
     let (text, part) = (text.to_lowercase(), part.to_lowercase());
     text.match_indices(&part).any(|(start, found)| {
         let before = text[..start].chars().next_back();
         let after = text[start + found.len()..].chars().next();
-        ![before, after].into_iter().flatten().any(char::is_alphanumeric)
+        let (first, last) = (found.chars().next(), found.chars().next_back());
+        !joins(before, first) && !joins(last, after)
     })
+}
+
+/// Whether two neighbouring characters are in one word.
+fn joins(one: Option<char>, next: Option<char>) -> bool {
+    let is_in_word = |letter: char| letter.is_alphanumeric() && !is_written_without_spaces(letter);
+    one.is_some_and(is_in_word) && next.is_some_and(is_in_word)
+}
+
+/// Whether a character is of a script whose words follow each other without spaces: Thai, Lao, Burmese, Khmer, Chinese and Japanese.
+fn is_written_without_spaces(letter: char) -> bool {
+    matches!(letter, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Refuses fields that are nearly those of conversations, which would be ignored.
 fn check_names(item: &Item) -> Result<(), String> {
     let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
-    let known = [TURNS, GOAL, PERSONA, FIRST_MESSAGE, MAX_TURNS, WITHHOLD];
     for field in item.keys() {
-        if let Some(meant) = known.iter().find(|known| plain(known) == plain(field) && *known != field) {
+        if let Some(meant) = FIELDS.iter().find(|known| plain(known) == plain(field) && *known != field) {
             return Err(format!("its field `{field}` would be ignored; write `{meant}`"));
         }
     }
     Ok(())
+}
+
+/// The fields of an item that say who the user is, without what the replies must meet.
+pub fn user_fields(item: &Item) -> Item {
+    let mut user: Item = item
+        .iter()
+        .filter(|(field, value)| FIELDS.contains(&field.as_str()) && !value.is_null())
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect();
+    if let Some(Value::Array(turns)) = user.get_mut(TURNS) {
+        for turn in turns {
+            match turn {
+                Value::String(say) => *turn = json!({ "say": say }),
+                Value::Object(fields) => drop(fields.remove("expect")),
+                _ => {}
+            }
+        }
+    }
+    user
 }
 
 /// One text, or a list of them.
@@ -305,12 +338,32 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_found_as_words_and_anywhere_in_scripts_without_spaces() {
+        for (text, part) in [
+            ("the code XK-1.", "xk-1"),
+            ("xk-1", "XK-1"),
+            ("東京に行きたい", "東京"),
+            ("ไปกรุงเทพฯ", "กรุงเทพ"),
+            ("number #12", "#12"),
+        ] {
+            assert!(contains_words(text, part), "{text}: {part}");
+        }
+        for (text, part) in
+            [("in 2012", "12"), ("xk-12", "xk-1"), ("Größe", "grö"), ("Москва", "Моск"), ("", "a")]
+        {
+            assert!(!contains_words(text, part), "{text}: {part}");
+        }
+    }
+
+    #[test]
     fn a_goal_may_have_a_persona_and_texts_to_withhold() {
         let item =
             json!({ "goal": "Book a seat.", "persona": "In a hurry.", "maxTurns": 4, "withhold": "XK-1" });
         let Ok(UserPlan::Simulated(goal)) = plan(item) else { panic!("a goal") };
         assert_eq!((goal.max_turns, &*goal.withhold), (Some(4), &["XK-1".to_owned()][..]));
         assert_eq!((goal.persona.as_deref(), goal.first_message), (Some("In a hurry."), None));
+        let goal = json!({ "goal": "Book a seat.", "withhold": null, "persona": null, "maxTurns": null });
+        assert!(UserPlan::of(&into_item(goal).unwrap()).is_ok(), "null is the same as no field");
     }
 
     #[test]
@@ -346,7 +399,7 @@ mod tests {
             ),
             (
                 json!({ "goal": "a", "firstMessage": "Is it XK-1?", "withhold": "xk-1" }),
-                "`firstMessage` says `xk-1`, which the user is to `withhold`",
+                "`firstMessage` contains `xk-1`, which `withhold` tells the user to keep back",
             ),
             (json!({ "goal": "a", "persona": 5 }), "`persona` is a number, expected a text"),
             (

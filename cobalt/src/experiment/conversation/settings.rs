@@ -104,7 +104,7 @@ impl Conversation {
         for (index, item) in dataset.iter().enumerate() {
             let plan = UserPlan::of(item).map_err(|problem| {
                 let key = &dataset.keys()[index];
-                CheckError::new(format!("item `{key}` is no conversation: {problem}"))
+                CheckError::new(format!("item `{key}` is not a valid conversation: {problem}"))
             })?;
             is_simulated |= matches!(plan, UserPlan::Simulated(_));
         }

@@ -39,7 +39,9 @@ async fn results_and_errors_are_replayed_and_what_is_not_recorded_is_an_error_of
     let execution = process.begin(1, 0);
     let problem = call(&execution, "c", 7).unwrap_err();
     assert!(
-        problem.starts_with("not recorded: a call of the tool `search`; of 2 recorded calls, 2 are left"),
+        problem.starts_with(
+            "not recorded: a call of the tool `search`; no unused recorded call of this tool has these arguments (2 of 2 unused)"
+        ),
         "{problem}"
     );
     assert_eq!(end(&execution).await.1, Some(problem));

@@ -40,6 +40,35 @@ describe('a conversation', () => {
     ]);
   });
 
+  test('shows the expectations of turns that were not played as missed, apart from the turns', () => {
+    const unplayed = [
+      { expected: 'turn 2, which was not played: contains <b>"York"</b>', passed: false },
+      { expected: 'turn 3, which was not played: calls book', passed: false },
+    ];
+    draw({ turns: [turn()], end: 'agent-ended', unplayed });
+    const name = 'Expectations of turns that were not played';
+    const list = within(screen.getByRole('list', { name }));
+    expect(list.getAllByRole('listitem').map((line) => line.textContent)).toEqual([
+      'Missedturn 2, which was not played: contains <b>"York"</b>',
+      'Missedturn 3, which was not played: calls book',
+    ]);
+    expect(turns().queryByText('Missed')).toBeNull();
+  });
+
+  test('says nothing about turns that were not played if there are none', () => {
+    draw({});
+    expect(screen.queryByText(/not played/)).toBeNull();
+  });
+
+  test('says that the cost of a user is unknown if no model has a known price', () => {
+    const user = userUsage({ cost: 0, unpriced: ['ours'], models: ['ours'], calls: 0, replayed: 3 });
+    draw({ simulated: true, user });
+    expect(screen.getByText('Simulated user').parentElement).toHaveTextContent(
+      'User cost unknown (0 calls, 3 replayed, 1,000 tokens, ours)',
+    );
+    expect(screen.queryByText('as recorded')).toBeNull();
+  });
+
   test('shows the error of the turn in which the agent failed', () => {
     draw({ turns: [turn(), turn({ reply: undefined, error: 'no seats' })], end: 'error' });
     const failed = turns().getByRole('listitem', { name: 'Turn 2' });

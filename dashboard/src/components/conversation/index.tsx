@@ -1,19 +1,22 @@
-// A conversation as chat: how it ended, the mistakes of a simulated user, and its turns.
+// A conversation as chat: how it ended, the mistakes of a simulated user, its turns, and the expectations of turns that were not played.
+
 import { UserRoundX } from 'lucide-react';
 import { useState } from 'react';
 import type { Transcript } from '../../api/types';
-import { ENDS, formatUserCost, MISTAKES, REPLAYED_USERS, userCalls, userMark } from '../../lib/conversation';
-import { formatCount, pluralize } from '../../lib/format';
+import { ENDS, formatUserCost, MISTAKES, userCalls, userMark } from '../../lib/conversation';
+import { pluralize } from '../../lib/format';
+import { REPLAYED_USERS } from '../../lib/traffic';
 import { Badge } from '../badge';
 import { ReplayMark } from '../replay-mark';
+import { ShowAll } from '../show-all';
 import { Text, TextBlock } from '../text';
-import { ConversationTurn } from './turn';
+import { Checks, ConversationTurn } from './turn';
 
 /** More turns are shown on demand. */
 const SHOWN = 50;
 
 export function Conversation({ transcript }: { transcript: Transcript }) {
-  const { turns, mistakes = [] } = transcript;
+  const { turns, mistakes = [], unplayed = [] } = transcript;
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? turns : turns.slice(0, SHOWN);
   return (
@@ -38,13 +41,13 @@ export function Conversation({ transcript }: { transcript: Transcript }) {
         ))}
       </ol>
       {shown.length < turns.length && (
-        <button
-          type="button"
-          onClick={() => setWhole(true)}
-          className="self-start rounded font-medium text-accent text-xs hover:underline"
-        >
-          Show all {formatCount(turns.length)} turns
-        </button>
+        <ShowAll count={turns.length} noun="turns" onClick={() => setWhole(true)} />
+      )}
+      {unplayed.length > 0 && (
+        <div className="flex flex-col gap-1.5">
+          <p className="border-line border-b pb-1 font-semibold text-xs">Turns that were not played</p>
+          <Checks label="Expectations of turns that were not played" checks={unplayed} />
+        </div>
       )}
     </div>
   );

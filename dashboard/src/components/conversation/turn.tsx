@@ -44,7 +44,7 @@ export function ConversationTurn({ number, turn, mistakes }: ConversationTurnPro
           </div>
         </div>
       )}
-      {checks.length > 0 && <Checks checks={checks} />}
+      {checks.length > 0 && <Checks label="Expectations" checks={checks} />}
     </li>
   );
 }
@@ -103,9 +103,15 @@ function ToolNames({ names }: { names: string[] }) {
   );
 }
 
-function Checks({ checks }: { checks: NonNullable<Turn['checks']> }) {
+interface ChecksProps {
+  label: string;
+  checks: NonNullable<Turn['checks']>;
+}
+
+/** Expectations of a script, each met or missed. */
+export function Checks({ label, checks }: ChecksProps) {
   return (
-    <ul aria-label="Expectations" className="flex flex-col gap-1">
+    <ul aria-label={label} className="flex flex-col gap-1">
       {checks.map(({ expected, passed }, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: expectations are identified by their index
         <li key={place} className="flex items-start gap-2">

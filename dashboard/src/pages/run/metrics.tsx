@@ -104,7 +104,7 @@ function errorsNote(overview: Overview): string {
 function costNote({ run: { summary } }: Overview): string {
   const parts: string[] = [];
   if (summary.judgeCost != null) parts.push(`judge cost ${formatCost(summary.judgeCost)}`);
-  if (summary.simulatedUsers != null) parts.push(`simulated users ${formatUserCost(summary.simulatedUsers)}`);
+  if (summary.simulatedUsers != null) parts.push(`user cost ${formatUserCost(summary.simulatedUsers)}`);
   if (parts.length > 0) return parts.join(', ');
   if (summary.estimatedCost == null)
     return summary.totalTokens == null ? 'no tokens reported' : 'price unknown';

@@ -204,10 +204,18 @@ describe('a run', () => {
   test('the cost of simulated users is named apart from agent cost and judge cost', async () => {
     const summary = { estimatedCost: 0.5, judgeCalls: 2, judgeCost: 0.25, simulatedUsers: userUsage() };
     open({ run: report({ summary: { ...report().summary, ...summary } }) });
-    expect(await screen.findByText('judge cost $0.250, simulated users $0.0012')).toBeVisible();
+    expect(await screen.findByText('judge cost $0.250, user cost $0.0012')).toBeVisible();
     const total = screen.getByText('Simulated users total').parentElement;
     expect(total).toHaveTextContent('$0.0012 3 calls, 1,000 tokens, gpt-5.4-nano');
     expect(screen.getByText('Judge total').parentElement).toHaveTextContent('$0.250');
+  });
+
+  test('a cost of simulated users without a known price is unknown', async () => {
+    const simulatedUsers = userUsage({ cost: 0, unpriced: ['ours'], models: ['ours'] });
+    open({ run: report({ summary: { ...report().summary, estimatedCost: 0.5, simulatedUsers } }) });
+    expect(await screen.findByText('user cost unknown')).toBeVisible();
+    const total = screen.getByText('Simulated users total').parentElement;
+    expect(total).toHaveTextContent('cost unknown 3 calls, 1,000 tokens, ours');
   });
 
   test('one with retried attempts counts them, and shows their items', async () => {

@@ -3,9 +3,9 @@ import type { ReactNode } from 'react';
 import type { ItemStats, LatencyStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { ReplayMark } from '../../components/replay-mark';
-import { formatUserCost, REPLAYED_USERS, userCalls, userMark } from '../../lib/conversation';
+import { userCalls, userCost, userMark } from '../../lib/conversation';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
-import { judgeMark, REPLAYED_JUDGES, summaryMark } from '../../lib/traffic';
+import { judgeMark, REPLAYED_JUDGES, REPLAYED_USERS, summaryMark } from '../../lib/traffic';
 
 const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
 
@@ -35,21 +35,21 @@ export function Usage({ overview }: { overview: Overview }) {
       </table>
       <dl className="mt-3 flex flex-col gap-1 border-line border-t pt-3">
         <TotalRow name="Agent total">
-          {summary.estimatedCost == null ? 'cost unknown' : formatCost(summary.estimatedCost)}
+          {formatTotal(summary.estimatedCost)}
           <Note>
             {summary.totalTokens == null ? 'no tokens reported' : pluralize(summary.totalTokens, 'token')}
           </Note>
         </TotalRow>
         {summary.judgeCalls != null && (
           <TotalRow name="Judge total">
-            {summary.judgeCost == null ? 'cost unknown' : formatCost(summary.judgeCost)}{' '}
+            {formatTotal(summary.judgeCost)}{' '}
             <ReplayMark mark={judgeMark(summary)} explanation={REPLAYED_JUDGES} />
             <Note>{judgeNote(overview)}</Note>
           </TotalRow>
         )}
         {summary.simulatedUsers != null && (
           <TotalRow name="Simulated users total">
-            {formatUserCost(summary.simulatedUsers)}{' '}
+            {formatTotal(userCost(summary.simulatedUsers))}{' '}
             <ReplayMark mark={userMark(summary.simulatedUsers)} explanation={REPLAYED_USERS} />
             <Note>{userCalls(summary.simulatedUsers)}</Note>
           </TotalRow>
@@ -64,6 +64,9 @@ export function Usage({ overview }: { overview: Overview }) {
     </Panel>
   );
 }
+
+/** A total cost, or that it is unknown. */
+const formatTotal = (cost: number | null | undefined) => (cost == null ? 'cost unknown' : formatCost(cost));
 
 interface PercentilesProps {
   name: string;

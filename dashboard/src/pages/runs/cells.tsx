@@ -130,7 +130,7 @@ export function Cost({ run }: { run: RunRow }) {
     `${name} ${typeof usd === 'number' ? formatCost(usd) : 'unknown'}`;
   return (
     <span
-      title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}${typeof users === 'number' ? `, ${part('simulated users', users)}` : ''}`}
+      title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}${typeof users === 'number' ? `, ${part('user cost', users)}` : ''}`}
     >
       {formatCost(known.reduce((sum, cost) => sum + cost, 0))}
     </span>

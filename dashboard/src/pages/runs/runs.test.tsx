@@ -31,7 +31,7 @@ describe('the table', () => {
     mockServer({ '/api/runs': runs([runRow({ cost: 0.02, userCost: 0.03 })]) });
     show();
     const run = await row('a1b2c3');
-    const parts = 'Agent cost $0.020, judge cost unknown, simulated users $0.030';
+    const parts = 'Agent cost $0.020, judge cost unknown, user cost $0.030';
     expect(run.getByTitle(parts)).toHaveTextContent('$0.050');
   });
 

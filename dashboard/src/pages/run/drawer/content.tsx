@@ -4,14 +4,14 @@ import { Conversation } from '../../../components/conversation';
 import { CopyButton } from '../../../components/copy-button';
 import { FieldList } from '../../../components/field-list';
 import { ReplayMark } from '../../../components/replay-mark';
-import { Text } from '../../../components/text';
+import { Text, TextBlock } from '../../../components/text';
 import { formatCost, formatCount, formatDuration, formatWithUnit } from '../../../lib/format';
 import { expectedField } from '../../../lib/item-input';
 import { toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
 import { Evaluations } from './evaluations';
 import { Fact } from './fact';
-import { attemptsOf, inputOf, metadataOf, omit, tokensOf, trialsOf } from './item';
+import { attemptsOf, faultsOf, inputOf, metadataOf, omit, tokensOf, trialsOf } from './item';
 import { Output } from './output';
 import { TrialRetries } from './retries';
 import { Section } from './section';
@@ -124,16 +124,22 @@ interface FactsProps {
   row: ItemRow;
 }
 
-/** Latency, attempts, model, tokens and cost of a trial. */
+/** Latency, attempts, faults, model, tokens and cost of a trial. */
 function Facts({ execution, metadata, row: { cost, runs: trials, traffic } }: FactsProps) {
   const { input, output, total } = tokensOf(metadata);
   const attempts = attemptsOf(execution);
+  const faults = faultsOf(execution);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 px-5 py-3">
       <Fact name="Latency">
         {formatDuration(execution.latencyMs)} <ReplayMark {...itemMark(execution.traffic)} />
       </Fact>
       {attempts > 1 && <Fact name="Attempts">{formatCount(attempts)}</Fact>}
+      {faults !== '' && (
+        <Fact name="Faults">
+          <TextBlock>{faults}</TextBlock>
+        </Fact>
+      )}
       {typeof metadata.model === 'string' && (
         <Fact name="Model">
           <Text>{metadata.model}</Text>

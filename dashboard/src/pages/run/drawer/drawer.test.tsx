@@ -158,6 +158,21 @@ describe('the drawer of an item', () => {
     expect(drawer.queryByText('Attempts')).toBeNull();
   });
 
+  test('lists the faults of the selected trial', async () => {
+    const faults = [
+      { tool: 'search', call: 2, fault: 'timeout' },
+      { tool: '<b>book</b>', call: 1, fault: 'slow 2s' },
+    ];
+    const runs = [{ ...execution(1, 'the red fox'), faults }, execution(1, 'the red fox')];
+    const { drawer, user, container } = await open({ runs });
+    expect(drawer.getByText('Faults').nextElementSibling).toHaveTextContent(
+      'search#2: timeout, <b>book</b>#1: slow 2s',
+    );
+    expect(container.querySelector('b')).toBeNull();
+    await user.click(drawer.getByRole('button', { name: /^Trial 2/ }));
+    expect(drawer.queryByText('Faults')).toBeNull();
+  });
+
   test('shows what the agent changed in its workspace', async () => {
     const file = { path: 'src/<b>.rs', change: 'changed', addedLines: 2, removedLines: 1, bytes: 9 } as const;
     const image = {
@@ -173,6 +188,7 @@ describe('the drawer of an item', () => {
       files: [file, image],
       addedLines: 2,
       removedLines: 1,
+      omittedFiles: 1,
       patch,
       kept: '.cobalt/workspaces/a1b2c3/key-0-1',
     };
@@ -180,6 +196,7 @@ describe('the drawer of an item', () => {
     const section = within(drawer.getByRole('region', { name: 'Workspace' }));
     expect(section.getByRole('row', { name: /src/ })).toHaveTextContent('changedsrc/<b>.rs+2 −1');
     expect(section.getByRole('row', { name: /logo/ })).toHaveTextContent('binary, 1,200 bytes');
+    expect(section.getByText('and 1 more file')).toBeVisible();
     expect(section.getByText('-old')).toHaveClass('text-bad');
     expect(section.getByText('+<b>new</b>')).toHaveClass('text-good');
     expect(section.getByText('.cobalt/workspaces/a1b2c3/key-0-1')).toBeVisible();

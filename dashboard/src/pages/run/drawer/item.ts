@@ -15,6 +15,10 @@ export const trialsOf = (item: Item): Execution[] => (item.runs?.length ? item.r
 /** How many attempts a trial took. */
 export const attemptsOf = ({ retried = [] }: Execution): number => retried.length + 1;
 
+/** The faults that were injected into calls of tools, as in the terminal: `search#2: timeout`. */
+export const faultsOf = ({ faults = [] }: Execution): string =>
+  faults.map(({ tool, call, fault }) => `${tool}#${call}: ${fault}`).join(', ');
+
 /** The metadata of an output. */
 export function metadataOf({ output }: Execution): Record<string, unknown> {
   return output.metadata ?? {};

@@ -1,9 +1,11 @@
 // The trace of a trial: a tree of spans. A click on a span shows its contents.
+
 import { Bot, ChevronRight, CircleDot, MessageSquare, Search, Wrench } from 'lucide-react';
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import type { Span, SpanKind } from '../../../api/types';
 import { Badge } from '../../../components/badge';
 import { FieldList } from '../../../components/field-list';
+import { ShowAll } from '../../../components/show-all';
 import { Text } from '../../../components/text';
 import { formatCost, formatCount, formatDuration, pluralize } from '../../../lib/format';
 import { Part } from './part';
@@ -39,13 +41,7 @@ export function Trace({ spans, dropped }: TraceProps) {
     <>
       <Spans nodes={tree} />
       {!isWhole && spans.length > SHOWN && (
-        <button
-          type="button"
-          onClick={() => setWhole(true)}
-          className="mt-2 rounded font-medium text-accent text-xs hover:underline"
-        >
-          Show all {formatCount(spans.length)} spans
-        </button>
+        <ShowAll count={spans.length} noun="spans" onClick={() => setWhole(true)} />
       )}
       {dropped > 0 && (
         <p className="mt-2 text-muted text-xs">{pluralize(dropped, 'further span')} not recorded.</p>

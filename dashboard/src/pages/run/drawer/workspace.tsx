@@ -1,9 +1,11 @@
 // What the agent changed in its workspace: the files, and the patch.
+
 import clsx from 'clsx';
 import { useMemo, useState } from 'react';
 import type { ChangedFile, WorkspaceChanges } from '../../../api/types';
+import { ShowAll } from '../../../components/show-all';
 import { renderText, Text } from '../../../components/text';
-import { formatCount } from '../../../lib/format';
+import { formatCount, pluralize } from '../../../lib/format';
 import { type PatchLineKind, patchLines } from '../../../lib/patch';
 
 /** More lines of a patch are shown on demand. */
@@ -14,7 +16,7 @@ export function Workspace({ changes }: { changes: WorkspaceChanges }) {
   return (
     <div className="flex flex-col gap-3">
       {files.length === 0 ? <p className="text-muted">No file changed</p> : <Files files={files} />}
-      {omittedFiles > 0 && <p className="text-muted text-xs">and {formatCount(omittedFiles)} more files</p>}
+      {omittedFiles > 0 && <p className="text-muted text-xs">and {pluralize(omittedFiles, 'more file')}</p>}
       {kept != null && (
         <p className="text-xs">
           Kept in{' '}
@@ -95,13 +97,7 @@ function Patch({ patch }: { patch: string }) {
         ))}
       </section>
       {lines.length > MAX_LINES && !isExpanded && (
-        <button
-          type="button"
-          onClick={() => setExpanded(true)}
-          className="mt-1 rounded font-medium text-accent text-xs hover:underline"
-        >
-          Show all {formatCount(lines.length)} lines
-        </button>
+        <ShowAll count={lines.length} noun="lines" onClick={() => setExpanded(true)} />
       )}
     </div>
   );
