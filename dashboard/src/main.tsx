@@ -1,4 +1,5 @@
 // The entry point of the page.
+import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -25,10 +26,13 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no element `root`');
 createRoot(root).render(
   <StrictMode>
-    <QueryClientProvider client={client}>
-      <LiveProvider>
-        <RouterProvider router={router} flushSync={renderSync} />
-      </LiveProvider>
-    </QueryClientProvider>
+    {/* The content security policy allows no style elements. */}
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={client}>
+        <LiveProvider>
+          <RouterProvider router={router} flushSync={renderSync} />
+        </LiveProvider>
+      </QueryClientProvider>
+    </CSPProvider>
   </StrictMode>,
 );

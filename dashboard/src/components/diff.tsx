@@ -3,8 +3,9 @@ import clsx from 'clsx';
 import { type ReactNode, useMemo, useState } from 'react';
 import { type DiffPart, diffTexts, type TextDiff } from '../lib/text-diff';
 import { toText } from '../lib/texts';
+import { isLong } from './rich/folded-block';
 import { SegmentedControl } from './segmented-control';
-import { isLong, renderText, TextBlock } from './text';
+import { renderText, TextBlock } from './text';
 
 const VIEWS = [
   { value: 'diff', name: 'Diff' },

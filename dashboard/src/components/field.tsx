@@ -1,9 +1,11 @@
 // Form fields. Each has a label, visible or for screen readers.
 import clsx from 'clsx';
 import { Search } from 'lucide-react';
-import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+import { type ComponentProps, useEffect, useState } from 'react';
 
-const FRAME = 'h-9 rounded-md border border-line bg-surface px-2 text-text placeholder:text-muted';
+/** The classes of a field's frame. */
+export const FIELD_FRAME =
+  'h-9 rounded-md border border-line bg-surface px-2 text-text placeholder:text-muted';
 
 /** The pause in typing after which the search starts. */
 const DEBOUNCE_MS = 200;
@@ -33,26 +35,8 @@ export function SearchField({ label, value, onChange, className }: SearchFieldPr
         value={typed}
         placeholder={label}
         onChange={(event) => setTyped(event.target.value)}
-        className={clsx(FRAME, 'w-full pl-8')}
+        className={clsx(FIELD_FRAME, 'w-full pl-8')}
       />
-    </label>
-  );
-}
-
-type SelectFieldProps = Omit<ComponentProps<'select'>, 'onChange'> & {
-  label: string;
-  onChange: (value: string) => void;
-  children: ReactNode;
-};
-
-/** A select field; its options are the children. */
-export function SelectField({ label, onChange, className, children, ...rest }: SelectFieldProps) {
-  return (
-    <label className={clsx('block', className)}>
-      <span className="sr-only">{label}</span>
-      <select {...rest} onChange={(event) => onChange(event.target.value)} className={clsx(FRAME, 'w-full')}>
-        {children}
-      </select>
     </label>
   );
 }
@@ -71,7 +55,7 @@ export function DateField({ label, onChange, className, ...rest }: DateFieldProp
         type="date"
         {...rest}
         onChange={(event) => onChange(event.target.value)}
-        className={clsx(FRAME, 'w-full min-w-0 pl-12')}
+        className={clsx(FIELD_FRAME, 'w-full min-w-0 pl-12')}
       />
     </label>
   );

@@ -1,45 +1,101 @@
-// A menu of links behind a button.
+// A menu of actions and links behind a button.
+import { Menu as Base } from '@base-ui/react/menu';
+import clsx from 'clsx';
 import { ChevronDown } from 'lucide-react';
-import { type FocusEvent, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
+import type { ReactElement, ReactNode } from 'react';
+import { Link } from 'react-router';
 import { Button } from './button';
 
 interface MenuProps {
   name: ReactNode;
-  /** The links, as list items. */
+  /** Another button than the usual one. */
+  trigger?: ReactElement;
+  /** Actions, links, groups and separators. */
   children: ReactNode;
 }
 
-/** Opens below its button. Esc or losing focus closes it. */
-export function Menu({ name, children }: MenuProps) {
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const id = useId();
-  const leave = (event: FocusEvent<HTMLDivElement>) => {
-    if (!event.currentTarget.contains(event.relatedTarget)) setOpen(false);
-  };
-  const close = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !isOpen) return;
-    setOpen(false);
-    button.current?.focus();
-  };
+export function Menu({ name, trigger, children }: MenuProps) {
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: handles bubbling events of its button and links
-    <div className="relative" onBlur={leave} onKeyDown={close}>
-      <Button ref={button} aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+    <Base.Root modal={false}>
+      <Base.Trigger render={trigger ?? <Button />}>
         {name}
-        <ChevronDown aria-hidden="true" />
-      </Button>
-      {isOpen && (
-        <ul
-          id={id}
-          className="absolute right-0 z-20 mt-1 w-max min-w-full rounded-md border border-line bg-surface p-1 shadow-lg"
-        >
-          {children}
-        </ul>
-      )}
-    </div>
+        {trigger === undefined && <ChevronDown aria-hidden="true" />}
+      </Base.Trigger>
+      <Base.Portal>
+        <Base.Positioner align="end" sideOffset={4} collisionPadding={8} className="z-50">
+          <Base.Popup className="max-h-(--available-height) min-w-(--anchor-width) overflow-y-auto rounded-md border border-line bg-surface p-1 text-text shadow-lg outline-none">
+            {children}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
   );
 }
 
-/** The classes of a menu link. */
-export const menuLink = 'flex items-center gap-3 rounded px-3 py-1.5 hover:bg-sunken focus-visible:bg-sunken';
+const ITEM =
+  'flex w-full cursor-pointer items-center gap-3 rounded px-3 py-1.5 text-left text-sm whitespace-nowrap outline-none data-disabled:cursor-default data-disabled:opacity-50 data-highlighted:bg-sunken [&_svg]:size-4 [&_svg]:shrink-0';
+
+interface MenuActionProps {
+  onClick: () => void;
+  isDisabled?: boolean;
+  /** Whether the action destroys something. */
+  isDangerous?: boolean;
+  children: ReactNode;
+}
+
+export function MenuAction({ onClick, isDisabled, isDangerous, children }: MenuActionProps) {
+  return (
+    <Base.Item className={clsx(ITEM, isDangerous && 'text-bad')} disabled={isDisabled} onClick={onClick}>
+      {children}
+    </Base.Item>
+  );
+}
+
+/** A link to a page of the dashboard, or to a file of the server to download. */
+export function MenuLink({
+  to,
+  download,
+  children,
+}: {
+  to: string;
+  download?: boolean;
+  children: ReactNode;
+}) {
+  // biome-ignore lint/a11y/useAnchorContent: the content is that of the item
+  const link = download ? <a href={to} download /> : <Link to={to} />;
+  return (
+    <Base.LinkItem className={ITEM} closeOnClick render={link}>
+      {children}
+    </Base.LinkItem>
+  );
+}
+
+interface MenuToggleProps {
+  isOn: boolean;
+  onChange: (isOn: boolean) => void;
+  children: ReactNode;
+}
+
+/** An entry that is on or off; the menu stays open. */
+export function MenuToggle({ isOn, onChange, children }: MenuToggleProps) {
+  return (
+    <Base.CheckboxItem className={ITEM} checked={isOn} onCheckedChange={onChange}>
+      <span className="flex size-4 items-center justify-center rounded border border-line">
+        <Base.CheckboxItemIndicator>✓</Base.CheckboxItemIndicator>
+      </span>
+      {children}
+    </Base.CheckboxItem>
+  );
+}
+
+/** Entries under a heading. */
+export function MenuGroup({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Base.Group>
+      <Base.GroupLabel className="px-3 pt-2 pb-1 text-muted text-xs">{name}</Base.GroupLabel>
+      {children}
+    </Base.Group>
+  );
+}
+
+export const MenuSeparator = () => <Base.Separator className="my-1 h-px bg-line" />;

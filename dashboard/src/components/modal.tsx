@@ -1,41 +1,36 @@
 // A modal dialog; it is open while it is mounted.
+import { Dialog } from '@base-ui/react/dialog';
 import clsx from 'clsx';
-import { type ReactNode, useEffect, useRef } from 'react';
+import type { ReactNode, RefObject } from 'react';
 
 interface ModalProps {
   /** The accessible name. */
   label: string;
   onClose: () => void;
+  /** Has the focus at first; by default the first focusable element. */
+  initialFocus?: RefObject<HTMLElement | null>;
   className?: string;
   children: ReactNode;
 }
 
-export function Modal({ label, onClose, className, children }: ModalProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    return () => element?.close();
-  }, []);
+export function Modal({ label, onClose, initialFocus, className, children }: ModalProps) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog automatically
-    <dialog
-      ref={dialog}
-      aria-label={label}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-      onClick={(event) => {
-        // A click on the backdrop targets the dialog itself.
-        if (event.target === event.currentTarget) onClose();
-      }}
-      className={clsx(
-        'm-auto rounded-xl border border-line bg-surface p-0 text-text shadow-2xl backdrop:bg-black/40',
-        className,
-      )}
-    >
-      {children}
-    </dialog>
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/40" />
+        <Dialog.Viewport className="fixed inset-0 z-40 flex items-start justify-center overflow-y-auto p-4 sm:items-center">
+          <Dialog.Popup
+            aria-label={label}
+            initialFocus={initialFocus}
+            className={clsx(
+              'max-h-full overflow-auto rounded-xl border border-line bg-surface text-text shadow-2xl outline-none',
+              className,
+            )}
+          >
+            {children}
+          </Dialog.Popup>
+        </Dialog.Viewport>
+      </Dialog.Portal>
+    </Dialog.Root>
   );
 }

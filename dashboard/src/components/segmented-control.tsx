@@ -1,11 +1,13 @@
 // A choice of one option, as adjacent buttons.
-import clsx from 'clsx';
+import { Toggle } from '@base-ui/react/toggle';
+import { ToggleGroup } from '@base-ui/react/toggle-group';
+import type { ReactNode } from 'react';
 
 interface SegmentedControlProps<Value extends string> {
   /** The accessible name. */
   label: string;
   value: Value;
-  options: readonly { value: Value; name: string }[];
+  options: readonly { value: Value; name: ReactNode }[];
   onChange: (value: Value) => void;
 }
 
@@ -16,22 +18,21 @@ export function SegmentedControl<Value extends string>({
   onChange,
 }: SegmentedControlProps<Value>) {
   return (
-    <fieldset className="inline-flex rounded-md border border-line bg-sunken p-0.5">
-      <legend className="sr-only">{label}</legend>
+    <ToggleGroup
+      aria-label={label}
+      value={[value]}
+      onValueChange={([next]) => next !== undefined && onChange(next as Value)}
+      className="inline-flex rounded-md border border-line bg-sunken p-0.5"
+    >
       {options.map((option) => (
-        <button
+        <Toggle
           key={option.value}
-          type="button"
-          aria-pressed={option.value === value}
-          onClick={() => onChange(option.value)}
-          className={clsx(
-            'rounded px-2 py-0.5 font-medium text-xs whitespace-nowrap',
-            option.value === value ? 'bg-surface text-text shadow-sm' : 'text-muted hover:text-text',
-          )}
+          value={option.value}
+          className="rounded px-2 py-0.5 font-medium text-muted text-xs whitespace-nowrap hover:text-text data-pressed:bg-surface data-pressed:text-text data-pressed:shadow-sm"
         >
           {option.name}
-        </button>
+        </Toggle>
       ))}
-    </fieldset>
+    </ToggleGroup>
   );
 }

@@ -1,23 +1,22 @@
 // A tooltip, shown on hover and focus.
-import { Tooltip as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { Tooltip as Base } from '@base-ui/react/tooltip';
+import type { ReactElement, ReactNode } from 'react';
 
 /** `children` must be one focusable element. */
-export function Tooltip({ content, children }: { content: ReactNode; children: ReactNode }) {
+export function Tooltip({ content, children }: { content: ReactNode; children: ReactElement }) {
   return (
-    <Radix.Provider delayDuration={150}>
-      <Radix.Root>
-        <Radix.Trigger asChild>{children}</Radix.Trigger>
-        <Radix.Portal>
-          <Radix.Content
-            sideOffset={6}
-            collisionPadding={8}
-            className="z-40 max-w-80 rounded-md border border-line bg-surface px-3 py-2 text-xs shadow-lg"
+    <Base.Root>
+      <Base.Trigger delay={150} render={children} />
+      <Base.Portal>
+        <Base.Positioner sideOffset={6} collisionPadding={8} className="z-50">
+          <Base.Popup
+            role="tooltip"
+            className="max-w-80 rounded-md border border-line bg-surface px-3 py-2 text-text text-xs shadow-lg"
           >
             {content}
-          </Radix.Content>
-        </Radix.Portal>
-      </Radix.Root>
-    </Radix.Provider>
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
   );
 }

@@ -14,7 +14,11 @@ export function useKeys(keys: KeyHandlers) {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event) || document.querySelector('dialog[open]') !== null) return;
+      if (
+        isTyping(event) ||
+        document.querySelector('[role=dialog][data-open], [role=menu][data-open]') !== null
+      )
+        return;
       keys[event.key]?.(event);
     };
     window.addEventListener('keydown', press);

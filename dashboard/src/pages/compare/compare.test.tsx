@@ -1,5 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { expect, test } from 'vitest';
+import { choose } from '../../test/choose';
 import { compared, comparedItem, comparedRun, comparison, difference, output } from '../../test/comparison';
 import { transcript, turn } from '../../test/conversation';
 import { renderPage } from '../../test/render';
@@ -85,8 +86,7 @@ test('the largest gains come first among the improved items', async () => {
   const { requests, user, router } = draw(compared());
   await user.click(await screen.findByRole('button', { name: 'Improved 1' }));
   await waitFor(() => expect(requests.at(-1)?.searchParams.get('sort')).toBe('best'));
-  const order = screen.getByRole('combobox', { name: 'Sort items' });
-  await user.selectOptions(order, 'Largest drop first');
+  await choose(user, 'Sort items', 'Largest drop first');
   expect(router.state.location.search).toContain('sort=worst');
 });
 
@@ -151,7 +151,7 @@ test('search, evaluator and order are read from the URL', async () => {
   expect(await screen.findByRole('searchbox', { name: 'Search keys, inputs and outputs' })).toHaveValue(
     'paris',
   );
-  expect(screen.getByRole('combobox', { name: 'Changes by evaluator' })).toHaveValue('correctness');
+  expect(screen.getByRole('combobox', { name: 'Changes by evaluator' })).toHaveTextContent('correctness');
   const query = Object.fromEntries(requests[0]?.searchParams ?? []);
   expect(query).toMatchObject({ search: 'paris', evaluator: 'correctness', sort: 'best', only: 'improved' });
 });

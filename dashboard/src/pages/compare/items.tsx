@@ -1,11 +1,14 @@
 // The items of the runs, matched by key, with filters.
+
 import type { CompareFilter } from '../../api/queries';
 import type { ComparedRuns } from '../../api/types';
 import { EmptyState } from '../../components/empty-state';
-import { SearchField, SelectField } from '../../components/field';
+import { SearchField } from '../../components/field';
 import { Panel } from '../../components/panel';
 import { SegmentedControl } from '../../components/segmented-control';
+import { Select } from '../../components/select';
 import { formatCount, pluralize } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
 import { ItemTable } from './item-table';
 import { type CompareParameters, type Only, SORTS } from './parameters';
 import type { useComparison } from './use-items';
@@ -44,31 +47,23 @@ export function Items({ compared, start, filter, parameters }: ItemsProps) {
           onChange={(value) => set({ search: value })}
           className="min-w-56 grow sm:max-w-80"
         />
-        <SelectField
+        <Select
           label="Changes by evaluator"
           value={evaluator}
+          options={[
+            { value: '', name: 'Any evaluator' },
+            ...Object.keys(compared.scoreDiffs).map((name) => ({ value: name, name: escapeHidden(name) })),
+          ]}
           onChange={(value) => set({ evaluator: value })}
           className="max-w-full max-sm:grow sm:max-w-56"
-        >
-          <option value="">Any evaluator</option>
-          {Object.keys(compared.scoreDiffs).map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField
+        />
+        <Select<string>
           label="Sort items"
           value={sort}
+          options={SORTS}
           onChange={(value) => set({ sort: value === defaultSort ? '' : value })}
           className="max-sm:grow"
-        >
-          {SORTS.map(({ value, name }) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
+        />
       </div>
       {compared.matching === 0 ? (
         <NoItems parameters={parameters} />

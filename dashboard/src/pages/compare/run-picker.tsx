@@ -1,17 +1,21 @@
 // A dialog to select a run by search or experiment, latest first.
+
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { runsQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
 import { IconButton } from '../../components/button';
 import { ErrorMessage } from '../../components/error-message';
-import { SearchField, SelectField } from '../../components/field';
+import { SearchField } from '../../components/field';
+import { Modal } from '../../components/modal';
+import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { formatScore, pluralize, shortCommit } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
 
 /** The maximum number of runs listed; the search finds the others. */
 const MAX_RUNS = 50;
@@ -33,39 +37,36 @@ export function RunPicker({
   onSelect,
   onClose,
 }: RunPickerProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState('');
   const [experiment, setExperiment] = useState(initialExperiment);
-  useEffect(() => {
-    const element = dialog.current;
-    // Already open after a hot reload.
-    if (element !== null && !element.open) element.showModal();
-  }, []);
   const query = useQuery(runsQuery({ search, experiment, limit: MAX_RUNS }));
   return (
-    <dialog
-      ref={dialog}
-      aria-label={title}
+    <Modal
+      label={title}
       onClose={onClose}
-      className="m-auto h-[min(40rem,85dvh)] w-[min(44rem,calc(100vw-2rem))] overflow-hidden rounded-lg border border-line bg-surface p-0 text-text backdrop:bg-black/40"
+      className="h-[min(40rem,85dvh)] w-[min(44rem,calc(100vw-2rem))] overflow-hidden"
     >
       <div className="flex h-full flex-col">
         <div className="flex items-center justify-between border-line border-b py-2 pr-2 pl-4">
           <h2 className="font-semibold">{title}</h2>
-          <IconButton label="Close" onClick={() => dialog.current?.close()}>
+          <IconButton label="Close" onClick={onClose}>
             <X />
           </IconButton>
         </div>
         <div className="grid gap-2 border-line border-b p-3 sm:grid-cols-[1fr_14rem]">
           <SearchField label="Search runs, tags and commits" value={search} onChange={setSearch} />
-          <SelectField label="Experiment" value={experiment} onChange={setExperiment}>
-            <option value="">All experiments</option>
-            {query.data?.experiments.map(({ name, runs }) => (
-              <option key={name} value={name}>
-                {name} ({runs})
-              </option>
-            ))}
-          </SelectField>
+          <Select
+            label="Experiment"
+            value={experiment}
+            options={[
+              { value: '', name: 'All experiments' },
+              ...(query.data?.experiments ?? []).map(({ name, runs }) => ({
+                value: name,
+                name: `${escapeHidden(name)} (${runs})`,
+              })),
+            ]}
+            onChange={setExperiment}
+          />
         </div>
         <div className="grow overflow-y-auto p-2">
           {query.isPending && <Skeleton label="Loading runs" rows={6} className="h-12" />}
@@ -85,7 +86,7 @@ export function RunPicker({
           )}
         </div>
       </div>
-    </dialog>
+    </Modal>
   );
 }
 

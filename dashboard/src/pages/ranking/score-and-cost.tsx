@@ -1,11 +1,13 @@
 // The plot of score against agent cost, with a table of the same values beside it.
+
 import { useState } from 'react';
 import type { Ranking } from '../../api/types';
-import { SelectField } from '../../components/field';
 import { Panel } from '../../components/panel';
+import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
 import { formatCost, formatScore } from '../../lib/format';
+import { escapeHidden } from '../../lib/texts';
 import { useImport } from '../../lib/use-import';
 import { type Point, pointsOf } from './pareto';
 
@@ -25,14 +27,15 @@ export function ScoreAndCost({ ranking, name }: { ranking: Ranking; name: string
       title="Score and agent cost"
       actions={
         evaluators.length > 1 && (
-          <SelectField label="Score" value={evaluator} onChange={setSelected}>
-            <option value="">Mean over evaluators</option>
-            {evaluators.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </SelectField>
+          <Select
+            label="Score"
+            value={evaluator}
+            options={[
+              { value: '', name: 'Mean over evaluators' },
+              ...evaluators.map((one) => ({ value: one, name: escapeHidden(one) })),
+            ]}
+            onChange={setSelected}
+          />
         )
       }
     >

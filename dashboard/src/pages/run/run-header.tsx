@@ -7,7 +7,7 @@ import type { ExportQuery, Overview } from '../../api/types';
 import { Tag } from '../../components/badge';
 import { buttonLook } from '../../components/button';
 import { CopyButton } from '../../components/copy-button';
-import { Menu, menuLink } from '../../components/menu';
+import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
@@ -110,12 +110,10 @@ function Export({ id }: { id: string }) {
       }
     >
       {FORMATS.map(({ format, name, use }) => (
-        <li key={format}>
-          <a href={buildUrl('/api/export', { run: id, format })} download className={menuLink}>
-            <span className="w-20 font-medium">{name}</span>
-            <span className="text-muted">{use}</span>
-          </a>
-        </li>
+        <MenuLink key={format} to={buildUrl('/api/export', { run: id, format })} download>
+          <span className="w-20 font-medium">{name}</span>
+          <span className="text-muted">{use}</span>
+        </MenuLink>
       ))}
     </Menu>
   );

@@ -1,6 +1,7 @@
 import { render, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Overview, ThresholdOutcome } from '../../api/types';
+import { choose } from '../../test/choose';
 import { comparison } from '../../test/comparison';
 import { userUsage } from '../../test/conversation';
 import { mockLayout } from '../../test/layout';
@@ -304,10 +305,10 @@ describe('a run', () => {
       '/trends?experiment=answers',
     );
     await user.click(screen.getByRole('button', { name: 'Export' }));
-    const junit = screen.getByRole('link', { name: /JUnit/ });
+    const junit = await screen.findByRole('menuitem', { name: /JUnit/ });
     expect(junit).toHaveAttribute('href', '/api/export?run=a1b2c3&format=junit');
     await user.keyboard('{Escape}');
-    expect(screen.queryByRole('link', { name: /JUnit/ })).toBeNull();
+    expect(screen.queryByRole('menuitem', { name: /JUnit/ })).toBeNull();
     expect(screen.getByRole('button', { name: 'Export' })).toHaveFocus();
   });
 
@@ -376,7 +377,7 @@ describe('the items', () => {
   test('filters are written to the URL and sent to the server', async () => {
     const { router, user, requests } = open({}, { at: '?minScore=0.2&sort=cost' });
     await user.click(await screen.findByRole('button', { name: /Below pass mark 2/ }));
-    await user.selectOptions(screen.getByLabelText('Evaluator'), 'correctness');
+    await choose(user, 'Evaluator', 'correctness');
     const filters = { minScore: '0.2', state: 'low', evaluator: 'correctness', sort: 'cost' };
     expect(Object.fromEntries(new URLSearchParams(router.state.location.search))).toEqual(filters);
     await waitFor(() =>

@@ -1,9 +1,11 @@
 // Search, filters and sort order of the runs.
+
 import { ArrowDownNarrowWide, ArrowUpNarrowWide, SlidersHorizontal } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import type { Runs } from '../../api/types';
 import { IconButton } from '../../components/button';
-import { DateField, SearchField, SelectField } from '../../components/field';
+import { DateField, SearchField } from '../../components/field';
+import { Select } from '../../components/select';
 import { escapeHidden } from '../../lib/texts';
 import { useMediaQuery } from '../../lib/use-media-query';
 import { type Filters, SORTS, type Sort, VERDICTS } from './use-filters';
@@ -47,43 +49,39 @@ export function Toolbar({
 }
 
 function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0]) {
-  const names = (counted: Runs['tags'] | undefined, selected: string | undefined) =>
+  const names = (counted: Runs['tags'] = [], selected: string | undefined) => {
     // Keep the selected value in the list, even if no run has it any more.
-    selected === undefined || counted?.some(({ name }) => name === selected)
-      ? (counted ?? [])
-      : [{ name: selected, runs: 0 }, ...(counted ?? [])];
+    const isKnown = selected === undefined || counted.some(({ name }) => name === selected);
+    return (isKnown ? counted : [{ name: selected, runs: 0 }, ...counted]).map(({ name, runs }) => ({
+      value: name,
+      name: `${escapeHidden(name)} (${runs})`,
+    }));
+  };
   return (
     <div className="grid w-full grid-cols-2 gap-2 md:contents">
-      <SelectField
+      <Select
         label="Experiment"
         value={query.experiment ?? ''}
+        options={[{ value: '', name: 'All experiments' }, ...names(known?.experiments, query.experiment)]}
         onChange={(experiment) => set({ experiment })}
         className="min-w-0 md:max-w-52"
-      >
-        <option value="">All experiments</option>
-        {names(known?.experiments, query.experiment).map(({ name, runs }) => (
-          <option key={name} value={name}>{`${escapeHidden(name)} (${runs})`}</option>
-        ))}
-      </SelectField>
-      <SelectField label="Verdict" value={query.verdict ?? ''} onChange={(verdict) => set({ verdict })}>
-        <option value="">All verdicts</option>
-        {Object.entries(VERDICTS).map(([verdict, label]) => (
-          <option key={verdict} value={verdict}>
-            {label}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField
+      />
+      <Select<string>
+        label="Verdict"
+        value={query.verdict ?? ''}
+        options={[
+          { value: '', name: 'All verdicts' },
+          ...Object.entries(VERDICTS).map(([value, name]) => ({ value, name })),
+        ]}
+        onChange={(verdict) => set({ verdict })}
+      />
+      <Select
         label="Tag"
         value={query.tag ?? ''}
+        options={[{ value: '', name: 'All tags' }, ...names(known?.tags, query.tag)]}
         onChange={(tag) => set({ tag })}
         className="min-w-0 max-md:col-span-2 md:max-w-44"
-      >
-        <option value="">All tags</option>
-        {names(known?.tags, query.tag).map(({ name, runs }) => (
-          <option key={name} value={name}>{`${escapeHidden(name)} (${runs})`}</option>
-        ))}
-      </SelectField>
+      />
       <DateField
         label="Since"
         value={query.since ?? ''}
@@ -104,16 +102,13 @@ function SortFields({ filters }: { filters: Filters }) {
   const Arrow = filters.order === 'asc' ? ArrowUpNarrowWide : ArrowDownNarrowWide;
   return (
     <div className="flex w-full gap-2">
-      <SelectField
+      <Select
         label="Sort by"
         value={filters.sort}
-        onChange={(sort) => filters.sortBy(sort as Sort)}
+        options={NARROW_SORTS.map((sort) => ({ value: sort, name: `Sort by: ${SORTS[sort]}` }))}
+        onChange={filters.sortBy}
         className="grow"
-      >
-        {NARROW_SORTS.map((sort) => (
-          <option key={sort} value={sort}>{`Sort by: ${SORTS[sort]}`}</option>
-        ))}
-      </SelectField>
+      />
       <IconButton
         look="plain"
         label={

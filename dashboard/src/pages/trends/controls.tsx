@@ -1,7 +1,9 @@
 // The controls that select the runs to draw.
+
 import type { Runs } from '../../api/types';
-import { SelectField } from '../../components/field';
 import { SegmentedControl } from '../../components/segmented-control';
+import { Select } from '../../components/select';
+import { escapeHidden } from '../../lib/texts';
 import { LIMITS, RANGES, type TrendsParameters } from './parameters';
 
 interface ControlsProps {
@@ -18,54 +20,54 @@ const AXES = [
 
 export function Controls({ known, experiment, evaluators, parameters }: ControlsProps) {
   const { evaluator, tag, range, runs, axis, set } = parameters;
+  const isKnown = known.experiments.some(({ name }) => name === experiment);
   return (
     <div className="grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
-      <SelectField
+      <Select
         label="Experiment"
         value={experiment}
+        options={[
+          ...(isKnown ? [] : [{ value: experiment, name: escapeHidden(experiment) }]),
+          ...known.experiments.map(({ name, runs }) => ({
+            value: name,
+            name: `${escapeHidden(name)} (${runs})`,
+          })),
+        ]}
         onChange={(value) => set({ experiment: value, evaluator: '', hide: '' })}
         className="sm:max-w-72 max-sm:col-span-2"
-      >
-        {known.experiments.every(({ name }) => name !== experiment) && (
-          <option value={experiment}>{experiment}</option>
-        )}
-        {known.experiments.map(({ name, runs }) => (
-          <option key={name} value={name}>
-            {name} ({runs})
-          </option>
-        ))}
-      </SelectField>
-      <SelectField
+      />
+      <Select
         label="Evaluator"
-        className="sm:max-w-56"
         value={evaluator}
+        options={[
+          { value: '', name: 'All evaluators' },
+          ...evaluators.map((name) => ({ value: name, name: escapeHidden(name) })),
+        ]}
         onChange={(value) => set({ evaluator: value })}
-      >
-        <option value="">All evaluators</option>
-        {evaluators.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </SelectField>
-      <SelectField label="Tag" className="sm:max-w-56" value={tag} onChange={(value) => set({ tag: value })}>
-        <option value="">Any tag</option>
-        {known.tags.map(({ name }) => (
-          <option key={name}>{name}</option>
-        ))}
-      </SelectField>
-      <SelectField label="Time range" value={range} onChange={(value) => set({ range: value })}>
-        {RANGES.map(({ value, name }) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField label="Number of runs" value={runs} onChange={(value) => set({ runs: value })}>
-        {LIMITS.map(({ value, name }) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </SelectField>
+        className="sm:max-w-56"
+      />
+      <Select
+        label="Tag"
+        value={tag}
+        options={[
+          { value: '', name: 'Any tag' },
+          ...known.tags.map(({ name }) => ({ value: name, name: escapeHidden(name) })),
+        ]}
+        onChange={(value) => set({ tag: value })}
+        className="sm:max-w-56"
+      />
+      <Select<string>
+        label="Time range"
+        value={range}
+        options={RANGES}
+        onChange={(value) => set({ range: value })}
+      />
+      <Select<string>
+        label="Number of runs"
+        value={runs}
+        options={LIMITS}
+        onChange={(value) => set({ runs: value })}
+      />
       <SegmentedControl
         label="X axis"
         value={axis}

@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { TrendPoint, Trends } from '../../api/types';
+import { choose } from '../../test/choose';
 import { renderPage } from '../../test/render';
 import { runRow, runs } from '../../test/runs';
 import { mockServer } from '../../test/server';
@@ -57,9 +58,8 @@ beforeEach(() => {
 
 test('the experiment of the latest run is shown until another is selected', async () => {
   const { requests, user, router } = draw();
-  const field = await screen.findByRole('combobox', { name: 'Experiment' });
   await waitFor(() => expect(requests.at(-1)?.searchParams.get('experiment')).toBe('answers'));
-  await user.selectOptions(field, 'others');
+  await choose(user, 'Experiment', 'others (1)');
   expect(router.state.location.search).toBe('?experiment=others');
   await waitFor(() => expect(requests.at(-1)?.searchParams.get('experiment')).toBe('others'));
 });
@@ -135,9 +135,8 @@ test('thresholds are drawn and named, except those of hidden lines', async () =>
 
 test('an evaluator, a tag, a time range and a number of runs can be selected', async () => {
   const { requests, user, router } = draw({}, '/trends?tag=main&range=7d');
-  await screen.findByRole('option', { name: 'tone' });
-  await user.selectOptions(screen.getByRole('combobox', { name: 'Evaluator' }), 'tone');
-  await user.selectOptions(screen.getByRole('combobox', { name: 'Number of runs' }), 'Latest 300 runs');
+  await choose(user, 'Evaluator', 'tone');
+  await choose(user, 'Number of runs', 'Latest 300 runs');
   expect(router.state.location.search).toBe('?tag=main&range=7d&evaluator=tone&runs=300');
   expect(screen.queryByRole('columnheader', { name: 'correctness' })).toBeNull();
   await waitFor(() => expect(requests.at(-1)?.searchParams.get('limit')).toBe('300'));

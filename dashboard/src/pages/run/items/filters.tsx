@@ -1,11 +1,13 @@
 // The item filters: search, state, evaluator and score range.
+
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import type { StateCounts } from '../../../api/types';
 import { Button } from '../../../components/button';
-import { SearchField, SelectField } from '../../../components/field';
+import { SearchField } from '../../../components/field';
+import { Select } from '../../../components/select';
 import { formatCount } from '../../../lib/format';
 import { escapeHidden } from '../../../lib/texts';
 import { isFiltered, STATE_LABELS, stateNames, UNFILTERED } from './filter';
@@ -49,19 +51,16 @@ export function Filters({ filter, evaluators, states, total, onChange }: Filters
           ))}
       </fieldset>
       <div className="flex items-center gap-2 sm:ml-auto">
-        <SelectField
+        <Select
           label="Evaluator"
           value={filter.evaluator ?? ''}
+          options={[
+            { value: '', name: 'Any evaluator' },
+            ...evaluators.map((name) => ({ value: name, name: escapeHidden(name) })),
+          ]}
           onChange={(evaluator) => onChange({ evaluator })}
           className="max-w-44"
-        >
-          <option value="">Any evaluator</option>
-          {evaluators.map((name) => (
-            <option key={name} value={name}>
-              {escapeHidden(name)}
-            </option>
-          ))}
-        </SelectField>
+        />
         <ScoreField
           label="Min score"
           empty="0"
