@@ -3,6 +3,7 @@
 //! The list of [known](run_list) runs is in memory. Runs whose items are requested are [loaded](loaded_run) into a [bounded cache](crate::sized_cache);
 //! large fields are read from the files again, item by item.
 
+mod baseline_sources;
 mod loaded_run;
 mod matched_items;
 mod ranked_runs;
@@ -12,6 +13,7 @@ mod unfinished_run;
 
 use std::fs::File;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -24,6 +26,8 @@ use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::store::{Layout, read_report};
 use serde_json::Value;
 
+pub use self::baseline_sources::BaselineSources;
+use self::baseline_sources::BaselineSourcesCache;
 pub use self::loaded_run::{LoadedItem, LoadedRun, LoadedTraffic};
 pub use self::matched_items::{MatchedItem, item_change};
 pub use self::run_file::{ItemReader, RunFile, RunFileError};
@@ -61,6 +65,7 @@ pub struct Store {
     settings: Config,
     live: Arc<LiveUpdates>,
     known: RunListCache,
+    baselines: BaselineSourcesCache,
     loaded: SizedCache<RunFile, LoadedRun>,
     loaders: Limiter,
     /// The indexes of the items that contain a text.
@@ -83,6 +88,7 @@ impl Store {
             settings: settings.clone(),
             live: Arc::new(LiveUpdates::new(settings.layout())),
             known: RunListCache::default(),
+            baselines: BaselineSourcesCache::default(),
             loaded: SizedCache::new(LOADED_BYTES),
             loaders: Limiter::new(MAX_LOADERS),
             searches: SizedCache::new(SEARCH_BYTES),
@@ -116,13 +122,38 @@ impl Store {
         server_registry::project_hash(&self.settings)
     }
 
-    fn layout(&self) -> &Layout {
+    pub fn settings(&self) -> &Config {
+        &self.settings
+    }
+
+    pub fn layout(&self) -> &Layout {
         self.settings.layout()
     }
 
     /// The known runs.
     pub fn known(&self) -> Result<Arc<RunList>, ApiError> {
         Ok(self.known.current(self.layout())?)
+    }
+
+    /// The known runs, ignoring the cache.
+    pub fn refreshed(&self) -> Result<Arc<RunList>, ApiError> {
+        Ok(self.known.refreshed(self.layout())?)
+    }
+
+    /// The result file of a finished run.
+    pub fn finished_file(&self, id: &str) -> Result<PathBuf, ApiError> {
+        let file = self.run_file(id)?;
+        match file.is_journal() {
+            true => Err(ApiError::conflict(format!(
+                "run `{id}` is not finished; wait for it, or resume it first"
+            ))),
+            false => Ok(file.path().to_owned()),
+        }
+    }
+
+    /// The runs that the baselines were saved from.
+    pub fn baselines(&self) -> Arc<BaselineSources> {
+        self.baselines.current(self.layout())
     }
 
     /// The file of a run. The id is looked up among the known runs, never used as a path.
@@ -209,7 +240,7 @@ impl Store {
 
     /// The state that determines the list of runs.
     pub fn list_state(&self) -> Result<String, ApiError> {
-        Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
+        Ok(self.runs_state()? + &self.baselines().state() + &format!("{:?}", self.live.runs()))
     }
 
     /// The state that determines responses about a run.

@@ -15,3 +15,4 @@ mod runs;
 mod trends;
 
 pub use openapi::{description, endpoint_not_found, routes};
+pub use respond::{PathParams, StrictQuery};

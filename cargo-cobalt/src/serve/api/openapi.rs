@@ -22,10 +22,15 @@ use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
 use super::trends::{self, Trends, TrendsQuery};
 use crate::serve::error::{ApiError, ErrorBody};
+use crate::serve::jobs::{Job, JobList, JobQuery, JobWithOutput, StartJob, StopJob};
 use crate::serve::live::ServerEvent;
 use crate::serve::store::Store;
+use crate::serve::writes::{
+    DeleteRuns, DeletedRuns, LabelledRun, LabelsChange, SaveBaseline, SavedRun, Session,
+};
 
-pub fn routes(store: Arc<Store>) -> Router {
+/// The routes below `/api`: those that read, and these `writes`.
+pub fn routes(store: Arc<Store>, writes: Router) -> Router {
     Router::new()
         .route("/", get(index))
         .route("/health", get(health))
@@ -42,9 +47,10 @@ pub fn routes(store: Arc<Store>) -> Router {
         .route("/trends", get(trends::trends))
         .route("/export", get(export::export))
         .route("/events", get(events::events))
+        .with_state(store)
+        .merge(writes)
         .fallback(endpoint_not_found)
         .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
-        .with_state(store)
 }
 
 /// The response to an unknown path below `/api`.
@@ -93,11 +99,14 @@ type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// An endpoint of the description.
 struct Endpoint {
+    method: &'static str,
     path: &'static str,
     name: &'static str,
     summary: &'static str,
     /// The parameters after the `?`.
     query: Option<MakeSchema>,
+    /// The JSON body.
+    body: Option<MakeSchema>,
     response: MakeSchema,
     media_type: &'static str,
 }
@@ -113,12 +122,15 @@ fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
 
-fn endpoints() -> [Endpoint; 14] {
+/// The endpoints that read.
+fn endpoints() -> [Endpoint; 17] {
     let json = |path, name, summary, query, answer| Endpoint {
+        method: "get",
         path,
         name,
         summary,
         query,
+        body: None,
         response: answer,
         media_type: JSON,
     };
@@ -178,6 +190,15 @@ fn endpoints() -> [Endpoint; 14] {
             Some(parameters::<TrendsQuery>),
             schema::<Trends>,
         ),
+        json("/api/session", "session", "What the client may do", None, schema::<Session>),
+        json("/api/jobs", "jobs", "The latest jobs of this server", None, schema::<JobList>),
+        json(
+            "/api/jobs/{id}",
+            "job",
+            "A job and its output",
+            Some(parameters::<JobQuery>),
+            schema::<JobWithOutput>,
+        ),
         Endpoint {
             media_type: "text/event-stream",
             ..json("/api/events", "events", "Server-sent events", None, schema::<ServerEvent>)
@@ -185,9 +206,57 @@ fn endpoints() -> [Endpoint; 14] {
     ]
 }
 
+/// The endpoints that change things. The [guard](crate::serve::guard) protects them.
+fn write_endpoints() -> [Endpoint; 5] {
+    let post = |path, name, summary, body, response| Endpoint {
+        method: "post",
+        path,
+        name,
+        summary,
+        query: None,
+        body: Some(body),
+        response,
+        media_type: JSON,
+    };
+    [
+        Endpoint {
+            method: "patch",
+            ..post(
+                "/api/runs/{id}",
+                "updateRun",
+                "Change the name, note or tags of a run",
+                parameters::<LabelsChange>,
+                schema::<LabelledRun>,
+            )
+        },
+        post(
+            "/api/runs/{id}/baseline",
+            "saveBaseline",
+            "Save a run as the baseline of its experiment",
+            parameters::<SaveBaseline>,
+            schema::<SavedRun>,
+        ),
+        post(
+            "/api/runs/delete",
+            "deleteRuns",
+            "Delete runs, or say what that would free",
+            parameters::<DeleteRuns>,
+            schema::<DeletedRuns>,
+        ),
+        post("/api/jobs", "startJob", "Start a job", parameters::<StartJob>, schema::<Job>),
+        post("/api/jobs/{id}/stop", "stopJob", "Stop a job", parameters::<StopJob>, schema::<Job>),
+    ]
+}
+
 /// The paths of the endpoints.
 pub fn paths() -> Vec<&'static str> {
-    endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
+    let mut paths: Vec<_> = endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect();
+    for Endpoint { path, .. } in write_endpoints() {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 const EXPORT: &str = "/api/export";
@@ -215,12 +284,17 @@ pub fn description() -> Value {
     let mut generator = response_generator();
     let problem = schema::<ErrorBody>(&mut generator);
     let mut paths = serde_json::Map::new();
-    for endpoint in endpoints() {
+    let mut add = |endpoint: &Endpoint, content| {
+        let operations = paths.entry(endpoint.path).or_insert_with(|| json!({}));
+        operations[endpoint.method] = operation(endpoint, content, &problem);
+    };
+    for endpoint in endpoints().iter().chain(&write_endpoints()) {
         let answer = (endpoint.response)(&mut generator);
-        let content = json!({ endpoint.media_type: { "schema": answer } });
-        paths.insert(endpoint.path.to_owned(), operation(&endpoint, content, &problem));
+        add(endpoint, json!({ endpoint.media_type: { "schema": answer } }));
     }
     let export = Endpoint {
+        method: "get",
+        body: None,
         path: EXPORT,
         name: "export",
         summary: "A run in another format, as a download",
@@ -228,7 +302,7 @@ pub fn description() -> Value {
         response: schema::<String>,
         media_type: JSON,
     };
-    paths.insert(EXPORT.to_owned(), operation(&export, json!({ "*/*": {} }), &problem));
+    add(&export, json!({ "*/*": {} }));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -247,20 +321,23 @@ fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
     let parameters: Vec<_> = in_path.chain(query.iter().flat_map(query_parameters)).collect();
-    json!({
-        "get": {
-            "operationId": endpoint.name,
-            "summary": endpoint.summary,
-            "parameters": parameters,
-            "responses": {
-                "200": { "description": endpoint.summary, "content": content },
-                "default": {
-                    "description": "Error",
-                    "content": { JSON: { "schema": problem } },
-                },
+    let mut operation = json!({
+        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "parameters": parameters,
+        "responses": {
+            "200": { "description": endpoint.summary, "content": content },
+            "default": {
+                "description": "Error",
+                "content": { JSON: { "schema": problem } },
             },
         },
-    })
+    });
+    if let Some(body) = endpoint.body {
+        let schema = body(&mut parameter_generator());
+        operation["requestBody"] = json!({ "required": true, "content": { JSON: { "schema": schema } } });
+    }
+    operation
 }
 
 /// The fields of a schema as query parameters.

@@ -80,6 +80,9 @@ pub struct Overview {
     pub cost: Option<ItemStats>,
     /// The number of items in each state.
     pub states: StateCounts,
+    /// Whether the experiment's baseline was saved from this run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_baseline: bool,
     /// The finished runs of the variants that were run together, including this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantRun>,
@@ -145,7 +148,8 @@ pub async fn overview(
     conditional: Conditional,
 ) -> Result<Response, ApiError> {
     let of = id.clone();
-    let state = move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()?);
+    let state =
+        move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()? + &store.baselines().state());
     cached_json(store, conditional, state, move |store| load_overview(store, &id)).await
 }
 
@@ -171,6 +175,7 @@ fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
             tokens: metric_stats(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
             cost: metric_stats(items().filter_map(|item| item.cost)),
             states: count_states(run),
+            is_baseline: store.baselines().is_source(id),
             variants: variants(&known, &run.head),
             previous,
             next,
