@@ -1,6 +1,7 @@
 // The frame of every page: header, shortcuts, and a warning if the server is unreachable.
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration } from 'react-router';
+import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Header } from './header';
@@ -25,6 +26,7 @@ export function Shell() {
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
         <Outlet />
       </main>
+      <JobPanel />
       {open === 'palette' && (
         <Suspense>
           <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />

@@ -42,6 +42,12 @@ export function Replayed({ run }: { run: RunRow }) {
 export function Origin({ run }: { run: RunRow }) {
   return (
     <>
+      {run.runName != null && (
+        <span title={escapeHidden(run.runName)} className="min-w-0 truncate text-muted text-xs">
+          <Text>{run.runName}</Text>
+        </span>
+      )}
+      {run.isBaseline === true && <Tag>baseline</Tag>}
       {run.variant != null && (
         <Link
           to={`/groups/${encodeURIComponent(run.variant.group)}`}

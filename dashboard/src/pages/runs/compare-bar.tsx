@@ -1,6 +1,7 @@
 // The selected runs, with a link to their comparison.
 import { GitCompareArrows, X } from 'lucide-react';
 import { Link } from 'react-router';
+import { DeleteButton } from '../../actions/delete-button';
 import { Button, buttonLook } from '../../components/button';
 import { Text } from '../../components/text';
 import { formatDateTime } from '../../lib/format';
@@ -36,6 +37,7 @@ export function CompareBar({ selection }: { selection: SelectedRuns }) {
         ) : (
           <p className="px-2 text-muted text-xs">Select another run to compare</p>
         )}
+        <DeleteButton ids={selection.ids} onDeleted={selection.clear} />
         <Button look="bare" onClick={selection.clear}>
           Clear
         </Button>
