@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn secrets_and_colours_are_removed() {
-        register_secret("hunter2-of-jobs");
+        register_secret("JOB_KEY", "hunter2-of-jobs");
         let mut output = JobOutput::default();
         output.push("\u{1b}[31mkey hunter2-of-jobs\u{1b}[0m");
         let (_, lines) = output.lines_after(0);
