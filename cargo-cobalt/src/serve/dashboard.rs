@@ -59,7 +59,7 @@ impl Dashboard {
                 (token(&text), Access::GeneratedToken(text))
             }
         };
-        let store = Arc::new(Store::open(settings)?);
+        let store = Arc::new(Store::open(settings, matches!(asked, Access::Open))?);
         let writes = WriteAccess::new(options.writes, matches!(asked, Access::Open))?;
         let guard = Guard::new(address, token, writes.clone());
         let jobs = Arc::new(Jobs::new(settings, options.config, store.live())?);

@@ -4,9 +4,11 @@
 
 mod compare;
 mod events;
+mod experiments;
 mod export;
 mod items;
 mod matrix;
+mod media;
 mod openapi;
 mod ranking;
 mod respond;

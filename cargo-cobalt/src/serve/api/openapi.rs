@@ -14,9 +14,11 @@ use serde_json::{Value, json};
 
 use super::compare::{self, CompareQuery, ComparedRuns};
 use super::events;
+use super::experiments::{self, Experiments};
 use super::export::{self, ExportQuery};
 use super::items::{self, Items, ItemsQuery, WholeItem};
 use super::matrix::{self, Matrix, MatrixQuery};
+use super::media::{self, MediaQuery};
 use super::ranking::{self, RankingQuery, VariantGroup};
 use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
@@ -40,6 +42,8 @@ pub fn routes(store: Arc<Store>, writes: Router) -> Router {
         .route("/runs/{id}/overview", get(run::overview))
         .route("/runs/{id}/items", get(items::items))
         .route("/runs/{id}/items/{key}", get(items::item))
+        .route("/runs/{id}/items/{key}/media", get(media::media))
+        .route("/experiments", get(experiments::experiments))
         .route("/compare", get(compare::compare))
         .route("/ranking", get(ranking::ranking))
         .route("/groups/{group}", get(ranking::group))
@@ -123,7 +127,7 @@ fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// The endpoints that read.
-fn endpoints() -> [Endpoint; 17] {
+fn endpoints() -> [Endpoint; 18] {
     let json = |path, name, summary, query, answer| Endpoint {
         method: "get",
         path,
@@ -138,6 +142,7 @@ fn endpoints() -> [Endpoint; 17] {
         json("/api", "index", "Server information", None, schema::<Index>),
         json("/api/health", "health", "Health check", None, schema::<Health>),
         json("/api/openapi.json", "openapi", "This OpenAPI description", None, schema::<Value>),
+        json("/api/experiments", "experiments", "The experiments", None, schema::<Experiments>),
         json("/api/runs", "runs", "The runs", Some(parameters::<RunsQuery>), schema::<Runs>),
         json("/api/runs/{id}", "run", "A run with all of its items", None, schema::<WholeRun>),
         json("/api/runs/{id}/overview", "overview", "A run without its items", None, schema::<Overview>),
@@ -250,7 +255,8 @@ fn write_endpoints() -> [Endpoint; 5] {
 
 /// The paths of the endpoints.
 pub fn paths() -> Vec<&'static str> {
-    let mut paths: Vec<_> = endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect();
+    let mut paths: Vec<_> = endpoints().map(|endpoint| endpoint.path).into_iter().collect();
+    paths.extend(file_endpoints().map(|endpoint| endpoint.path));
     for Endpoint { path, .. } in write_endpoints() {
         if !paths.contains(&path) {
             paths.push(path);
@@ -259,7 +265,28 @@ pub fn paths() -> Vec<&'static str> {
     paths
 }
 
-const EXPORT: &str = "/api/export";
+/// The endpoints whose responses are files.
+fn file_endpoints() -> [Endpoint; 2] {
+    let file = |path, name, summary, query| Endpoint {
+        method: "get",
+        path,
+        name,
+        summary,
+        query: Some(query),
+        body: None,
+        response: schema::<String>,
+        media_type: "*/*",
+    };
+    [
+        file(
+            "/api/runs/{id}/items/{key}/media",
+            "media",
+            "An image or a recording in the project's folder that an item names",
+            parameters::<MediaQuery>,
+        ),
+        file("/api/export", "export", "A run in another format, as a download", parameters::<ExportQuery>),
+    ]
+}
 
 /// Generates the schemas of responses; named types become components.
 fn response_generator() -> SchemaGenerator {
@@ -292,17 +319,9 @@ pub fn description() -> Value {
         let answer = (endpoint.response)(&mut generator);
         add(endpoint, json!({ endpoint.media_type: { "schema": answer } }));
     }
-    let export = Endpoint {
-        method: "get",
-        body: None,
-        path: EXPORT,
-        name: "export",
-        summary: "A run in another format, as a download",
-        query: Some(parameters::<ExportQuery>),
-        response: schema::<String>,
-        media_type: JSON,
-    };
-    add(&export, json!({ "*/*": {} }));
+    for endpoint in file_endpoints() {
+        add(&endpoint, json!({ endpoint.media_type: {} }));
+    }
     json!({
         "openapi": "3.1.0",
         "info": {

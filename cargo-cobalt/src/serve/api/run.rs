@@ -2,13 +2,14 @@
 //! summaries of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use cobalt_core::report::Report;
 use cobalt_core::report::stats::describe;
+use cobalt_core::report::{Report, SourceLocation};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::io::AsyncReadExt as _;
@@ -92,6 +93,26 @@ pub struct Overview {
     /// The next run of the experiment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Neighbour>,
+    /// Where the experiment is declared; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// The URL that opens a file in the editor, with `{path}`, `{line}` and `{column}` to replace: `dashboard.editor` in `cobalt.toml`.
+    /// Absent if it is not set, or if other machines can connect to the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editor: Option<String>,
+}
+
+/// A place in the project's source.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Source {
+    /// The file, relative to the folder of the project's workspace.
+    pub path: String,
+    /// The same as an absolute path; absent if the file is not there, or if other machines can connect to the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absolute_path: Option<String>,
+    /// The line, counted from 1.
+    pub line: u32,
 }
 
 /// Statistics of a metric over the items that have it. Percentiles interpolate linearly.
@@ -179,9 +200,24 @@ fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
             variants: variants(&known, &run.head),
             previous,
             next,
+            source: run.head.declared_at.as_ref().map(|place| source(store, place)),
+            editor: store
+                .is_local()
+                .then(|| store.settings().dashboard().editor_url().map(str::to_owned))
+                .flatten(),
             run: run.head.clone(),
         })
     })
+}
+
+fn source(store: &Store, place: &SourceLocation) -> Source {
+    let file = || store.project_file(Path::new(&place.file), None);
+    let absolute = store.is_local().then(file).flatten();
+    Source {
+        path: place.file.clone(),
+        absolute_path: absolute.and_then(|path| path.to_str().map(str::to_owned)),
+        line: place.line,
+    }
 }
 
 /// Uses the same scores as the item filter, so each bin has as many items as its filter matches.

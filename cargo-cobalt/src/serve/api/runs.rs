@@ -379,7 +379,7 @@ fn recent_scores(known: &RunList, run: &RunView, recent: usize) -> BTreeMap<Stri
     names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
 }
 
-fn run_row(
+pub fn run_row(
     run: &RunView,
     baselines: &BaselineSources,
     recent_scores: BTreeMap<String, Vec<Option<f64>>>,

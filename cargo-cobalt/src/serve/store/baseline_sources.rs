@@ -28,6 +28,11 @@ impl BaselineSources {
         self.runs.get(id).map(String::as_str)
     }
 
+    /// The run that the baseline of an experiment was saved from.
+    pub fn run_of(&self, experiment: &str) -> Option<&str> {
+        self.runs.iter().find(|(_, of)| *of == experiment).map(|(run, _)| &**run)
+    }
+
     /// A string for this state.
     pub fn state(&self) -> String {
         format!("{:?}\0", self.runs)
