@@ -14,6 +14,7 @@ export const router = createBrowserRouter([
         children: [
           { index: true, lazy: () => import('./pages/runs') },
           { path: 'runs/:id', lazy: () => import('./pages/run') },
+          { path: 'runs/:id/items/:key', lazy: () => import('./pages/item') },
           { path: 'compare', lazy: () => import('./pages/compare') },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },

@@ -7,12 +7,12 @@ import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
 import { pluralize } from '../../../lib/format';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
-import { Drawer } from '../drawer';
+import { ItemPane } from '../../item/pane';
+import { useItem } from '../../item/use-item';
 import { evaluatorsOf } from '../verdict';
 import { isFiltered, nextSort, parseFilter, UNFILTERED } from './filter';
 import { Filters } from './filters';
 import { ItemTable } from './table';
-import { useItem } from './use-item';
 import { useFirstPage } from './use-items';
 
 export function Items({
@@ -71,7 +71,9 @@ export function Items({
         />
       )}
       {key !== '' && (
-        <Drawer key={id} run={overview.run} itemKey={key} query={item} itemAt={itemAt} onClose={close} />
+        <div className="fixed top-13 right-0 bottom-0 z-20 w-full max-w-[56rem] border-line border-l shadow-2xl">
+          <ItemPane runId={id} itemKey={key} filter={filter} onClose={close} />
+        </div>
       )}
     </section>
   );

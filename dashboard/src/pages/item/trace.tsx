@@ -2,13 +2,13 @@
 
 import { Bot, ChevronRight, CircleDot, MessageSquare, Search, Wrench } from 'lucide-react';
 import { type ReactNode, useId, useMemo, useState } from 'react';
-import type { Span, SpanKind } from '../../../api/types';
-import { Badge } from '../../../components/badge';
-import { FieldList } from '../../../components/field-list';
-import { ShowAll } from '../../../components/show-all';
-import { Text } from '../../../components/text';
-import { formatCost, formatCount, formatDuration, pluralize } from '../../../lib/format';
-import { Part } from './part';
+import type { Span, SpanKind } from '../../api/types';
+import { Badge } from '../../components/badge';
+import { FieldList } from '../../components/field-list';
+import { Part } from '../../components/part';
+import { ShowAll } from '../../components/show-all';
+import { Text } from '../../components/text';
+import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
 import { buildTree, type SpanNode } from './trace-tree';
 
 const ICONS: Record<SpanKind, typeof Bot> = {

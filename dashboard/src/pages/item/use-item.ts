@@ -1,7 +1,7 @@
 // The open item. Its neighbours are prefetched for instant navigation.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { type ItemsFilter, itemQuery } from '../../../api/queries';
+import { type ItemsFilter, itemQuery } from '../../api/queries';
 
 /** `key` is empty if no item is open. */
 export function useItem(id: string, key: string, filter: ItemsFilter) {

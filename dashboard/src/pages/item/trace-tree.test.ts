@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Span } from '../../../api/types';
+import type { Span } from '../../api/types';
 import { buildTree, type SpanNode } from './trace-tree';
 
 const span = (id: string, parent?: string): Span => ({

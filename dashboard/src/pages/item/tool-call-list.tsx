@@ -1,8 +1,8 @@
 // The tool calls in their order.
 import { Wrench } from 'lucide-react';
-import { Badge } from '../../../components/badge';
-import { Text } from '../../../components/text';
-import { Part } from './part';
+import { Badge } from '../../components/badge';
+import { Part } from '../../components/part';
+import { Text } from '../../components/text';
 import type { ToolCall } from './tool-calls';
 
 export function ToolCalls({ calls }: { calls: ToolCall[] }) {

@@ -1,4 +1,4 @@
-// A titled section of the drawer.
+// A titled section of an item.
 import { type ReactNode, useId } from 'react';
 
 interface SectionProps {
@@ -10,7 +10,7 @@ interface SectionProps {
 export function Section({ title, actions, children }: SectionProps) {
   const id = useId();
   return (
-    <section aria-labelledby={id} className="px-5 py-4">
+    <section aria-labelledby={id} className="px-4 py-3">
       <div className="mb-2 flex min-h-7 items-center justify-between gap-2">
         <h3 id={id} className="font-semibold">
           {title}

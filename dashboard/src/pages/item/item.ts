@@ -1,6 +1,6 @@
 // Accessors for the parts of an item.
-import type { Execution, Item } from '../../../api/types';
-import { expectedField, promptField } from '../../../lib/item-input';
+import type { Execution, Item } from '../../api/types';
+import { expectedField, promptField } from '../../lib/item-input';
 
 /** The fields of the input without the expected output; the prompt comes first. */
 export function inputOf({ input }: Item): Record<string, unknown> {

@@ -1,4 +1,4 @@
-// A value of the drawer with its name.
+// A value of an item with its name.
 import type { ReactNode } from 'react';
 
 export function Fact({ name, children }: { name: ReactNode; children: ReactNode }) {

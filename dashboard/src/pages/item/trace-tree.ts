@@ -1,5 +1,5 @@
 // The tree of a trace's spans.
-import type { Span } from '../../../api/types';
+import type { Span } from '../../api/types';
 
 export interface SpanNode {
   span: Span;

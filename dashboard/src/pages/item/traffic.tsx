@@ -1,9 +1,9 @@
 // The model traffic of a trial: what was replayed, what was sent, and where it diverged from the recording.
 import { GitFork } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Traffic } from '../../../api/types';
-import { TextBlock } from '../../../components/text';
-import { formatCost, formatCount, formatDateTime, formatDuration } from '../../../lib/format';
+import type { Traffic } from '../../api/types';
+import { TextBlock } from '../../components/text';
+import { formatCost, formatCount, formatDateTime, formatDuration } from '../../lib/format';
 import { Fact } from './fact';
 
 export function TrialTraffic({ traffic }: { traffic: Traffic }) {

@@ -2,20 +2,20 @@
 
 import clsx from 'clsx';
 import { useMemo, useState } from 'react';
-import type { ChangedFile, WorkspaceChanges } from '../../../api/types';
-import { ShowAll } from '../../../components/show-all';
-import { renderText, Text } from '../../../components/text';
-import { formatCount, pluralize } from '../../../lib/format';
-import { type PatchLineKind, patchLines } from '../../../lib/patch';
+import type { ChangedFile, WorkspaceChanges } from '../../api/types';
+import { ShowAll } from '../../components/show-all';
+import { renderText, Text } from '../../components/text';
+import { formatCount, pluralize } from '../../lib/format';
+import { type PatchLineKind, patchLines } from '../../lib/patch';
 
 /** More lines of a patch are shown on demand. */
 const MAX_LINES = 400;
 
-export function Workspace({ changes }: { changes: WorkspaceChanges }) {
+export function Files({ changes }: { changes: WorkspaceChanges }) {
   const { files = [], omittedFiles = 0, patch = '', patchTruncated = false, kept } = changes;
   return (
     <div className="flex flex-col gap-3">
-      {files.length === 0 ? <p className="text-muted">No file changed</p> : <Files files={files} />}
+      {files.length === 0 ? <p className="text-muted">No file changed</p> : <FileTable files={files} />}
       {omittedFiles > 0 && <p className="text-muted text-xs">and {pluralize(omittedFiles, 'more file')}</p>}
       {kept != null && (
         <p className="text-xs">
@@ -31,7 +31,7 @@ export function Workspace({ changes }: { changes: WorkspaceChanges }) {
   );
 }
 
-function Files({ files }: { files: ChangedFile[] }) {
+function FileTable({ files }: { files: ChangedFile[] }) {
   return (
     <table className="w-full text-xs">
       <thead className="sr-only">

@@ -1,5 +1,5 @@
 // Parses the tool calls that an agent reported, in common formats.
-import { parseStructure } from '../../../lib/texts';
+import { parseStructure } from '../../lib/texts';
 
 export interface ToolCall {
   name: string;

@@ -1,5 +1,5 @@
-// A named value of a call.
-import { FieldValue } from '../../../components/field-list';
+// A named value of a call of a tool or a model.
+import { FieldValue } from './field-list';
 
 export function Part({ name, value }: { name: string; value: unknown }) {
   if (value === undefined) return null;

@@ -1,7 +1,7 @@
 // Why the attempts of a trial were retried.
-import type { Execution } from '../../../api/types';
-import { TextBlock } from '../../../components/text';
-import { retriedErrors } from '../../../lib/retries';
+import type { Execution } from '../../api/types';
+import { TextBlock } from '../../components/text';
+import { retriedErrors } from '../../lib/retries';
 
 export function TrialRetries({ execution }: { execution: Execution }) {
   return (
