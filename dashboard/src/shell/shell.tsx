@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration } from 'react-router';
 import { useLive } from '../api/events';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
+import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
 import { Shortcuts } from './shortcuts';
 
@@ -22,6 +23,7 @@ export function Shell() {
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
+      <Breadcrumbs />
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
         <Outlet />
       </main>
