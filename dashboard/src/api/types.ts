@@ -6,6 +6,10 @@ type Schemas = components['schemas'];
 export type Runs = Schemas['Runs'];
 export type RunRow = Schemas['RunRow'];
 export type LiveRun = Schemas['LiveRun'];
+export type Experiments = Schemas['Experiments'];
+export type ExperimentRow = Schemas['ExperimentRow'];
+export type RecentRun = Schemas['RecentRun'];
+export type BaselineChange = Schemas['BaselineChange'];
 export type RunState = Schemas['RunState'];
 export type RunVerdict = Schemas['RunVerdict'];
 export type Overview = Schemas['Overview'];
@@ -68,40 +72,3 @@ export type CompareQuery = Query<'compare'>;
 export type MatrixQuery = Query<'matrix'>;
 export type TrendsQuery = Query<'trends'>;
 export type ExportQuery = Query<'export'>;
-
-export interface Experiments {
-  experiments: ExperimentRow[];
-}
-
-/** An experiment with its latest runs. */
-export interface ExperimentRow {
-  name: string;
-  runs: number;
-  latest: RunRow;
-  /** Oldest first. */
-  recent: RecentRun[];
-  /** The change of the latest run against the saved baseline. */
-  change?: BaselineChange | null;
-  agentCost?: number | null;
-  judgeCost?: number | null;
-  userCost?: number | null;
-  totalCost?: number | null;
-}
-
-export interface RecentRun {
-  id: string;
-  timestamp: string;
-  verdict: RunVerdict;
-  score?: number | null;
-  low?: number | null;
-  high?: number | null;
-}
-
-export interface BaselineChange {
-  of: string;
-  baselineRun: string;
-  scores: Record<
-    string,
-    { change: number; low?: number | null; high?: number | null; verdict: Difference['verdict'] }
-  >;
-}

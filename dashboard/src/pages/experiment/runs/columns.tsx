@@ -48,8 +48,7 @@ const SEVERITY: Record<RunVerdict, number> = { passed: 0, partial: 1, failed: 2,
 const evaluatorsOf = (runs: RunRow[]) => [...new Set(runs.flatMap((run) => Object.keys(run.avgScores)))];
 
 export function columnsOf(runs: RunRow[]): RunColumn[] {
-  const formatAgent = costFormat(runs.map((run) => costsOf(run).agent));
-  const formatTotal = costFormat(runs.map((run) => costsOf(run).total));
+  const formatUsd = costFormat(runs.map(costsOf).flatMap(({ agent, total }) => [agent, total]));
   return [
     {
       key: 'started',
@@ -83,7 +82,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
       width: 104,
       isNumber: true,
       value: (run) => costsOf(run).agent,
-      cell: (run) => <AgentCost run={run} format={formatAgent} />,
+      cell: (run) => <AgentCost run={run} format={formatUsd} />,
     },
     {
       key: 'total-cost',
@@ -91,7 +90,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
       width: 104,
       isNumber: true,
       value: (run) => costsOf(run).total,
-      cell: (run) => <TotalCost run={run} format={formatTotal} />,
+      cell: (run) => <TotalCost run={run} format={formatUsd} />,
     },
     {
       key: 'latency',

@@ -24,10 +24,10 @@ export function RunScatter({ points, parameters, onOpen }: RunScatterProps) {
   const [active, setActive] = useState<string>();
   const { scatterX, scatterY, set } = parameters;
   const figures = useMemo(() => figuresOf(points), [points]);
-  const axes = axesOf(figures, scatterX, scatterY);
+  const axes = useMemo(() => axesOf(figures, scatterX, scatterY), [figures, scatterX, scatterY]);
+  const drawn = useMemo(() => (axes === undefined ? [] : scatterPoints(points, axes)), [points, axes]);
   if (axes === undefined) return null;
   const [across, up] = axes;
-  const drawn = scatterPoints(points, axes);
   const missing = points.length - drawn.length;
   const options = figures.map(({ key, name }) => ({ value: key, name: escapeHidden(name) }));
   return (

@@ -1,6 +1,15 @@
 // Runs as points that can be focused, drawn with Recharts.
-import { createContext, type KeyboardEvent, useContext, useRef } from 'react';
-import { CartesianGrid, ResponsiveContainer, Scatter, ScatterChart, XAxis, YAxis } from 'recharts';
+import { type KeyboardEvent, useRef } from 'react';
+import {
+  CartesianGrid,
+  ResponsiveContainer,
+  Scatter,
+  ScatterChart,
+  useXAxisScale,
+  useYAxisScale,
+  XAxis,
+  YAxis,
+} from 'recharts';
 import { formatDateTime } from '../../../lib/format';
 import { escapeHidden } from '../../../lib/texts';
 import { PointShape } from './point-shape';
@@ -45,71 +54,75 @@ export default function RunScatterChart({ points, axes, active, onActive, onOpen
     box.current?.querySelector<SVGElement>(`[data-point="${CSS.escape(next)}"]`)?.focus();
   };
   return (
-    <PointContext value={{ axes, active, reachable, onActive, onOpen }}>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys that bubble from the points */}
-      <div ref={box} onKeyDown={move}>
-        <ResponsiveContainer width="100%" height={HEIGHT}>
-          <ScatterChart
-            margin={{ top: 12, right: 24, bottom: 20, left: 8 }}
-            accessibilityLayer={false}
-            title={`${escapeHidden(up.name)} and ${escapeHidden(across.name)} of each run`}
-          >
-            <CartesianGrid stroke="var(--line)" strokeDasharray="2 4" />
-            <XAxis
-              {...AXIS}
-              dataKey="x"
-              type="number"
-              domain={domainOf(
-                across,
-                points.map(({ x }) => x),
-              )}
-              tickFormatter={across.format}
-              minTickGap={24}
-              label={{ ...labelOf(across.name), position: 'insideBottom', offset: -12 }}
-            />
-            <YAxis
-              {...AXIS}
-              dataKey="y"
-              type="number"
-              domain={domainOf(
-                up,
-                points.map(({ y }) => y),
-              )}
-              tickFormatter={up.format}
-              width={72}
-              axisLine={false}
-              label={{
-                ...labelOf(up.name),
-                position: 'insideLeft',
-                angle: -90,
-                style: { textAnchor: 'middle' },
-              }}
-            />
-            <Scatter data={points} isAnimationActive={false} shape={RunPoint} />
-          </ScatterChart>
-        </ResponsiveContainer>
-      </div>
-    </PointContext>
+    // biome-ignore lint/a11y/noStaticElementInteractions: handles keys that bubble from the points
+    <div ref={box} onKeyDown={move}>
+      <ResponsiveContainer width="100%" height={HEIGHT}>
+        <ScatterChart
+          margin={{ top: 12, right: 24, bottom: 20, left: 8 }}
+          accessibilityLayer={false}
+          title={`${escapeHidden(up.name)} and ${escapeHidden(across.name)} of each run`}
+        >
+          <CartesianGrid stroke="var(--line)" strokeDasharray="2 4" />
+          <XAxis
+            {...AXIS}
+            dataKey="x"
+            type="number"
+            domain={domainOf(
+              across,
+              points.map(({ x }) => x),
+            )}
+            tickFormatter={across.format}
+            minTickGap={24}
+            label={{ ...labelOf(across.name), position: 'insideBottom', offset: -12 }}
+          />
+          <YAxis
+            {...AXIS}
+            dataKey="y"
+            type="number"
+            domain={domainOf(
+              up,
+              points.map(({ y }) => y),
+            )}
+            tickFormatter={up.format}
+            width={72}
+            axisLine={false}
+            label={{
+              ...labelOf(up.name),
+              position: 'insideLeft',
+              angle: -90,
+              style: { textAnchor: 'middle' },
+            }}
+          />
+          {/* Determines the scales only: Recharts replaces its own points, which then lose the focus. */}
+          <Scatter data={points} isAnimationActive={false} shape={() => <g />} />
+          <RunPoints {...{ points, axes, active, reachable, onActive, onOpen }} />
+        </ScatterChart>
+      </ResponsiveContainer>
+    </div>
   );
 }
 
-/** What the points need to know; Recharts passes them their place only. */
-const PointContext = createContext<
-  (Omit<ScatterProps, 'points'> & { reachable: string | undefined }) | undefined
->(undefined);
-
-interface RunPointProps {
-  cx?: number;
-  cy?: number;
-  payload?: ScatterPoint;
+/** The points, in the scales of the chart around them. */
+function RunPoints({ points, ...rest }: ScatterProps & { reachable: string | undefined }) {
+  const [toX, toY] = [useXAxisScale(), useYAxisScale()];
+  return points.map((run) => {
+    const [x, y] = [toX?.(run.x), toY?.(run.y)];
+    if (x === undefined || y === undefined) return null;
+    return <RunPoint key={run.point.id} {...rest} run={run} x={x} y={y} />;
+  });
 }
 
-function RunPoint({ cx: x = 0, cy: y = 0, payload: run }: RunPointProps) {
-  const context = useContext(PointContext);
-  if (run === undefined || context === undefined) return null;
+interface RunPointProps extends Omit<ScatterProps, 'points'> {
+  run: ScatterPoint;
+  x: number;
+  y: number;
+  /** The run that Tab reaches. */
+  reachable: string | undefined;
+}
+
+function RunPoint({ run, x, y, axes, active, reachable, onActive, onOpen }: RunPointProps) {
   const { point } = run;
-  const { active, reachable, onActive, onOpen } = context;
-  const [across, up] = context.axes;
+  const [across, up] = axes;
   const figures = `${escapeHidden(up.name)} ${up.format(run.y)}, ${escapeHidden(across.name)} ${across.format(run.x)}`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a link or button of HTML cannot be drawn in a chart
