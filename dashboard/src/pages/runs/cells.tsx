@@ -1,4 +1,5 @@
 // The values of a run in the table and the cards.
+import clsx from 'clsx';
 import { GitCommitHorizontal, History, Layers, RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
@@ -99,7 +100,7 @@ export function VerdictCell({ run }: { run: RunRow }) {
     <span className="flex flex-col items-start gap-0.5">
       <Verdict verdict={run.verdict} />
       {run.verdict === 'partial' && (
-        <span className="pl-2 text-muted text-xs">{STATUS_LABELS[run.status]}</span>
+        <span className="whitespace-nowrap text-muted text-xs">{STATUS_LABELS[run.status]}</span>
       )}
     </span>
   );
@@ -145,14 +146,19 @@ export function TotalCost({ run, format = formatCost }: { run: RunRow; format?: 
 }
 
 /** The number of items at their pass marks, and those below or with errors. */
-export function ItemCounts({ run }: { run: RunRow }) {
+export function ItemCounts({ run, isInline = false }: { run: RunRow; isInline?: boolean }) {
   const { passedItems, lowItems, totalItems } = run;
   const errors = Math.max(0, totalItems - passedItems - lowItems);
+  const look = clsx('text-xs', isInline ? 'ml-2' : 'block');
   return (
     <span className="tabular-nums">
-      {formatCount(passedItems)} <span className="text-muted">of {formatCount(totalItems)}</span>
-      {lowItems > 0 && <span className="block text-warn text-xs">{formatCount(lowItems)} below</span>}
-      {errors > 0 && <span className="block text-bad text-xs">{pluralize(errors, 'error')}</span>}
+      {formatCount(passedItems)}{' '}
+      <span className="text-muted">
+        of {formatCount(totalItems)}
+        {isInline && ' at pass marks'}
+      </span>
+      {lowItems > 0 && <span className={clsx(look, 'text-warn')}>{formatCount(lowItems)} below</span>}
+      {errors > 0 && <span className={clsx(look, 'text-bad')}>{pluralize(errors, 'error')}</span>}
     </span>
   );
 }
