@@ -48,7 +48,7 @@ impl Store {
 }
 
 /// The approximate memory use of a comparison in bytes.
-fn size_of_comparison(comparison: &Comparison) -> usize {
+pub fn size_of_comparison(comparison: &Comparison) -> usize {
     /// Everything except the keys of items.
     const FIGURES: usize = 16 << 10;
     let items = &comparison.items;
@@ -74,6 +74,11 @@ impl MatchedItem {
         /// The overhead of an allocation.
         const OVERHEAD: usize = 16;
         size_of::<Self>() + size_of_val(&*self.places) + OVERHEAD
+    }
+
+    /// Its index among the items of a run.
+    pub fn place(&self, run: usize) -> Option<usize> {
+        self.places.get(run).copied().flatten()
     }
 
     /// The item's key.
