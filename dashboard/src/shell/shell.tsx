@@ -1,7 +1,9 @@
 // The frame of every page: header, shortcuts, and a warning if the server is unreachable.
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration } from 'react-router';
+import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
+import { DockArea } from '../components/dock';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
@@ -27,6 +29,9 @@ export function Shell() {
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
         <Outlet />
       </main>
+      <DockArea>
+        <JobPanel />
+      </DockArea>
       {open === 'palette' && (
         <Suspense>
           <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />

@@ -1,7 +1,9 @@
 // The header of a run: experiment, verdict, origin and links.
 import { ChevronLeft, ChevronRight, Download, GitCompareArrows, TrendingUp } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link, useNavigate } from 'react-router';
+import { overviewRun } from '../../actions/action-run';
+import { RunActions } from '../../actions/run-actions';
 import { buildUrl } from '../../api/client';
 import type { ExportQuery, Overview } from '../../api/types';
 import { Tag } from '../../components/badge';
@@ -25,6 +27,12 @@ export function RunHeader({ overview }: { overview: Overview }) {
             <Text>{run.name}</Text>
           </h1>
           <Verdict verdict={verdictOf(overview)} />
+          {run.runName != null && (
+            <span className="min-w-0 text-muted [overflow-wrap:anywhere]">
+              <Text>{run.runName}</Text>
+            </span>
+          )}
+          {overview.isBaseline === true && <Tag>baseline</Tag>}
           {run.tags.map((tag) => (
             <Tag key={tag}>{tag}</Tag>
           ))}
@@ -32,6 +40,11 @@ export function RunHeader({ overview }: { overview: Overview }) {
         <Actions overview={overview} />
       </div>
       <Facts overview={overview} />
+      {run.note != null && (
+        <p className="max-w-prose whitespace-pre-line text-muted [overflow-wrap:anywhere]">
+          <Text>{run.note}</Text>
+        </p>
+      )}
     </header>
   );
 }
@@ -39,6 +52,7 @@ export function RunHeader({ overview }: { overview: Overview }) {
 function Actions({ overview }: { overview: Overview }) {
   const { run, previous, next } = overview;
   const other = comparisonTarget(overview);
+  const navigate = useNavigate();
   return (
     <div className="flex flex-wrap items-center gap-2">
       <nav aria-label="Runs of the experiment" className="flex">
@@ -63,6 +77,7 @@ function Actions({ overview }: { overview: Overview }) {
         Trends
       </Link>
       {overview.state === 'finished' && <Export id={run.id} />}
+      <RunActions run={overviewRun(overview)} onDeleted={() => void navigate('/')} />
     </div>
   );
 }
