@@ -1,5 +1,6 @@
 // The routes. Each page is loaded on first use.
-import { createBrowserRouter } from 'react-router';
+import { createBrowserRouter, redirect } from 'react-router';
+import { redirectCompare } from './lib/compare-url';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
 import { Shell } from './shell/shell';
@@ -14,7 +15,10 @@ export const router = createBrowserRouter([
         children: [
           { index: true, lazy: () => import('./pages/runs') },
           { path: 'runs/:id', lazy: () => import('./pages/run') },
-          { path: 'compare', lazy: () => import('./pages/compare') },
+          {
+            path: 'compare',
+            loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
+          },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },
           { path: 'trends', lazy: () => import('./pages/trends') },

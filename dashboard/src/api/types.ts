@@ -64,7 +64,6 @@ type Query<Operation extends keyof operations> = NonNullable<operations[Operatio
 
 export type RunsQuery = Query<'runs'>;
 export type ItemsQuery = Query<'items'>;
-export type CompareQuery = Query<'compare'>;
 export type MatrixQuery = Query<'matrix'>;
 export type TrendsQuery = Query<'trends'>;
 export type ExportQuery = Query<'export'>;

@@ -6,6 +6,7 @@ import { useNavigate } from 'react-router';
 import { runsQuery } from '../api/queries';
 import type { Runs } from '../api/types';
 import { Text } from '../components/text';
+import { compareUrl } from '../lib/compare-url';
 import { PAGES } from './header';
 import type { PaletteGroup } from './palette-group';
 import { setTheme, useTheme } from './theme';
@@ -29,7 +30,7 @@ const MAX_UNFILTERED_EXPERIMENTS = 2;
 /** The entries that match the query, in groups. */
 export function useCommands({ query, experiments, onDone, onShortcuts }: CommandsProps): PaletteGroup[] {
   const navigate = useNavigate();
-  const icons = [<List key="runs" />, <GitCompareArrows key="compare" />, <ChartLine key="trends" />];
+  const icons = [<List key="runs" />, <ChartLine key="trends" />];
   const pages = PAGES.map(({ to, name }, place) => ({
     name,
     icon: icons[place],
@@ -77,7 +78,10 @@ function useExperimentActions(experiments: Runs['experiments'], onDone: () => vo
   const compareLatest = async (experiment: string) => {
     const { runs } = await client.fetchQuery(runsQuery({ experiment, limit: 2 }));
     const [newer, older] = runs;
-    if (newer && older) go('/compare', { a: older.id, b: newer.id });
+    if (newer && older) {
+      onDone();
+      void navigate(compareUrl([older.id, newer.id]));
+    }
   };
   return experiments.flatMap(({ name, runs }) => [
     { name: `Trends: ${name}`, icon: <ChartLine />, run: () => go('/trends', { experiment: name }) },

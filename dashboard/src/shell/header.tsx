@@ -12,7 +12,6 @@ import { ThemeButton } from './theme';
 
 export const PAGES = [
   { to: '/', name: 'Runs' },
-  { to: '/compare', name: 'Compare' },
   { to: '/trends', name: 'Trends' },
 ];
 

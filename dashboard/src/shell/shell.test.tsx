@@ -40,15 +40,15 @@ test('the palette finds runs on the server and opens one', async () => {
 test('the palette navigates by keyboard', async () => {
   const { user, palette, router } = await showPalette();
   await user.type(palette.getByRole('combobox'), 'trends ans');
-  await waitFor(() => expect(palette.queryByRole('option', { name: 'Compare' })).not.toBeInTheDocument());
+  await waitFor(() => expect(palette.queryByRole('option', { name: 'Runs' })).not.toBeInTheDocument());
   await user.keyboard('{Enter}');
   expect(router.state.location.pathname + router.state.location.search).toBe('/trends?experiment=answers');
 });
 
-test('the palette compares the latest two runs of an experiment, the older one as run A', async () => {
+test('the palette compares the latest two runs of an experiment, the older one as the reference', async () => {
   const { user, palette, router } = await showPalette();
   await user.click(palette.getByRole('option', { name: 'Compare the latest two runs of answers' }));
-  await waitFor(() => expect(router.state.location.search).toBe('?a=older&b=newer'));
+  await waitFor(() => expect(router.state.location.search).toBe('?compare=older'));
 });
 
 test('the palette changes the theme', async () => {

@@ -5,8 +5,14 @@ import { Badge, type Tone } from '../../components/badge';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatCount } from '../../lib/format';
-import { explainDifference } from '../compare/explain';
-import { formatInterval, formatPValue, formatSignedValue, formatValue, metricName } from '../compare/format';
+import { explainDifference } from '../run/compare/explain';
+import {
+  formatInterval,
+  formatPValue,
+  formatSignedValue,
+  formatValue,
+  metricName,
+} from '../run/compare/format';
 
 type Verdict = PairDifference['difference']['verdict'];
 

@@ -12,11 +12,11 @@ import { Panel } from '../../components/panel';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
 import { Time } from '../../components/time';
+import { compareUrl, MAX_COMPARED } from '../../lib/compare-url';
 import { formatCount, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
-import { compareUrl, SIDES } from '../compare/parameters';
 import { Differences } from './differences';
 import { Matrix } from './matrix';
 import { Preferences } from './preferences';
@@ -83,7 +83,7 @@ function Pending({ error, onRetry, what }: { error: Error | null; onRetry: () =>
 
 function Heading({ title, ranking: { runs, group } }: { title: React.ReactNode; ranking: Ranking }) {
   const first = runs[0]?.run;
-  const canCompare = runs.length > 1 && runs.length <= SIDES.length;
+  const canCompare = runs.length > 1 && runs.length <= MAX_COMPARED;
   return (
     <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
       <div className="min-w-0">

@@ -15,6 +15,7 @@ import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { BaselineChange } from './baseline';
 import { ChartPanel } from './chart-panel';
+import { ComparisonHead } from './compare';
 import { CustomMetrics } from './custom-metrics';
 import { Groups } from './groups';
 import type { ScoreRange } from './histogram';
@@ -83,6 +84,7 @@ function Run({ overview }: { overview: Overview }) {
         <Usage overview={overview} />
         {run.baseline && <BaselineChange comparison={run.baseline} itemAt={itemAt} />}
       </div>
+      <ComparisonHead overview={overview} />
       <Items overview={overview} heading={items} />
     </div>
   );

@@ -1,5 +1,5 @@
 // The header of a run: experiment, verdict, origin and links.
-import { ChevronLeft, ChevronRight, Download, GitCompareArrows, TrendingUp } from 'lucide-react';
+import { ChevronLeft, ChevronRight, Download, TrendingUp } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { buildUrl } from '../../api/client';
@@ -13,7 +13,8 @@ import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { formatDuration, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
-import { comparisonTarget, verdictOf } from './verdict';
+import { CompareActions } from './compare/actions';
+import { verdictOf } from './verdict';
 
 export function RunHeader({ overview }: { overview: Overview }) {
   const { run } = overview;
@@ -38,7 +39,6 @@ export function RunHeader({ overview }: { overview: Overview }) {
 
 function Actions({ overview }: { overview: Overview }) {
   const { run, previous, next } = overview;
-  const other = comparisonTarget(overview);
   return (
     <div className="flex flex-wrap items-center gap-2">
       <nav aria-label="Runs of the experiment" className="flex">
@@ -50,14 +50,7 @@ function Actions({ overview }: { overview: Overview }) {
         />
         <RunStepLink to={next?.id} label="Next run" icon={<ChevronRight />} side="rounded-r-md" />
       </nav>
-      {other !== undefined && (
-        <Link to={buildUrl('/compare', { a: other.id, b: run.id })} className={buttonLook()}>
-          <GitCompareArrows aria-hidden="true" />
-          <span>
-            Compare<span className="max-sm:sr-only"> with {other.name}</span>
-          </span>
-        </Link>
-      )}
+      <CompareActions overview={overview} />
       <Link to={buildUrl('/trends', { experiment: run.name })} className={buttonLook()}>
         <TrendingUp aria-hidden="true" />
         Trends

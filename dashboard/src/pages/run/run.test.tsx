@@ -299,7 +299,7 @@ describe('a run', () => {
     expect(await screen.findByRole('link', { name: 'Previous run' })).toHaveAttribute('href', '/runs/before');
     expect(screen.queryByRole('link', { name: 'Next run' })).toBeNull();
     const compare = screen.getByRole('link', { name: 'Compare with previous run' });
-    expect(compare).toHaveAttribute('href', '/compare?a=before&b=a1b2c3');
+    expect(compare).toHaveAttribute('href', '/runs/a1b2c3?compare=before');
     expect(screen.getByRole('link', { name: 'Trends' })).toHaveAttribute(
       'href',
       '/trends?experiment=answers',

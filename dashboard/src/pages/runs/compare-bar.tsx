@@ -21,7 +21,7 @@ export function CompareBar({ selection }: { selection: SelectedRuns }) {
           <RunChip
             key={run.id}
             run={run}
-            isRunA={place === 0 && runs.length > 1}
+            isReference={place === 0 && runs.length > 1}
             onRemove={selection.toggle}
           />
         ))}
@@ -46,11 +46,11 @@ export function CompareBar({ selection }: { selection: SelectedRuns }) {
 
 interface RunChipProps {
   run: SelectedRun;
-  isRunA: boolean;
+  isReference: boolean;
   onRemove: (id: string) => void;
 }
 
-function RunChip({ run, isRunA, onRemove }: RunChipProps) {
+function RunChip({ run, isReference, onRemove }: RunChipProps) {
   return (
     <li className="flex min-w-0 items-center rounded-lg bg-sunken py-0.5 pl-3">
       <span className="min-w-0">
@@ -59,7 +59,7 @@ function RunChip({ run, isRunA, onRemove }: RunChipProps) {
         </span>
         <span className="block text-muted text-xs tabular-nums">
           {formatDateTime(run.timestamp)}
-          {isRunA && ', run A'}
+          {isReference && ', reference'}
         </span>
       </span>
       <button

@@ -168,33 +168,33 @@ describe('filters', () => {
 });
 
 describe('selected runs', () => {
-  test('are compared with the oldest as run A', async () => {
+  test('are compared with the oldest as the reference', async () => {
     mockServer({ '/api/runs': runs([NEW, OTHER, OLD]) });
     const { user } = show();
     await user.click(await screen.findByRole('checkbox', { name: 'Select answers (new1) to compare' }));
     expect(screen.getByText('Select another run to compare')).toBeVisible();
     await user.click(screen.getByRole('checkbox', { name: 'Select answers (old1) to compare' }));
     const link = screen.getByRole('link', { name: 'Compare 2 runs' });
-    expect(link).toHaveAttribute('href', '/compare?a=old1&b=new1');
-    expect(screen.getByText(/, run A$/)).toBeVisible();
+    expect(link).toHaveAttribute('href', '/runs/new1?compare=old1');
+    expect(screen.getByText(/, reference$/)).toBeVisible();
     expect(screen.queryByText('Different experiments')).not.toBeInTheDocument();
 
     await user.click(screen.getByRole('checkbox', { name: 'Select summaries (oth1) to compare' }));
     expect(screen.getByRole('link', { name: 'Compare 3 runs' })).toHaveAttribute(
       'href',
-      '/compare?a=old1&b=oth1&c=new1',
+      '/runs/new1?compare=old1,oth1',
     );
     expect(screen.getByText('Different experiments')).toBeVisible();
   });
 
-  test('are at most eight, and more than three are ranked', async () => {
+  test('are at most eight', async () => {
     const rows = Array.from({ length: 9 }, (_, index) => runRow({ id: `run${index}` }));
     mockServer({ '/api/runs': runs(rows) });
     const ids = rows.slice(0, 8).map((run) => run.id);
     show(`/?picked=${ids.join()}`);
     expect(await screen.findByRole('checkbox', { name: 'Select answers (run8) to compare' })).toBeDisabled();
     const link = screen.getByRole('link', { name: 'Compare 8 runs' });
-    expect(link).toHaveAttribute('href', `/ranking?${new URLSearchParams({ runs: ids.join() })}`);
+    expect(link).toHaveAttribute('href', expect.stringMatching(/^\/runs\/run\d\?compare=(run\d,?){7}$/));
   });
 
   test('of a variant link to its group, and re-scored ones are marked', async () => {
@@ -215,7 +215,7 @@ describe('selected runs', () => {
     mockServer({ '/api/runs': runs([NEW]), '/api/runs/old1/overview': { run: { ...OLD } } });
     show('/?picked=new1,old1');
     const link = await screen.findByRole('link', { name: 'Compare 2 runs' });
-    expect(link).toHaveAttribute('href', '/compare?a=old1&b=new1');
+    expect(link).toHaveAttribute('href', '/runs/new1?compare=old1');
   });
 });
 

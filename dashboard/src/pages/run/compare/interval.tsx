@@ -1,14 +1,14 @@
 // The 95% CI of a difference, drawn on a scale around zero that all rows of a table share.
-import type { Difference } from '../../api/types';
-import { formatSigned } from '../../lib/format';
+import type { Difference } from '../../../api/types';
+import { formatSigned } from '../../../lib/format';
 import { formatInterval, isHigherBetter } from './format';
 
-/** The relevant difference, as in `cobalt`: absolute for scores and errors, relative to run A for other metrics. */
+/** The relevant difference, as in `cobalt`: absolute for scores and errors, relative to the reference for other metrics. */
 const MARGINS = { share: 0.05, relative: 0.1 };
 
 const isShare = (quantity: Difference['quantity']) => quantity === 'score' || quantity === 'errors';
 
-/** The divisor of a difference: metrics are drawn relative to the mean of run A. Undefined if that is 0. */
+/** The divisor of a difference: metrics are drawn relative to the mean of the reference. Undefined if that is 0. */
 function divisor(difference: Difference): number | undefined {
   if (isShare(difference.quantity)) return 1;
   return difference.base === 0 ? undefined : Math.abs(difference.base);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Difference } from '../../api/types';
-import { comparison, difference } from '../../test/comparison';
+import type { Difference } from '../../../api/types';
+import { comparison, difference } from '../../../test/comparison';
 import { explainDifference, matchedItems, noChangeText, notableVerdicts } from './explain';
 import { formatInterval, formatPValue, formatSignedValue, formatValue } from './format';
 
@@ -101,7 +101,7 @@ test('no significant difference and no common score are stated', () => {
 
 test('items in only one run are listed, up to three', () => {
   const items = { matched: 9, changed: ['x'], added: ['y'], removed: ['a', 'b', 'c', 'd', 'e'] };
-  expect(matchedItems(items, 'B')).toBe(
-    '9 in both runs. Input changed: x. Only in A: a, b, c, 2 more. Only in B: y',
+  expect(matchedItems(items, 'the reference', 'this run')).toBe(
+    '9 items in both. Input changed: x. Only in the reference: a, b, c, 2 more. Only in this run: y',
   );
 });

@@ -1,6 +1,6 @@
 // Formats the values of a difference in a suitable unit, like `cargo cobalt compare`.
-import type { Difference } from '../../api/types';
-import { formatCount, formatFixed } from '../../lib/format';
+import type { Difference } from '../../../api/types';
+import { formatCount, formatFixed } from '../../../lib/format';
 
 type MetricPair = Pick<Difference, 'base' | 'other' | 'quantity' | 'unit'>;
 

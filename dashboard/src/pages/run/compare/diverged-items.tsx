@@ -1,7 +1,7 @@
-// The items that asked the model something else than in run A.
-import type { Comparison } from '../../api/types';
-import { Text } from '../../components/text';
-import { formatCount, pluralize } from '../../lib/format';
+// The items that asked the model something else than in the reference.
+import type { Comparison } from '../../../api/types';
+import { Text } from '../../../components/text';
+import { formatCount, pluralize } from '../../../lib/format';
 
 /** The number of diverged items that the note names. */
 const NAMED = 5;

@@ -1,9 +1,14 @@
 // The conversations of a compared item, beside each other.
-import type { ComparedItem } from '../../api/types';
-import { Conversation } from '../../components/conversation';
-import { LETTERS, RunLetter, runLabel } from './run-letter';
+import type { ComparedItem } from '../../../api/types';
+import { Conversation } from '../../../components/conversation';
+import { LETTERS, type ReferenceName, runInSentence, runLabel } from './run-letter';
 
-export function Conversations({ item }: { item: ComparedItem }) {
+interface ConversationsProps {
+  item: ComparedItem;
+  reference: ReferenceName;
+}
+
+export function Conversations({ item, reference }: ConversationsProps) {
   const conversations = item.outputs.flatMap((output, place) =>
     output?.transcript == null ? [] : [{ transcript: output.transcript, place }],
   );
@@ -17,10 +22,10 @@ export function Conversations({ item }: { item: ComparedItem }) {
         {conversations.map(({ transcript, place }) => (
           <section
             key={LETTERS[place]}
-            aria-label={`Conversation of ${runLabel(place)}`}
+            aria-label={`Conversation of ${runInSentence(place, reference)}`}
             className="flex min-w-0 flex-col gap-2"
           >
-            <RunLetter place={place} />
+            <p className="font-medium text-muted text-xs">{runLabel(place, reference)}</p>
             <Conversation transcript={transcript} />
           </section>
         ))}

@@ -1,6 +1,6 @@
 // Describes a comparison in words, like `cargo cobalt compare`.
-import type { Comparison, Difference } from '../../api/types';
-import { formatCount, formatFixed, pluralize } from '../../lib/format';
+import type { Comparison, Difference } from '../../../api/types';
+import { formatCount, formatFixed, pluralize } from '../../../lib/format';
 import { metricName, minDetectable } from './format';
 
 type Verdict = Difference['verdict'];
@@ -34,22 +34,32 @@ function formatRatio({ ratio, ci95 }: NonNullable<Difference['ratio']>): string 
 
 /** Explains a verdict: how items changed, the min detectable difference, and the sample size needed. */
 export function explainDifference(difference: Difference): string {
-  const parts = [itemCounts(difference)];
-  if (difference.unmeasured > 0) {
-    parts.push(`${formatCount(difference.unmeasured)} more not measured in both runs`);
-  }
-  if (difference.ratio) parts.push(`typical ratio ${formatRatio(difference.ratio)}`);
+  const parts = [explainItems(difference)];
   const isOpen = difference.verdict === 'inconclusive' || difference.verdict === 'within-noise';
   const smallest = minDetectable(difference);
   if (isOpen && smallest !== undefined) {
     parts.push(`min detectable difference (80% power): ${smallest}`);
   }
-  const needed = difference.settledBy;
-  if (needed !== null) {
-    const trials = typeof needed.runs === 'number' ? ` (or ${formatCount(needed.runs)} trials per item)` : '';
-    parts.push(`about ${formatCount(needed.items)} items${trials} needed`);
+  return [...parts, ...explainNeeded(difference)].join('; ');
+}
+
+/** How items changed, and the sample size needed; without the min detectable difference. */
+export const explainChange = (difference: Difference) =>
+  [explainItems(difference), ...explainNeeded(difference)].join('; ');
+
+function explainItems(difference: Difference): string {
+  const parts = [itemCounts(difference)];
+  if (difference.unmeasured > 0) {
+    parts.push(`${formatCount(difference.unmeasured)} more not measured in both runs`);
   }
+  if (difference.ratio) parts.push(`typical ratio ${formatRatio(difference.ratio)}`);
   return parts.join('; ');
+}
+
+function explainNeeded({ settledBy: needed }: Difference): string[] {
+  if (needed === null) return [];
+  const trials = typeof needed.runs === 'number' ? ` (or ${formatCount(needed.runs)} trials per item)` : '';
+  return [`about ${formatCount(needed.items)} items${trials} needed`];
 }
 
 /** The verdicts to show first, each with its scores and metrics. */
@@ -69,9 +79,10 @@ export function noChangeText(comparison: Comparison): string | undefined {
   return notableVerdicts(comparison).length === 0 ? 'No significant difference (within noise).' : undefined;
 }
 
-/** Which items the runs have in common. `other` is the letter of the run that is compared with run A. */
+/** Which items the runs have in common. `reference` and `other` are their names within a sentence. */
 export function matchedItems(
   { matched, changed, added, removed }: Comparison['items'],
+  reference: string,
   other: string,
 ): string {
   const named = (keys: string[]) => {
@@ -80,11 +91,11 @@ export function matchedItems(
   };
   const parts = [
     [changed, 'Input changed'],
-    [removed, 'Only in A'],
+    [removed, `Only in ${reference}`],
     [added, `Only in ${other}`],
   ] as const;
   const lists = parts.filter(([keys]) => keys.length > 0).map(([keys, title]) => `${title}: ${named(keys)}`);
-  return [`${formatCount(matched)} in both runs`, ...lists].join('. ');
+  return [`${pluralize(matched, 'item')} in both`, ...lists].join('. ');
 }
 
 /** Whether p-values were corrected for multiple comparisons. */

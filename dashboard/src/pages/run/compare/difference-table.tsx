@@ -1,14 +1,21 @@
-// The differences of scores or metrics vs. run A: change, CI, p-value and verdict.
+// The differences of scores or metrics vs. the reference: change, CI, p-value, verdict and power.
 import clsx from 'clsx';
-import type { Comparison, Difference } from '../../api/types';
-import { DifferenceVerdict } from '../../components/difference-verdict';
-import { Text } from '../../components/text';
-import { explainDifference } from './explain';
-import { formatInterval, formatPValue, formatSignedValue, formatValue, metricName } from './format';
+import type { Comparison, Difference } from '../../../api/types';
+import { DifferenceVerdict } from '../../../components/difference-verdict';
+import { Text } from '../../../components/text';
+import { explainChange, explainDifference } from './explain';
+import {
+  formatInterval,
+  formatPValue,
+  formatSignedValue,
+  formatValue,
+  metricName,
+  minDetectable,
+} from './format';
 import { Interval, Scale, scaleLimit } from './interval';
-import { RunLetter } from './run-letter';
+import { type ReferenceName, RunLetter, runLabel } from './run-letter';
 
-/** A difference of another run; `place` is the run's place, that of run A is 0. */
+/** A difference of another run; `place` is the run's place, that of the reference is 0. */
 interface Row {
   place: number;
   difference: Difference;
@@ -31,10 +38,11 @@ function groupByName(comparisons: Comparison[], kind: 'evaluators' | 'amounts'):
 interface DifferenceTableProps {
   comparisons: Comparison[];
   kind: 'evaluators' | 'amounts';
+  reference: ReferenceName;
 }
 
 /** Renders nothing if the runs have no score or metric in common. */
-export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
+export function DifferenceTable({ comparisons, kind, reference }: DifferenceTableProps) {
   const groups = groupByName(comparisons, kind);
   const all = groups.flatMap(([, rows]) => rows.map((row) => row.difference));
   const first = all[0];
@@ -42,22 +50,22 @@ export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
   const limit = scaleLimit(all);
   const title = kind === 'evaluators' ? 'Score' : 'Metric';
   return (
-    <table className="w-full table-fixed border-line border-t text-left max-lg:block">
+    <table className="w-full table-fixed text-left max-lg:block">
       <caption className="sr-only">
-        {kind === 'evaluators' ? 'Scores vs. run A' : 'Latency, tokens, agent cost and errors vs. run A'}
+        {kind === 'evaluators' ? 'Scores' : 'Latency, tokens, agent cost and errors'} vs. {reference}
       </caption>
       <thead className="text-muted text-xs max-lg:block">
         <tr className="max-lg:grid max-lg:grid-cols-1 max-lg:py-2">
           <Head className="w-[12%] max-lg:hidden">{title}</Head>
-          <Head className="w-24 text-right max-lg:hidden">Run A</Head>
-          <Head className="w-24 text-right max-lg:hidden">
-            {comparisons.length === 1 ? 'Run B' : 'Run B / C'}
+          <Head className="w-22 text-right max-lg:hidden">{runLabel(0, reference)}</Head>
+          <Head className="w-20 text-right max-lg:hidden">
+            {comparisons.length === 1 ? runLabel(1, reference) : 'Run'}
           </Head>
-          <Head className="w-26 text-right max-lg:hidden">Change</Head>
+          <Head className="w-22 text-right max-lg:hidden">Change</Head>
           <Head className="lg:px-4" name="95% CI">
             <Scale limit={limit} quantity={first.quantity} />
           </Head>
-          <Head className="w-44 max-lg:hidden">95% CI</Head>
+          <Head className="w-38 max-lg:hidden">95% CI</Head>
           <Head className="w-16 text-right max-lg:hidden">
             <abbr
               title="The probability of a difference at least this large if nothing had changed"
@@ -66,7 +74,13 @@ export function DifferenceTable({ comparisons, kind }: DifferenceTableProps) {
               p
             </abbr>
           </Head>
-          <Head className="w-[29%] pl-4 max-lg:hidden">Verdict</Head>
+          <Head className="w-32 max-lg:hidden">Verdict</Head>
+          <Head className="w-24 text-right max-lg:hidden">
+            <abbr title="The smallest difference found with 80% power" className="no-underline">
+              Min detectable
+            </abbr>
+          </Head>
+          <Head className="w-[19%] pl-4 max-lg:hidden">Items</Head>
         </tr>
       </thead>
       {groups.map(([name, rows]) => (
@@ -115,7 +129,7 @@ interface DifferenceRowProps {
   hasSeveralRuns: boolean;
 }
 
-const NUMBER = 'px-2 py-2.5 text-right tabular-nums whitespace-nowrap';
+const NUMBER = 'px-2 py-1.5 text-right tabular-nums whitespace-nowrap';
 
 function DifferenceRow({
   name,
@@ -127,7 +141,7 @@ function DifferenceRow({
   const isClear = difference.verdict === 'better' || difference.verdict === 'worse';
   return (
     <tr className="align-top max-lg:grid max-lg:grid-cols-[1fr_auto_auto] max-lg:items-baseline max-lg:gap-x-3 max-lg:py-3">
-      <th scope="row" className="py-2.5 pr-2 font-medium max-lg:py-0">
+      <th scope="row" className="py-1.5 pr-2 font-medium max-lg:py-0">
         <span className="flex items-center gap-2">
           {hasSeveralRuns && <RunLetter place={place} />}
           <span className={clsx('[overflow-wrap:anywhere]', !isFirst && 'lg:sr-only')}>
@@ -148,7 +162,7 @@ function DifferenceRow({
       >
         {formatSignedValue(difference, difference.difference)}
       </td>
-      <td className="py-2 max-lg:order-3 max-lg:col-span-3 lg:px-4">
+      <td className="py-1 max-lg:order-3 max-lg:col-span-3 lg:px-4">
         <Interval difference={difference} limit={limit} />
       </td>
       <td
@@ -165,15 +179,13 @@ function DifferenceRow({
       <td className={clsx(NUMBER, 'text-muted max-lg:hidden')}>
         {difference.pAdjusted === null ? '–' : formatPValue(difference.pAdjusted)}
       </td>
-      <td className="py-2.5 pl-4 max-lg:contents">
-        <span className="contents lg:flex lg:gap-3">
-          <span className="w-32 shrink-0 max-lg:order-1 max-lg:w-auto">
-            <DifferenceVerdict verdict={difference.verdict} />
-          </span>
-          <span className="block min-w-0 text-muted text-xs/5 max-lg:order-5 max-lg:col-span-3">
-            {explainDifference(difference)}
-          </span>
-        </span>
+      <td className="px-2 py-1 max-lg:order-1 max-lg:p-0">
+        <DifferenceVerdict verdict={difference.verdict} />
+      </td>
+      <td className={clsx(NUMBER, 'text-muted max-lg:hidden')}>{minDetectable(difference) ?? '–'}</td>
+      <td className="py-1.5 pl-4 text-muted text-xs/5 max-lg:order-5 max-lg:col-span-3 max-lg:p-0">
+        <span className="max-lg:hidden">{explainChange(difference)}</span>
+        <span className="lg:hidden">{explainDifference(difference)}</span>
       </td>
     </tr>
   );

@@ -3,35 +3,38 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { useState } from 'react';
-import { runsQuery } from '../../api/queries';
-import type { RunRow } from '../../api/types';
-import { IconButton } from '../../components/button';
-import { ErrorMessage } from '../../components/error-message';
-import { SearchField } from '../../components/field';
-import { Modal } from '../../components/modal';
-import { Select } from '../../components/select';
-import { Skeleton } from '../../components/skeleton';
-import { Text } from '../../components/text';
-import { Time } from '../../components/time';
-import { Verdict } from '../../components/verdict';
-import { formatScore, pluralize, shortCommit } from '../../lib/format';
-import { escapeHidden } from '../../lib/texts';
+import { runsQuery } from '../../../api/queries';
+import type { RunRow } from '../../../api/types';
+import { Button, IconButton } from '../../../components/button';
+import { CutText } from '../../../components/cut-text';
+import { ErrorMessage } from '../../../components/error-message';
+import { SearchField } from '../../../components/field';
+import { Modal } from '../../../components/modal';
+import { Select } from '../../../components/select';
+import { Skeleton } from '../../../components/skeleton';
+import { Verdict } from '../../../components/verdict';
+import { formatDateTime, formatScore, pluralize, shortCommit } from '../../../lib/format';
+import { escapeHidden } from '../../../lib/texts';
+import type { SuggestedRun } from './reference';
 
 /** The maximum number of runs listed; the search finds the others. */
 const MAX_RUNS = 50;
 
 interface RunPickerProps {
   title: string;
+  /** Shown above the others. */
+  suggested: SuggestedRun[];
   /** The experiment that is selected initially. */
   experiment?: string;
   /** The runs that are already selected. */
   selected: string[];
-  onSelect: (run: RunRow) => void;
+  onSelect: (id: string) => void;
   onClose: () => void;
 }
 
 export function RunPicker({
   title,
+  suggested,
   experiment: initialExperiment = '',
   selected,
   onSelect,
@@ -69,13 +72,27 @@ export function RunPicker({
           />
         </div>
         <div className="grow overflow-y-auto p-2">
+          {suggested.length > 0 && (
+            <p className="flex flex-wrap gap-2 px-1 pb-2">
+              {suggested.map(({ id, name }) => (
+                <Button key={name} onClick={() => onSelect(id)}>
+                  <span className="inline-block first-letter:uppercase">{name}</span>{' '}
+                  <code className="font-mono font-normal text-muted text-xs">{id.slice(0, 12)}</code>
+                </Button>
+              ))}
+            </p>
+          )}
           {query.isPending && <Skeleton label="Loading runs" rows={6} className="h-12" />}
           {query.isError && <ErrorMessage title="Failed to load the runs" error={query.error} />}
           {query.data?.runs.length === 0 && <p className="p-6 text-center text-muted">No runs match</p>}
           <ul>
             {query.data?.runs.map((run) => (
               <li key={run.id}>
-                <RunButton run={run} isSelected={selected.includes(run.id)} onSelect={() => onSelect(run)} />
+                <RunButton
+                  run={run}
+                  isSelected={selected.includes(run.id)}
+                  onSelect={() => onSelect(run.id)}
+                />
               </li>
             ))}
           </ul>
@@ -108,14 +125,14 @@ function RunButton({
     >
       <span className="min-w-0 grow">
         <span className="flex items-baseline gap-2">
-          <span className="truncate font-medium">
-            <Text>{run.name}</Text>
-          </span>
+          <CutText className="font-medium">{run.name}</CutText>
           <code className="font-mono text-muted text-xs">{run.id.slice(0, 12)}</code>
           {isSelected && <span className="text-accent text-xs">selected</span>}
         </span>
         <span className="flex flex-wrap gap-x-3 text-muted text-xs">
-          <Time timestamp={run.timestamp} />
+          <time dateTime={run.timestamp} className="whitespace-nowrap tabular-nums">
+            {formatDateTime(run.timestamp)}
+          </time>
           {typeof run.gitCommit === 'string' && (
             <code className="font-mono">{shortCommit(run.gitCommit)}</code>
           )}

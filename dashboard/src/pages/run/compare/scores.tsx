@@ -1,15 +1,15 @@
 // The evaluations of an item in each run, with reasons.
 import clsx from 'clsx';
-import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
-import { ReplayMark } from '../../components/replay-mark';
-import { Text, TextBlock } from '../../components/text';
-import { formatDuration, formatScore, formatSigned } from '../../lib/format';
-import { getOwn } from '../../lib/get-own';
-import { itemMark } from '../../lib/traffic';
-import { RunLetter, runLabel } from './run-letter';
+import type { ComparedItem, ComparedOutput } from '../../../api/types';
+import { ReplayMark } from '../../../components/replay-mark';
+import { Text, TextBlock } from '../../../components/text';
+import { formatDuration, formatScore, formatSigned } from '../../../lib/format';
+import { getOwn } from '../../../lib/get-own';
+import { itemMark } from '../../../lib/traffic';
+import { type ReferenceName, RunLetter, runLabel } from './run-letter';
 
-export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[] }) {
-  const places = runs.flatMap((_, place) => (item.outputs[place] == null ? [] : [place]));
+export function Scores({ item, reference }: { item: ComparedItem; reference: ReferenceName }) {
+  const places = item.outputs.flatMap((output, place) => (output === null ? [] : [place]));
   const names = [...new Set(places.flatMap((place) => evaluators(item.outputs[place])))].sort();
   return (
     <table className="w-full table-fixed text-left max-md:block">
@@ -22,7 +22,7 @@ export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[]
           {places.map((place) => (
             <th key={place} scope="col" className="px-2 pb-1 font-medium">
               <span className="inline-flex items-center gap-2">
-                <RunLetter place={place} /> {runLabel(place)}
+                <RunLetter place={place} /> {runLabel(place, reference)}
               </span>
             </th>
           ))}
