@@ -3,7 +3,9 @@ import { createBrowserRouter, redirect } from 'react-router';
 import { redirectCompare } from './lib/compare-url';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
-import { Shell } from './shell/shell';
+import { type PageLayout, Shell } from './shell/shell';
+
+const FILLS_WINDOW: PageLayout = { fillsWindow: true };
 
 export const router = createBrowserRouter([
   {
@@ -14,7 +16,8 @@ export const router = createBrowserRouter([
         errorElement: <ErrorPage />,
         children: [
           { index: true, lazy: () => import('./pages/runs') },
-          { path: 'runs/:id', lazy: () => import('./pages/run') },
+          { path: 'runs/:id', handle: FILLS_WINDOW, lazy: () => import('./pages/run') },
+          { path: 'runs/:id/items/:key', lazy: () => import('./pages/item') },
           {
             path: 'compare',
             loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),

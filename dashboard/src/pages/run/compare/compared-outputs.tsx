@@ -25,23 +25,30 @@ interface ComparedOutputsProps {
 /** Renders nothing outside compare mode. */
 export function ComparedOutputs({ run, itemKey }: ComparedOutputsProps) {
   const ids = useComparedRuns(run.id);
-  const {
-    data: item,
-    isError,
-    error,
-    refetch,
-  } = useQuery({
-    ...comparedItemQuery(ids, itemKey),
-    enabled: ids.length > 1,
-  });
   if (ids.length < 2) return null;
+  const reference = referenceName(run, ids[0]);
+  return (
+    <section aria-label={`Compared with the ${reference}`} className="border-line border-b px-4 py-3">
+      <h3 className="mb-2 font-semibold">Compared with the {reference}</h3>
+      <Loaded ids={ids} itemKey={itemKey} reference={reference} />
+    </section>
+  );
+}
+
+interface LoadedProps {
+  ids: string[];
+  itemKey: string;
+  reference: ReferenceName;
+}
+
+function Loaded({ ids, itemKey, reference }: LoadedProps) {
+  const { data: item, isError, error, refetch } = useQuery(comparedItemQuery(ids, itemKey));
   if (isError)
     return <ErrorMessage title="Failed to load the other outputs" error={error} onRetry={refetch} />;
   if (item === undefined) return <Skeleton label="Loading the other outputs" className="h-24" />;
   if (item === null) return <p className="text-muted">None of the compared runs has this item.</p>;
-  const reference = referenceName(run, ids[0]);
   return (
-    <div className="@container flex min-w-0 flex-col gap-4">
+    <div className="flex min-w-0 flex-col gap-4">
       {item.contentChanged && (
         <p className="text-warn text-xs">Input changed: the runs processed different inputs.</p>
       )}

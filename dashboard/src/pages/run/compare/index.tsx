@@ -17,7 +17,10 @@ export function ComparisonHead({ overview }: { overview: Overview }) {
   const ids = useComparedRuns(overview.run.id);
   if (ids.length === 0) return null;
   return (
-    <section aria-label="Comparison" className="rounded-lg border border-line bg-surface px-4 py-2">
+    <section
+      aria-label="Comparison"
+      className="max-h-[50dvh] shrink-0 overflow-y-auto border-line border-b bg-surface px-4 py-1.5"
+    >
       <Head overview={overview} ids={ids} />
     </section>
   );

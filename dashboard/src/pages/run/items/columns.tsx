@@ -10,6 +10,9 @@ import { ItemVerdict } from '../../../components/verdict';
 import { formatCost, formatCount, formatDuration } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { itemMark } from '../../../lib/traffic';
+import { itemPage } from '../../item/addresses';
+import type { ReferenceName } from '../compare/run-letter';
+import { ItemPresence, ScoreChange } from '../compare/score-change';
 
 /** The maximum number of score columns; the drawer has all scores. */
 const MAX_SCORE_COLUMNS = 4;
@@ -19,6 +22,13 @@ export interface TableRow {
   place: number;
   /** Undefined while loading. */
   item: ItemRow | undefined;
+}
+
+/** What compare mode adds. */
+export interface ComparedColumns {
+  /** The number of runs that are compared with the reference. */
+  runs: number;
+  reference: ReferenceName;
 }
 
 interface ColumnMeta {
@@ -33,7 +43,25 @@ export const features = tableFeatures({ columnMeta: {} as ColumnMeta });
 const helper = createColumnHelper<typeof features, TableRow>();
 
 /** `itemAt` returns the URL of an item's drawer. */
-export function columnsOf(evaluators: string[], itemAt: (key: string) => string) {
+export function columnsOf(
+  evaluators: string[],
+  itemAt: (key: string) => string,
+  comparison: ComparedColumns | undefined,
+) {
+  /** The change of each score, for each of the runs that are compared with the reference. */
+  const changeOf = (name: string) =>
+    helper.display({
+      id: `change:${name}`,
+      header: () => (
+        <>
+          <span className="sr-only">Change of </span>
+          <span aria-hidden="true">Δ </span>
+          <Text>{name}</Text>
+        </>
+      ),
+      meta: { sort: `change:${name}`, width: Math.max(110, 84 * (comparison?.runs ?? 0)) },
+      cell: ({ row: { original } }) => original.item && <ScoreChange item={original.item} evaluator={name} />,
+    });
   return [
     helper.display({
       id: 'index',
@@ -52,7 +80,8 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
       id: 'status',
       header: 'Status',
       meta: { sort: 'status', width: 184 },
-      cell: ({ row: { original } }) => original.item && <Status item={original.item} />,
+      cell: ({ row: { original } }) =>
+        original.item && <Status item={original.item} reference={comparison?.reference} />,
     }),
     helper.display({
       id: 'input',
@@ -66,14 +95,15 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
       meta: { width: 160 },
       cell: ({ row: { original } }) => <Output item={original.item} />,
     }),
-    ...evaluators.slice(0, MAX_SCORE_COLUMNS).map((name) =>
+    ...evaluators.slice(0, MAX_SCORE_COLUMNS).flatMap((name) => [
       helper.display({
         id: `score:${name}`,
         header: () => <Text>{name}</Text>,
         meta: { sort: `score:${name}`, width: 110 },
         cell: ({ row: { original } }) => original.item && <ScoreCell item={original.item} evaluator={name} />,
       }),
-    ),
+      ...(comparison === undefined ? [] : [changeOf(name)]),
+    ]),
     helper.display({
       id: 'latency',
       header: 'Latency',
@@ -95,12 +125,15 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
   ];
 }
 
-/** A link that covers its row, and so is its title. */
+const NO_FILTERS = new URLSearchParams();
+
+/** A link that covers its row, and so is its title. An item that only another run has opens there. */
 function ItemLink({ item, to }: { item: ItemRow; to: string }) {
   const recorded = itemMark(item.traffic);
+  const other = item.isMissing === true ? item.compared?.find((one) => one !== null) : undefined;
   return (
     <Link
-      to={to}
+      to={other == null ? to : itemPage(other.id, item.key, NO_FILTERS)}
       preventScrollReset
       title={recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`}
       className="block scroll-mt-12 scroll-mb-4 truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
@@ -115,10 +148,11 @@ function ItemLink({ item, to }: { item: ItemRow; to: string }) {
   );
 }
 
-function Status({ item }: { item: ItemRow }) {
+function Status({ item, reference }: { item: ItemRow; reference: ReferenceName | undefined }) {
   return (
     <>
-      <ItemVerdict row={item} />
+      {item.isMissing !== true && <ItemVerdict row={item} />}
+      {reference !== undefined && <ItemPresence item={item} reference={reference} />}
       <RetryMark attempts={item.retried} />
     </>
   );

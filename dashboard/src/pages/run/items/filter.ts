@@ -1,10 +1,11 @@
 // Filters and sort order of the items, kept in the URL.
 import type { ItemsFilter } from '../../../api/queries';
+import { parseOnly } from '../compare/changes-filter';
 
-type State = NonNullable<ItemsFilter['state']>;
+export type ItemState = NonNullable<ItemsFilter['state']>;
 
 /** The labels of the item states. */
-export const STATE_LABELS: Record<State, string> = {
+export const STATE_LABELS: Record<ItemState, string> = {
   passed: 'Passed',
   failing: 'Failed',
   low: 'Below pass mark',
@@ -15,9 +16,9 @@ export const STATE_LABELS: Record<State, string> = {
   retried: 'Retried',
 };
 
-export const stateNames = Object.keys(STATE_LABELS) as State[];
+export const stateNames = Object.keys(STATE_LABELS) as ItemState[];
 
-const FILTERS = ['search', 'state', 'evaluator', 'minScore', 'maxScore'] as const;
+const FILTERS = ['search', 'state', 'evaluator', 'minScore', 'maxScore', 'only'] as const;
 
 /** Parses URL parameters; invalid values are ignored. */
 export function parseFilter(search: URLSearchParams): ItemsFilter {
@@ -27,15 +28,24 @@ export function parseFilter(search: URLSearchParams): ItemsFilter {
     return value >= 0 && value <= 1 ? value : undefined;
   };
   const order = text('order');
+  const compare = text('compare');
   return {
     search: text('search'),
     state: stateNames.find((state) => state === text('state')),
     evaluator: text('evaluator'),
     minScore: share('minScore'),
     maxScore: share('maxScore'),
-    sort: text('sort'),
+    compare,
+    only: compare === undefined ? undefined : parseOnly(search.get('only')),
+    sort: parseSort(text('sort'), compare !== undefined),
     order: order === 'asc' || order === 'desc' ? order : undefined,
   };
+}
+
+/** In compare mode, the largest regressions come first by default; outside of it, no change can be sorted. */
+function parseSort(sort: string | undefined, isCompared: boolean): string | undefined {
+  if (isCompared) return sort ?? 'change';
+  return sort?.startsWith('change') ? undefined : sort;
 }
 
 export const isFiltered = (filter: ItemsFilter) => FILTERS.some((name) => filter[name] !== undefined);
@@ -46,12 +56,16 @@ export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
 );
 
 /** The filter for the items in a state, without any other. */
-export const stateFilter = (state: State) => ({ ...UNFILTERED, state });
+export const stateFilter = (state: ItemState) => ({ ...UNFILTERED, state });
+
+/** The order without one in the URL: in compare mode, the largest regressions first. */
+const defaultSort = ({ compare }: ItemsFilter) => (compare === undefined ? 'index' : 'change');
 
 /** The next sort order of a column: smallest or worst first, then reversed, then dataset order. */
 export function nextSort(column: string, filter: ItemsFilter): Record<string, string | undefined> {
-  const current = filter.sort ?? 'index';
-  if (current !== column) return { sort: column === 'index' ? undefined : column, order: undefined };
+  const usual = defaultSort(filter);
+  const current = filter.sort ?? usual;
+  if (current !== column) return { sort: column === usual ? undefined : column, order: undefined };
   if (filter.order !== 'desc') return { order: 'desc' };
   return { sort: undefined, order: undefined };
 }

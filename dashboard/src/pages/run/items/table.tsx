@@ -5,7 +5,7 @@ import clsx from 'clsx';
 import { useEffect, useMemo, useRef } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import { ErrorMessage } from '../../../components/error-message';
-import { columnsOf, features, type TableRow } from './columns';
+import { type ComparedColumns, columnsOf, features, type TableRow } from './columns';
 import { Heading } from './heading';
 import { type useFirstPage, useVisibleItems } from './use-items';
 import { useRowKeys } from './use-row-keys';
@@ -21,6 +21,8 @@ const INITIAL_SIZE = { width: 1200, height: 640 };
 interface ItemTableProps {
   id: string;
   evaluators: string[];
+  /** Undefined outside compare mode. */
+  comparison: ComparedColumns | undefined;
   filter: ItemsFilter;
   start: ReturnType<typeof useFirstPage>;
   /** The number of matching items; an estimate until the first page is loaded. */
@@ -32,7 +34,7 @@ interface ItemTableProps {
 }
 
 export function ItemTable(props: ItemTableProps) {
-  const { id, evaluators, filter, start, matching, open, itemAt, onSort } = props;
+  const { id, evaluators, comparison, filter, start, matching, open, itemAt, onSort } = props;
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: matching,
@@ -46,7 +48,7 @@ export function ItemTable(props: ItemTableProps) {
   const first = virtualItems[0]?.index ?? 0;
   const last = virtualItems.at(-1)?.index ?? 0;
   const items = useVisibleItems(id, filter, start, [first, last]);
-  const columns = useMemo(() => columnsOf(evaluators, itemAt), [evaluators, itemAt]);
+  const columns = useMemo(() => columnsOf(evaluators, itemAt, comparison), [evaluators, itemAt, comparison]);
   const data: TableRow[] = virtualItems.map(({ index }) => ({ place: index, item: items.at(index) }));
   const table = useTable({ features, columns, data, getRowId: ({ place }) => String(place) });
   const keys = useRowKeys({
@@ -67,7 +69,7 @@ export function ItemTable(props: ItemTableProps) {
       <div
         ref={box}
         onKeyDown={keys.onKeyDown}
-        className="relative max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto overscroll-x-contain rounded-lg border border-line bg-surface"
+        className="relative min-h-0 grow overflow-auto overscroll-contain border-line border-t bg-surface"
       >
         <table
           aria-rowcount={matching + 1}
