@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import type { Overview } from '../../../api/types';
 import { Button, buttonLook } from '../../../components/button';
 import { compareUrl } from '../../../lib/compare-url';
-import { useChooseRuns } from './parameters';
+import { useChooseRuns, useComparedRuns } from './parameters';
 import { suggestedRuns } from './reference';
 import { RunPicker } from './run-picker';
 
@@ -15,6 +15,7 @@ export function CompareActions({ overview }: { overview: Overview }) {
   const [isPicking, setIsPicking] = useState(false);
   const onChoose = useChooseRuns(run.id);
   const suggested = suggestedRuns(overview);
+  const [reference] = useComparedRuns(run.id);
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row in all browsers
     <div role="group" aria-label="Compare" className="flex flex-wrap items-center">
@@ -22,7 +23,8 @@ export function CompareActions({ overview }: { overview: Overview }) {
         <Link
           key={name}
           to={compareUrl([id, run.id])}
-          className={`${buttonLook()} rounded-r-none ${place > 0 ? 'rounded-l-none border-l-0' : ''}`}
+          aria-current={id === reference ? 'true' : undefined}
+          className={`${buttonLook()} rounded-r-none aria-[current=true]:bg-accent-soft aria-[current=true]:text-accent ${place > 0 ? 'rounded-l-none border-l-0' : ''}`}
         >
           {place === 0 && <GitCompareArrows aria-hidden="true" />}
           <span>

@@ -57,13 +57,18 @@ export function RunChips({ runs, reference, suggested, onChoose }: RunChipsProps
         ))}
       </ul>
       {runs.length < MAX_COMPARED && (
-        <Button look="bare" onClick={() => setPlace(runs.length)}>
+        <Button
+          look="bare"
+          aria-label="Add a run"
+          className="max-sm:px-2"
+          onClick={() => setPlace(runs.length)}
+        >
           <Plus aria-hidden="true" />
-          Add a run
+          <span className="max-sm:hidden">Add a run</span>
         </Button>
       )}
       <span className="ml-auto flex items-center gap-1">
-        <Link to={rankingUrl(ids)} className={buttonLook('bare')}>
+        <Link to={rankingUrl(ids)} className={`${buttonLook('bare')} max-sm:hidden`}>
           Rank these runs
         </Link>
         <IconButton label="End the comparison" onClick={() => onChoose([])}>
@@ -121,8 +126,10 @@ function RunChip({ run, place, reference, isNamed, children }: RunChipProps) {
           <span className="text-muted whitespace-nowrap tabular-nums max-sm:hidden">
             {formatDateTime(run.timestamp)}
           </span>
-          <Verdict verdict={verdictOf(run)} />
-          <span className="text-muted whitespace-nowrap tabular-nums max-lg:hidden">
+          <span className="max-sm:hidden">
+            <Verdict verdict={verdictOf(run)} />
+          </span>
+          <span className="text-muted whitespace-nowrap tabular-nums max-[88rem]:hidden">
             {formatCount(summary.passedItems)} of {formatCount(summary.totalItems)} at pass marks
           </span>
           <span className="whitespace-nowrap max-lg:hidden">

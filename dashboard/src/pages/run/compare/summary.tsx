@@ -39,7 +39,11 @@ export function Summary({ comparisons, reference }: SummaryProps) {
         title="Intervals and metrics"
         note={
           <span className="min-w-0 text-muted text-xs tabular-nums [overflow-wrap:anywhere]">
-            {only !== undefined && <AmountChanges differences={only.amounts} />}
+            {only !== undefined && only.amounts.length > 0 && (
+              <>
+                Per item: <AmountChanges differences={only.amounts} />
+              </>
+            )}
             {comparisons.map(({ items }, index) => (
               <Text key={LETTERS[index + 1]}>
                 {`${only === undefined ? `${LETTERS[index + 1]}: ` : ''}${matchedItems(items, `the ${reference}`, runInSentence(index + 1, reference))}. `}
@@ -94,7 +98,7 @@ function Changes({ differences, name }: { differences: Difference[]; name: strin
           <span className={clsx('font-semibold', COLOURS[difference.verdict])}>
             {formatSignedValue(difference, difference.difference)}
           </span>
-          <span className="text-muted text-xs whitespace-nowrap">{statistics(difference)}</span>
+          <span className="text-muted text-xs whitespace-nowrap max-sm:hidden">{statistics(difference)}</span>
         </li>
       ))}
     </ul>
