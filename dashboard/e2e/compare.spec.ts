@@ -105,7 +105,7 @@ test('the items of a partial run are those that both runs have, and others', asy
   await page.goto(`/runs/${partial.id}?compare=${whole.id}`);
   await expect(page.getByText(`${counts?.onlyThere} items not in this run`)).toBeVisible();
   await page.goto(`/runs/${partial.id}?compare=${whole.id}&sort=index&order=desc`);
-  const missing = page.getByRole('row').filter({ hasText: 'Only in reference' }).first();
+  const missing = page.getByRole('row').filter({ hasText: 'Not in this run' }).first();
   await missing.getByRole('link').click();
   await expect(page).toHaveURL(new RegExp(`/runs/${whole.id}/items/`));
 });

@@ -2,10 +2,9 @@
 import clsx from 'clsx';
 import { ArrowDown, ArrowUp, Minus } from 'lucide-react';
 import type { ItemRow } from '../../../api/types';
-import { Badge } from '../../../components/badge';
 import { formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
-import { LETTERS, type ReferenceName } from './run-letter';
+import { LETTERS } from './run-letter';
 
 /** Smaller differences are rounding errors. */
 const EPSILON = 1e-9;
@@ -15,10 +14,10 @@ interface ScoreChangeProps {
   evaluator: string;
 }
 
-/** The change of a score from the reference to this run, and to other runs. */
+/** The change of a score from the reference to this run, and to other runs. Renders nothing outside compare mode. */
 export function ScoreChange({ item, evaluator }: ScoreChangeProps) {
   const [reference, ...others] = item.compared ?? [];
-  if (item.compared === undefined) return null;
+  if (item.compared === undefined || item.isMissing) return null;
   const before = reference == null ? undefined : getOwn(reference.scores, evaluator);
   const changes = [item, ...others].map((one) => {
     const now = one == null ? undefined : getOwn(one.scores, evaluator);
@@ -70,29 +69,20 @@ function Change({ change, before }: ChangeProps) {
   );
 }
 
-interface PresenceProps {
-  item: ItemRow;
-  reference: ReferenceName;
-}
-
-/** Marks an item that is new, failed newly, has another input, or is in other runs only. */
-export function ItemPresence({ item, reference }: PresenceProps) {
-  const [base] = item.compared ?? [];
+/** Marks an item that the reference does not have, that failed in one of the two runs, or whose input changed. */
+export function ItemPresence({ item }: { item: ItemRow }) {
   if (item.compared === undefined) return null;
-  if (item.isMissing === true) {
-    const others = item.compared.flatMap((one, place) =>
-      one === null ? [] : [place === 0 ? reference : `run ${LETTERS[place + 1]}`],
-    );
-    return <Badge tone="warn">Only in {others.join(', ')}</Badge>;
-  }
-  if (base == null) return <Badge tone="warn">Not in {reference}</Badge>;
-  const failsNow = item.status !== 'ok' && base.status === 'ok';
-  const failedBefore = item.status === 'ok' && base.status !== 'ok';
+  const [base] = item.compared;
+  if (base == null) return <Note>only in this run</Note>;
   return (
     <>
-      {failsNow && <Badge tone="bad">Now fails</Badge>}
-      {failedBefore && <Badge tone="good">No longer fails</Badge>}
-      {item.compared.some((one) => one?.changed === true) && <Badge tone="warn">Input changed</Badge>}
+      {item.status !== 'ok' && base.status === 'ok' && <Note>new failure</Note>}
+      {item.status === 'ok' && base.status !== 'ok' && <Note>failed before</Note>}
+      {item.compared.some((one) => one?.changed === true) && <Note>input changed</Note>}
     </>
   );
 }
+
+const Note = ({ children }: { children: string }) => (
+  <span className="ml-2 text-warn text-xs whitespace-nowrap">{children}</span>
+);

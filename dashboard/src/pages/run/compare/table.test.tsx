@@ -48,14 +48,15 @@ function open(
 
 const itemsOf = (requests: URL[]) => requests.filter(({ pathname }) => pathname === '/api/runs/bbb/items');
 
-test('each score has its change, with direction and amount', async () => {
+test('each score has its change, and its column that of the mean', async () => {
   open([
     row(0, 0.4, { compared: [inRun('aaa', 0.9)] }),
     row(1, 0.9, { compared: [inRun('aaa', 0.9)] }),
     row(2, 0.9, { compared: [inRun('aaa', 0.5)] }),
   ]);
   const table = await screen.findByRole('table', { name: 'Items' });
-  expect(within(table).getByRole('columnheader', { name: /Change of correctness/ })).toBeVisible();
+  const head = within(table).getByRole('columnheader', { name: 'correctness' });
+  await waitFor(() => expect(head).toHaveTextContent('−0.200 vs. reference'));
   const changes = ['−0.500', 'no change', '+0.400'];
   for (const [index, change] of changes.entries()) {
     expect(await within(table).findByRole('row', { name: new RegExp(`item ${index}`) })).toHaveTextContent(
@@ -66,12 +67,12 @@ test('each score has its change, with direction and amount', async () => {
 
 test('the largest regressions come first, and any change can be sorted', async () => {
   const { requests, user, router } = open([row(0, 0.4, { compared: [inRun('aaa', 0.9)] })]);
-  const header = await screen.findByRole('columnheader', { name: /Change of correctness/ });
+  const change = await screen.findByRole('button', { name: 'Sort by change: −0.200 vs. reference' });
   expect(Object.fromEntries(itemsOf(requests)[0]?.searchParams ?? [])).toMatchObject({
     compare: 'aaa',
     sort: 'change',
   });
-  await user.click(within(header).getByRole('button'));
+  await user.click(change);
   expect(router.state.location.search).toBe('?compare=aaa&sort=change%3Acorrectness');
   await waitFor(() => expect(itemsOf(requests).at(-1)?.searchParams.get('sort')).toBe('change:correctness'));
 });
@@ -97,9 +98,9 @@ test('items that only one run has are marked and counted, and open in the run th
     { counts: { onlyHere: 1, onlyThere: 1 } },
   );
   expect(await screen.findByText('1 item not in the reference, 1 item not in this run')).toBeVisible();
-  expect(await screen.findByRole('row', { name: /item 0/ })).toHaveTextContent('Not in reference');
+  expect(await screen.findByRole('row', { name: /item 0/ })).toHaveTextContent('only in this run');
   const missing = screen.getByRole('row', { name: /item 1/ });
-  expect(missing).toHaveTextContent('Only in reference');
+  expect(missing).toHaveTextContent('Not in this run');
   expect(missing).not.toHaveTextContent('Passed');
   expect(within(missing).getByRole('link')).toHaveAttribute('href', '/runs/aaa/items/key-1');
 });
@@ -109,10 +110,10 @@ test('items that fail newly or whose input changed are marked', async () => {
     row(0, 0, { status: 'error', passed: false, compared: [inRun('aaa', 0.9)] }),
     row(1, 0.9, { compared: [inRun('aaa', 0, { status: 'timeout', changed: true })] }),
   ]);
-  expect(await screen.findByRole('row', { name: /item 0/ })).toHaveTextContent('Now fails');
+  expect(await screen.findByRole('row', { name: /item 0/ })).toHaveTextContent('new failure');
   const other = screen.getByRole('row', { name: /item 1/ });
-  expect(other).toHaveTextContent('No longer fails');
-  expect(other).toHaveTextContent('Input changed');
+  expect(other).toHaveTextContent('failed before');
+  expect(other).toHaveTextContent('input changed');
 });
 
 test('several runs each have their change', async () => {

@@ -1,8 +1,8 @@
-// The items of a run: filters, table and the drawer of the open item.
+// The items of a run: the toolbar, the table, and the open item beside it.
 import clsx from 'clsx';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useLocation } from 'react-router';
-import type { Overview } from '../../../api/types';
+import type { ItemField, Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
@@ -13,36 +13,57 @@ import { useItem } from '../../item/use-item';
 import { ChangesFilter } from '../compare/changes-filter';
 import { useComparedRuns } from '../compare/parameters';
 import { referenceName } from '../compare/reference';
+import { useMeanChanges } from '../compare/use-mean-changes';
 import { evaluatorsOf } from '../verdict';
 import { useIsWide, Workbench } from '../workbench';
-import { isFiltered, nextSort, parseFilter, UNFILTERED } from './filter';
-import { Filters } from './filters';
+import { columnsOf, conditionFields, type ItemColumn, shownColumns } from './columns';
+import { isFiltered, parseFilter, type ScoreRange, toggleRange, UNFILTERED } from './filter';
+import { parseColumns, parseRowHeight, parseWidths, widthsText } from './layout';
+import { ScoreHead } from './score-head';
 import { ItemTable } from './table';
+import { Toolbar } from './toolbar';
+import { useColumnActions } from './use-column-actions';
 import { useFirstPage } from './use-items';
 
 export function Items({ overview }: { overview: Overview }) {
   const { get, set, search } = useUrlParameters();
-  const { id } = overview.run;
-  const filter = useMemo(() => parseFilter(search), [search]);
-  const evaluators = useMemo(() => evaluatorsOf(overview.run), [overview.run]);
-  const compared = useComparedRuns(id);
-  const comparison = useMemo(
-    () =>
-      compared.length === 0
-        ? undefined
-        : { runs: compared.length - 1, reference: referenceName(overview.run, compared[0]) },
-    [compared, overview.run],
-  );
-  const start = useFirstPage(id, filter);
+  const { run } = overview;
+  const text = search.toString();
+  // The same object as long as the URL has the same parameters.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `search` changes with every navigation
+  const filter = useMemo(() => parseFilter(search), [text]);
+  const start = useFirstPage(run.id, filter);
   const key = get('item');
-  const item = useItem(id, key, filter);
-  const itemAt = useItemAddress();
+  const item = useItem(run.id, key, filter);
+  const isWide = useIsWide();
   const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
-  const sort = (column: string) => set(nextSort(column, filter));
+  const [condition, setCondition] = useState<string>();
+  const columns = useColumns(overview, start.data?.fields);
+  const fields = useMemo(() => conditionFields(columns.all), [columns.all]);
+  const actions = useColumnActions({ ...columns, filter, onFilter: setCondition });
+  const compared = useComparedRuns(run.id);
+  const changes = useMeanChanges(overview, compared);
+  const showRange = useCallback(
+    (evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range)),
+    [set, filter],
+  );
+  const headOf = useCallback(
+    ({ meta }: ItemColumn) =>
+      meta?.evaluator !== undefined && (
+        <ScoreHead
+          overview={overview}
+          evaluator={meta.evaluator}
+          change={changes.get(meta.evaluator)}
+          filter={filter}
+          onRange={showRange}
+          onSortChange={compared.length > 0 ? actions.onSort : undefined}
+        />
+      ),
+    [overview, changes, filter, showRange, compared, actions],
+  );
 
   const matching = start.data?.matching ?? overview.finishedItems;
   const place = item.data?.item.key === key ? (item.data.position ?? undefined) : undefined;
-  const isWide = useIsWide();
   const table =
     start.isError && start.data === undefined ? (
       <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
@@ -50,20 +71,23 @@ export function Items({ overview }: { overview: Overview }) {
       <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
     ) : (
       <ItemTable
-        id={id}
-        evaluators={evaluators}
-        comparison={comparison}
+        id={run.id}
         filter={filter}
         start={start}
         matching={matching}
+        columns={columns.all}
+        shown={columns.shown}
+        widths={columns.widths}
+        rowHeight={columns.rowHeight}
         open={key === '' ? undefined : { key, place }}
-        itemAt={itemAt}
-        onSort={sort}
+        actions={actions}
+        onWidths={(widths) => set({ widths: widthsText(widths) })}
+        headOf={headOf}
       />
     );
   return (
     <section aria-labelledby="items" className="flex min-h-0 grow flex-col">
-      <div className={clsx('px-4 py-2', key !== '' && !isWide && 'hidden')}>
+      <div className={clsx('border-line border-b px-4 py-2', key !== '' && !isWide && 'hidden')}>
         <h2 id="items" className="sr-only">
           Items
         </h2>
@@ -72,30 +96,56 @@ export function Items({ overview }: { overview: Overview }) {
             ? `${pluralize(matching, 'item')} of ${pluralize(overview.finishedItems, 'item')}`
             : ''}
         </p>
-        {comparison !== undefined && (
-          <div className="mb-2">
+        <Toolbar
+          overview={overview}
+          filter={filter}
+          columns={columns.all}
+          shown={columns.shown}
+          rowHeight={columns.rowHeight}
+          fields={fields}
+          condition={condition}
+          onCondition={setCondition}
+          onChange={set}
+        >
+          {compared.length > 0 && (
             <ChangesFilter
               counts={start.data?.counts}
               only={filter.only ?? undefined}
-              reference={comparison.reference}
+              reference={referenceName(run, compared[0])}
               onChange={set}
             />
-          </div>
-        )}
-        <Filters
-          filter={filter}
-          evaluators={evaluators}
-          states={overview.states}
-          total={overview.finishedItems}
-          onChange={set}
-        />
+          )}
+        </Toolbar>
       </div>
       <Workbench
         table={table}
-        pane={key === '' ? undefined : <ItemPane runId={id} itemKey={key} filter={filter} onClose={close} />}
+        pane={
+          key === '' ? undefined : <ItemPane runId={run.id} itemKey={key} filter={filter} onClose={close} />
+        }
       />
     </section>
   );
+}
+
+const NO_FIELDS: ItemField[] = [];
+
+/** The columns that there are, and the layout of the URL. */
+function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
+  const { search } = useUrlParameters();
+  const itemAt = useItemAddress();
+  const compared = Math.max(0, useComparedRuns(run.id).length - 1);
+  const evaluators = useMemo(() => evaluatorsOf(run), [run]);
+  const [columnsParameter, widthsParameter] = [search.get('columns'), search.get('widths')];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
+  const selected = useMemo(() => parseColumns(search), [columnsParameter]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
+  const widths = useMemo(() => parseWidths(search), [widthsParameter]);
+  const all = useMemo(
+    () => columnsOf(evaluators, fields, selected, itemAt, compared),
+    [evaluators, fields, selected, itemAt, compared],
+  );
+  const shown = useMemo(() => shownColumns(all, selected), [all, selected]);
+  return { all, shown, widths, rowHeight: parseRowHeight(search) };
 }
 
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
@@ -107,7 +157,7 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
   );
 }
 
-/** The URL of an item's drawer; keeps the filters. */
+/** The URL of an item beside the table; keeps the filters. */
 function useItemAddress() {
   const { search } = useLocation();
   const filters = useMemo(() => {
