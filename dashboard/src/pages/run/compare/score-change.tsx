@@ -17,7 +17,7 @@ interface ScoreChangeProps {
 /** The change of a score from the reference to this run, and to other runs. Renders nothing outside compare mode. */
 export function ScoreChange({ item, evaluator }: ScoreChangeProps) {
   const [reference, ...others] = item.compared ?? [];
-  if (item.compared === undefined || item.isMissing) return null;
+  if (item.compared === undefined || (item.isMissing && others.length === 0)) return null;
   const before = reference == null ? undefined : getOwn(reference.scores, evaluator);
   const changes = [item, ...others].map((one) => {
     const now = one == null ? undefined : getOwn(one.scores, evaluator);

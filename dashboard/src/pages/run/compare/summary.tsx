@@ -5,6 +5,7 @@ import type { Comparison, Difference } from '../../../api/types';
 import { DifferenceVerdict, VerdictNames } from '../../../components/difference-verdict';
 import { Disclosure } from '../../../components/disclosure';
 import { Text } from '../../../components/text';
+import { useMediaQuery } from '../../../lib/use-media-query';
 import { DifferenceTable } from './difference-table';
 import { DivergedItems } from './diverged-items';
 import { hasAdjustedPValues, matchedItems, noChangeText, notableVerdicts } from './explain';
@@ -18,6 +19,11 @@ interface SummaryProps {
 
 export function Summary({ comparisons, reference }: SummaryProps) {
   const [only] = comparisons.length === 1 ? comparisons : [];
+  const isNarrow = useMediaQuery('(max-width: 39.99rem)');
+  const items = comparisons.map((comparison, index) => {
+    const names = matchedItems(comparison.items, `the ${reference}`, runInSentence(index + 1, reference));
+    return `${only === undefined ? `${LETTERS[index + 1]}: ` : ''}${names}.`;
+  });
   return (
     <div className="flex flex-col gap-1">
       <ul className="flex flex-col gap-1.5">
@@ -25,7 +31,7 @@ export function Summary({ comparisons, reference }: SummaryProps) {
           <li key={LETTERS[index + 1]} className="flex gap-2">
             {only === undefined && <RunLetter place={index + 1} />}
             <div className="min-w-0 grow">
-              {only === undefined ? (
+              {only === undefined || isNarrow ? (
                 <Verdicts comparison={comparison} />
               ) : (
                 <Changes differences={only.evaluators} name="Changes of scores" />
@@ -38,20 +44,23 @@ export function Summary({ comparisons, reference }: SummaryProps) {
       <Disclosure
         title="Intervals and metrics"
         note={
-          <span className="min-w-0 text-muted text-xs tabular-nums [overflow-wrap:anywhere]">
-            {only !== undefined && only.amounts.length > 0 && (
-              <>
-                Per item: <AmountChanges differences={only.amounts} />
-              </>
-            )}
-            {comparisons.map(({ items }, index) => (
-              <Text key={LETTERS[index + 1]}>
-                {`${only === undefined ? `${LETTERS[index + 1]}: ` : ''}${matchedItems(items, `the ${reference}`, runInSentence(index + 1, reference))}. `}
-              </Text>
-            ))}
-          </span>
+          !isNarrow && (
+            <span className="min-w-0 text-muted text-xs tabular-nums [overflow-wrap:anywhere]">
+              {only !== undefined && only.amounts.length > 0 && (
+                <>
+                  Per item: <AmountChanges differences={only.amounts} />
+                </>
+              )}
+              <Text>{items.join(' ')}</Text>
+            </span>
+          )
         }
       >
+        {isNarrow && (
+          <p className="text-muted text-xs [overflow-wrap:anywhere]">
+            <Text>{items.join(' ')}</Text>
+          </p>
+        )}
         <DifferenceTable comparisons={comparisons} kind="evaluators" reference={reference} />
         <div className="h-2" />
         <DifferenceTable comparisons={comparisons} kind="amounts" reference={reference} />

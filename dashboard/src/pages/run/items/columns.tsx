@@ -82,7 +82,7 @@ export function columnsOf(
       isUsual: true,
       cell: (item) => <ItemLink item={item} to={itemAt(item.key)} />,
     }),
-    column('status', compared > 0 ? 216 : 164, {
+    column('status', compared > 0 ? 200 : 164, {
       label: 'Status',
       name: 'status',
       type: 'text',
