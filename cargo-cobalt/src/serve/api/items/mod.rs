@@ -1,5 +1,8 @@
 //! `/api/runs/ID/items` and `/api/runs/ID/items/KEY`: the items of a run, and a single item.
 
+mod query;
+mod row;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -8,143 +11,13 @@ use axum::response::Response;
 use cobalt_core::report::{ItemResult, Status};
 use cobalt_core::wording;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+pub use self::query::{ItemState, ItemsQuery};
+pub use self::row::{ItemRow, ItemTraffic, Items};
 use super::respond::{Conditional, Order, PathParams, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
-use crate::serve::store::{LoadedItem, LoadedRun, LoadedTraffic, RunFileError, Store};
-
-/// A selection of items, and their order.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ItemsQuery {
-    /// The maximum number of items to return: 100 by default, at most 1000.
-    pub limit: Option<usize>,
-    /// The number of items to skip.
-    pub offset: usize,
-    /// The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for an evaluator's mean score.
-    /// Items without a value come last.
-    pub sort: Option<String>,
-    /// The sort direction; by default the smallest or worst first.
-    pub order: Option<Order>,
-    /// Only items with this text in their key, input, output or error; case-insensitive.
-    pub search: Option<String>,
-    /// Only items in this state.
-    pub state: Option<ItemState>,
-    /// Only items scored by this evaluator, from `minScore` to `maxScore`.
-    pub evaluator: Option<String>,
-    /// The minimum mean score, of `evaluator` or else of any evaluator.
-    pub min_score: Option<f64>,
-    /// The maximum mean score, of `evaluator` or else of any evaluator.
-    pub max_score: Option<f64>,
-}
-
-/// An item state to filter by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum ItemState {
-    /// At or above every pass mark, without an error.
-    Passed,
-    /// Below a pass mark, or in error.
-    Failing,
-    /// A score is below its pass mark, whether or not that fails the item.
-    Low,
-    /// The agent failed in a trial.
-    Error,
-    /// The agent timed out in a trial.
-    Timeout,
-    /// An evaluator gave no score.
-    EvalError,
-    /// The conversation with a model diverged from the recording in a trial.
-    Diverged,
-    /// An attempt at a trial failed with a transient error and was retried.
-    Retried,
-}
-
-/// The requested items.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Items {
-    pub items: Vec<ItemRow>,
-    /// The number of matching items.
-    pub matching: usize,
-    /// The number of items in the run so far.
-    pub total: usize,
-}
-
-/// An item in a list.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ItemRow {
-    /// The item's key.
-    pub key: String,
-    /// The item's index in the dataset, from 0.
-    pub index: usize,
-    /// The item's test-case name.
-    pub name: String,
-    /// Whether it is at or above every pass mark in every trial, without an error.
-    pub passed: bool,
-    /// The worst status of its trials.
-    pub status: Status,
-    /// The number of trials.
-    pub runs: usize,
-    /// The attempts that failed with a transient error and were retried, over all trials.
-    pub retried: usize,
-    /// The evaluators that scored it below their pass mark in a trial.
-    pub low: Vec<String>,
-    /// The evaluators that gave no score in a trial.
-    pub eval_errors: Vec<String>,
-    /// The evaluators that do not apply to it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub not_applicable: Vec<String>,
-    /// The start of its input.
-    pub input: String,
-    /// The start of the output of the first trial; absent if it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
-    /// The start of the agent's or an evaluator's error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// The mean over the trials, in milliseconds.
-    pub latency_ms: f64,
-    /// The agent's tokens over all trials; absent if none were reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tokens: Option<u64>,
-    /// The agent cost over all trials in USD; absent if unknown.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cost: Option<f64>,
-    /// Each evaluator's mean score over the trials; absent without a score.
-    pub scores: BTreeMap<String, f64>,
-    /// The model traffic of all trials; absent if none passed through the gateway.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub traffic: Option<ItemTraffic>,
-}
-
-/// What was replayed of an item's model traffic, over all of its trials. If anything was, latency and cost are, to that extent, those
-/// of the recording.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ItemTraffic {
-    /// Requests answered from the recording.
-    pub replayed: usize,
-    /// Requests sent to a provider.
-    pub live: usize,
-    /// When the oldest replayed part was recorded, ISO 8601 in UTC.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recorded_at: Option<String>,
-    /// Whether the conversation of a trial diverged from the recording.
-    pub diverged: bool,
-}
-
-impl From<&LoadedTraffic> for ItemTraffic {
-    fn from(traffic: &LoadedTraffic) -> Self {
-        Self {
-            replayed: traffic.replayed,
-            live: traffic.live,
-            recorded_at: traffic.recorded_at.map(|at| at.to_string()),
-            diverged: traffic.has_diverged,
-        }
-    }
-}
+use crate::serve::store::{LoadedItem, LoadedRun, RunFileError, Store};
 
 /// An item with all of its data.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -211,6 +84,9 @@ fn items_page(store: &Store, id: &str, query: &ItemsQuery) -> Result<Items, ApiE
             items: page.map(|item| item_row(run, item)).collect(),
             matching: matching.len(),
             total: run.items.len(),
+            fields: Vec::new(),
+            groups: None,
+            counts: None,
         })
     })
 }
@@ -283,8 +159,13 @@ fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         cost: item.cost,
         scores: scores.collect(),
         traffic: item.traffic.as_deref().map(ItemTraffic::from),
+        values: BTreeMap::new(),
+        compared: Vec::new(),
+        changes: BTreeMap::new(),
+        is_missing: false,
     }
 }
+
 pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
     match state {
         ItemState::Passed => item.passed,
