@@ -9,6 +9,7 @@ import { buttonLook } from '../../components/button';
 import { EmptyState } from '../../components/empty-state';
 import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
+import { Text } from '../../components/text';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
@@ -37,7 +38,7 @@ export function Component() {
   // Load the items in parallel with the overview.
   usePrefetchQuery(itemsQuery(id, parseFilter(search), 0));
   useTitle(data === undefined ? `Run ${id}` : escapeHidden(data.run.name));
-  if (error instanceof ApiError && error.status === 404) return <RunNotFound message={error.message} />;
+  if (error instanceof ApiError && error.status === 404) return <RunNotFound id={id} />;
   if (error !== null && data === undefined) {
     return <ErrorMessage title="Failed to load the run" error={error} onRetry={refetch} />;
   }
@@ -93,13 +94,14 @@ function useItemLink() {
   return (key: string) => `${pathname}?${new URLSearchParams({ item: key })}`;
 }
 
-function RunNotFound({ message }: { message: string }) {
+function RunNotFound({ id }: { id: string }) {
   return (
-    <EmptyState title="Run not found">
-      <p className="max-w-xl [overflow-wrap:anywhere]">{message}</p>
-      <p>It may have been deleted, or the ID is wrong.</p>
+    <EmptyState title="Run not found" isPage>
+      <p className="max-w-xl [overflow-wrap:anywhere]">
+        No run has the ID <Text>{id}</Text>. It may have been deleted, or the link is incomplete.
+      </p>
       <Link to="/" className={buttonLook()}>
-        Show all runs
+        Show the experiments
       </Link>
     </EmptyState>
   );

@@ -330,9 +330,10 @@ describe('a run', () => {
   test('an unknown one is reported, with a link to all runs', async () => {
     mockServer({ [`${RUN}/overview`]: errorResponse(404, 'run `a1b2c3` not found') });
     renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
-    expect(await screen.findByText('run `a1b2c3` not found')).toBeVisible();
-    expect(screen.getByText('Run not found')).toBeVisible();
-    expect(screen.getByRole('link', { name: 'Show all runs' })).toHaveAttribute('href', '/');
+    expect(await screen.findByRole('heading', { level: 1, name: 'Run not found' })).toBeVisible();
+    expect(screen.getByText(/No run has the ID/)).toHaveTextContent('a1b2c3');
+    expect(document.body).not.toHaveTextContent('`');
+    expect(screen.getByRole('link', { name: 'Show the experiments' })).toHaveAttribute('href', '/');
   });
 });
 
