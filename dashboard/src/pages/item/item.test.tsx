@@ -252,8 +252,10 @@ describe('the page of an item', () => {
     expect(panel.getByRole('row', { name: /src/ })).toHaveTextContent('changedsrc/<b>.rs+2 −1');
     expect(panel.getByRole('row', { name: /logo/ })).toHaveTextContent('binary, 1,200 bytes');
     expect(panel.getByText('and 1 more file')).toBeVisible();
-    expect(panel.getByText('-old')).toHaveClass('text-bad');
-    expect(panel.getByText('+<b>new</b>')).toHaveClass('text-good');
+    const patchOf = within(panel.getByRole('region', { name: 'Patch' }));
+    expect(patchOf.getByRole('heading', { name: 'x' })).toBeVisible();
+    expect(patchOf.getByRole('deletion')).toHaveTextContent('-old');
+    expect(patchOf.getAllByRole('insertion')[0]).toHaveTextContent('+<b>new</b>');
     expect(panel.getByText('.cobalt/workspaces/a1b2c3/key-0-1')).toBeVisible();
     expect(container.querySelector('b')).toBeNull();
   });

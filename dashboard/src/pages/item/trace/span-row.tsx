@@ -60,8 +60,8 @@ export function SpanRowView(props: SpanRowProps) {
       )}
       style={{ height }}
     >
-      <td className="overflow-hidden py-0 pr-0 align-middle" style={{ paddingLeft: 8 + indent }}>
-        <div className="flex min-w-0 items-center gap-1.5">
+      <td className="overflow-hidden py-0 pr-0 pl-2 align-middle">
+        <div className="flex min-w-0 items-center gap-1.5" style={{ paddingLeft: indent }}>
           <Fold isExpanded={isExpanded} onToggle={onToggle} />
           <Kind span={span} />
           <Name span={span} />
@@ -79,7 +79,9 @@ export function SpanRowView(props: SpanRowProps) {
           <Bar span={span} timeline={timeline} />
         </td>
       )}
-      <td className={clsx(number, layout.isNarrow && 'align-top!')}>{formatDuration(span.durationMs)}</td>
+      <td className={clsx(number, layout.isNarrow && 'pt-1.5! align-top!')}>
+        {formatDuration(span.durationMs)}
+      </td>
       {layout.hasTokens && <td className={clsx(number, 'text-muted')}>{tokensOf(span)}</td>}
       {layout.hasCost && (
         <td className={clsx(number, 'text-muted')}>

@@ -146,7 +146,7 @@ function Head({ timeline, layout }: { timeline: Timeline; layout: Layout }) {
   return (
     <thead className="sticky top-0 z-10">
       <tr aria-rowindex={1} style={{ height: HEAD_HEIGHT }}>
-        <th scope="col" className={clsx(look, !isNarrow && 'w-[38%]', isNarrow && 'pr-0!')}>
+        <th scope="col" className={clsx(look, !isNarrow && 'w-[36%]', isNarrow && 'pr-0!')}>
           <span className={clsx(isNarrow && 'sr-only')}>Span</span>
           {isNarrow && <Axis timeline={timeline} />}
         </th>
@@ -156,16 +156,16 @@ function Head({ timeline, layout }: { timeline: Timeline; layout: Layout }) {
             <Axis timeline={timeline} />
           </th>
         )}
-        <th scope="col" className={clsx(look, 'w-20 text-right!')}>
+        <th scope="col" className={clsx(look, 'w-18 text-right!')}>
           Duration
         </th>
         {hasTokens && (
-          <th scope="col" className={clsx(look, 'w-28 text-right!')}>
+          <th scope="col" className={clsx(look, 'w-24 text-right!')}>
             Tokens
           </th>
         )}
         {hasCost && (
-          <th scope="col" className={clsx(look, 'w-24 text-right!')}>
+          <th scope="col" className={clsx(look, 'w-22 text-right!')}>
             Agent cost
           </th>
         )}
