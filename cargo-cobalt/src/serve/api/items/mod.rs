@@ -1,7 +1,12 @@
 //! `/api/runs/ID/items` and `/api/runs/ID/items/KEY`: the items of a run, and a single item.
 
+mod column;
+mod condition;
+mod groups;
+mod listing;
 mod query;
 mod row;
+mod score_range;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +17,15 @@ use cobalt_core::report::{ItemResult, Status};
 use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
+use self::column::{LoadedColumn, parse_columns};
+pub use self::listing::has_state;
+use self::listing::{Entry, ListedRuns, run_ids, score_change};
 pub use self::query::{ItemState, ItemsQuery};
+use self::row::ComparedRow;
 pub use self::row::{ItemRow, ItemTraffic, Items};
-use super::respond::{Conditional, Order, PathParams, StrictQuery, cached_json, cmp_known_first};
+use super::respond::{Conditional, PathParams, StrictQuery, cached_json};
 use crate::serve::error::ApiError;
 use crate::serve::store::{LoadedItem, LoadedRun, RunFileError, Store};
 
@@ -42,6 +52,8 @@ pub struct WholeItem {
 /// The default and the maximum page size.
 const DEFAULT_PAGE_SIZE: usize = 100;
 const MAX_PAGE_SIZE: usize = 1000;
+/// The maximum length of a value in a list, in characters.
+const VALUE_LEN: usize = 200;
 
 pub async fn items(
     State(store): State<Arc<Store>>,
@@ -49,11 +61,11 @@ pub async fn items(
     conditional: Conditional,
     StrictQuery(query): StrictQuery<ItemsQuery>,
 ) -> Result<Response, ApiError> {
-    let of = id.clone();
+    let of = owned_ids(&id, &query)?;
     cached_json(
         store,
         conditional,
-        move |store| store.run_state(&of),
+        move |store| store.states(&of),
         move |store| items_page(store, &id, &query),
     )
     .await
@@ -65,82 +77,94 @@ pub async fn item(
     conditional: Conditional,
     StrictQuery(query): StrictQuery<ItemsQuery>,
 ) -> Result<Response, ApiError> {
-    let of = id.clone();
+    let of = owned_ids(&id, &query)?;
     cached_json(
         store,
         conditional,
-        move |store| store.run_state(&of),
+        move |store| store.states(&of),
         move |store| whole_item(store, &id, &key, &query),
     )
     .await
 }
 
+fn owned_ids(id: &str, query: &ItemsQuery) -> Result<Vec<String>, ApiError> {
+    Ok(run_ids(id, query)?.into_iter().map(str::to_owned).collect())
+}
+
 fn items_page(store: &Store, id: &str, query: &ItemsQuery) -> Result<Items, ApiError> {
-    store.with_run(id, |run| {
-        let matching = matching_items(store, run, query)?;
+    store.with_runs(&run_ids(id, query)?, |runs| {
+        let runs = ListedRuns::new(store, runs);
+        let columns = ValueColumns::load(store, &runs, query)?;
+        let listing = runs.list(store, query)?;
         let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
-        let page = matching.iter().skip(query.offset).take(limit);
+        let page = listing.entries.iter().skip(query.offset).take(limit);
         Ok(Items {
-            items: page.map(|item| item_row(run, item)).collect(),
-            matching: matching.len(),
-            total: run.items.len(),
-            fields: Vec::new(),
-            groups: None,
-            counts: None,
+            items: page.filter_map(|entry| item_row(&runs, entry, &columns)).collect(),
+            matching: listing.entries.len(),
+            total: listing.total,
+            fields: (*store.item_fields(&runs.this)?).clone(),
+            groups: listing.groups,
+            counts: listing.counts,
         })
     })
 }
 
 fn whole_item(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<WholeItem, ApiError> {
-    store.with_run(id, |run| {
-        let found = run.items.iter().find(|item| *item.key == *key);
-        let found = found.ok_or_else(|| {
-            ApiError::not_found(format!(
-                "run `{id}` has no item `{key}`; `/api/runs/{id}/items` lists its items"
-            ))
-        })?;
-        let matching = matching_items(store, run, query)?;
-        let position = matching.iter().position(|item| item.key == found.key);
-        let key_at = |place: Option<usize>| Some(matching.get(place?)?.key.to_string());
-        let mut item = run.file.reader()?.item(&found.place)?;
-        item.passed = found.passed;
+    store.with_runs(&run_ids(id, query)?, |runs| {
+        let runs = ListedRuns::new(store, runs);
+        let run = &*runs.this;
+        let at = run.items.iter().position(|item| *item.key == *key);
+        let at = at.ok_or_else(|| ApiError::not_found(format!("run {id} has no item “{key}”")))?;
+        let columns = ValueColumns::load(store, &runs, query)?;
+        let listing = runs.list(store, query)?;
+        let entries = &listing.entries;
+        let position = entries.iter().position(|entry| entry.place == Some(at));
+        let key_of = |entry: &Entry<'_>| Some(run.items[entry.place?].key.to_string());
+        let (before, after) = match position {
+            Some(position) => (&entries[..position], &entries[position + 1..]),
+            None => (&entries[..0], &entries[..0]),
+        };
+        let alone = runs.entry(at);
+        let mut item = run.file.reader()?.item(&run.items[at].place)?;
+        item.passed = run.items[at].passed;
         Ok(WholeItem {
             item,
-            row: item_row(run, found),
+            row: item_row(&runs, &alone, &columns).ok_or(RunFileError::Changed)?,
             position,
-            previous: key_at(position.and_then(|place| place.checked_sub(1))),
-            next: key_at(position.map(|place| place + 1)),
-            matching: matching.len(),
+            // Items that this run does not have cannot be opened in it.
+            previous: before.iter().rev().find_map(key_of),
+            next: after.iter().find_map(key_of),
+            matching: entries.len(),
         })
     })
 }
 
-/// The items that match a query, in its order.
-fn matching_items<'a>(
-    store: &Store,
-    run: &'a LoadedRun,
-    query: &ItemsQuery,
-) -> Result<Vec<&'a LoadedItem>, RunFileError> {
-    let scores = ScoreRange::parse(run, query)?;
-    let sort = ItemSort::parse(run, query.sort.as_deref().unwrap_or("index"))?;
-    let mut items: Vec<_> = match query.search.as_deref().filter(|text| !text.is_empty()) {
-        None => run.items.iter().collect(),
-        Some(text) => store.search(run, text)?.iter().map(|place| &run.items[*place]).collect(),
-    };
-    items.retain(|item| {
-        query.state.is_none_or(|state| has_state(run, item, state))
-            && scores.as_ref().is_none_or(|it| it.contains(item))
-    });
-    sort.apply(&mut items, query.order);
-    Ok(items)
+/// The requested columns by name.
+struct ValueColumns(Vec<(String, LoadedColumn)>);
+
+impl ValueColumns {
+    fn load(store: &Store, runs: &ListedRuns, query: &ItemsQuery) -> Result<Self, RunFileError> {
+        let columns = parse_columns(&runs.this, query.columns.as_deref().unwrap_or_default())?;
+        let columns = columns.into_iter().map(|(name, column)| Ok((name, column.load(store, &runs.this)?)));
+        columns.collect::<Result<_, RunFileError>>().map(Self)
+    }
+
+    fn values(&self, run: &LoadedRun, place: usize) -> BTreeMap<String, Value> {
+        let value = |(name, column): &(String, LoadedColumn)| {
+            Some((name.clone(), column.cell(run, place).preview(VALUE_LEN)?))
+        };
+        self.0.iter().filter_map(value).collect()
+    }
 }
 
-fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
-    let config = &run.head.config;
-    let names = || (0..).zip(&config.evaluators);
-    let missing = names().filter(|(at, _)| item.scores.is_missing(*at));
-    let scores = names().filter_map(|(at, name)| Some((name.clone(), item.scores.mean(at)?)));
-    ItemRow {
+/// `None` if no run has the item, which cannot be.
+fn item_row(runs: &ListedRuns, entry: &Entry<'_>, columns: &ValueColumns) -> Option<ItemRow> {
+    let Some(place) = entry.place else { return Some(missing_row(runs, entry, runs.item(entry)?)) };
+    let (run, item) = (&*runs.this, &runs.this.items[place]);
+    let missing = (0..).zip(&run.head.config.evaluators).filter(|(at, _)| item.scores.is_missing(*at));
+    let reference = runs.compared(entry).next().and_then(|(run, item)| Some((run, item?)));
+    let change = |name: &String| Some((name.clone(), score_change((run, item), reference?, name)?));
+    Some(ItemRow {
         key: item.key.to_string(),
         index: item.index,
         name: item.name().to_owned(),
@@ -157,59 +181,68 @@ fn item_row(run: &LoadedRun, item: &LoadedItem) -> ItemRow {
         latency_ms: item.latency_ms,
         tokens: item.tokens,
         cost: item.cost,
-        scores: scores.collect(),
+        scores: mean_scores(run, item),
         traffic: item.traffic.as_deref().map(ItemTraffic::from),
-        values: BTreeMap::new(),
-        compared: Vec::new(),
-        changes: BTreeMap::new(),
+        values: columns.values(run, place),
+        compared: compared_rows(runs, entry, Some(item)),
+        changes: run.head.config.evaluators.iter().filter_map(change).collect(),
         is_missing: false,
+    })
+}
+
+/// The row of an item that only other runs have.
+fn missing_row(runs: &ListedRuns, entry: &Entry<'_>, item: &LoadedItem) -> ItemRow {
+    ItemRow {
+        key: item.key.to_string(),
+        index: item.index,
+        name: item.name().to_owned(),
+        passed: false,
+        status: Status::Ok,
+        runs: 0,
+        retried: 0,
+        low: Vec::new(),
+        eval_errors: Vec::new(),
+        not_applicable: Vec::new(),
+        input: item.input.to_string(),
+        output: None,
+        error: None,
+        latency_ms: 0.0,
+        tokens: None,
+        cost: None,
+        scores: BTreeMap::new(),
+        traffic: None,
+        values: BTreeMap::new(),
+        compared: compared_rows(runs, entry, None),
+        changes: BTreeMap::new(),
+        is_missing: true,
     }
 }
 
-pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
-    match state {
-        ItemState::Passed => item.passed,
-        ItemState::Failing => !item.passed,
-        ItemState::Low => run.below_pass_mark(item).next().is_some(),
-        ItemState::Error => item.status == Status::Error,
-        ItemState::Timeout => item.status == Status::Timeout,
-        ItemState::EvalError => (0..run.head.config.evaluators.len()).any(|at| item.scores.is_missing(at)),
-        ItemState::Diverged => item.traffic.as_ref().is_some_and(|traffic| traffic.has_diverged),
-        ItemState::Retried => item.retried > 0,
-    }
+fn compared_rows(
+    runs: &ListedRuns,
+    entry: &Entry<'_>,
+    this: Option<&LoadedItem>,
+) -> Vec<Option<ComparedRow>> {
+    let row = |run: &LoadedRun, item: &LoadedItem| ComparedRow {
+        id: run.head.id.clone(),
+        scores: mean_scores(run, item),
+        passed: item.passed,
+        status: item.status,
+        low: run.below_pass_mark(item).map(str::to_owned).collect(),
+        output: item.output.as_ref().map(ToString::to_string),
+        error: item.error.as_ref().map(ToString::to_string),
+        latency_ms: item.latency_ms,
+        tokens: item.tokens,
+        cost: item.cost,
+        changed: this.is_some_and(|this| this.content != item.content),
+    };
+    runs.compared(entry).map(|(run, item)| item.map(|item| row(run, item))).collect()
 }
 
-/// A filter by score.
-struct ScoreRange {
-    evaluators: std::ops::Range<usize>,
-    low: f64,
-    high: f64,
-}
-
-impl ScoreRange {
-    /// `None` without a filter.
-    fn parse(run: &LoadedRun, query: &ItemsQuery) -> Result<Option<Self>, ApiError> {
-        let ItemsQuery { evaluator, min_score, max_score, .. } = query;
-        if evaluator.is_none() && min_score.is_none() && max_score.is_none() {
-            return Ok(None);
-        }
-        let (low, high) = (min_score.unwrap_or(0.0), max_score.unwrap_or(1.0));
-        if low > high || low.is_nan() || high.is_nan() {
-            return Err(ApiError::bad_request(format!(
-                "invalid score range {low} to {high}: `minScore` and `maxScore` go from 0 to 1, with the smaller one in `minScore`"
-            )));
-        }
-        let evaluators = match evaluator {
-            Some(name) => evaluator_index(run, name).map(|at| at..at + 1)?,
-            None => 0..run.head.config.evaluators.len(),
-        };
-        Ok(Some(Self { evaluators, low, high }))
-    }
-
-    fn contains(&self, item: &LoadedItem) -> bool {
-        let mut scores = self.evaluators.clone().filter_map(|at| item.scores.mean(at));
-        scores.any(|score| (self.low..=self.high).contains(&score))
-    }
+/// Each evaluator's mean score.
+fn mean_scores(run: &LoadedRun, item: &LoadedItem) -> BTreeMap<String, f64> {
+    let evaluators = (0..).zip(&run.head.config.evaluators);
+    evaluators.filter_map(|(at, name)| Some((name.clone(), item.scores.mean(at)?))).collect()
 }
 
 /// The index of the requested evaluator.
@@ -222,71 +255,4 @@ pub fn evaluator_index(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
             wording::suggest_or_list(name, names)
         ))
     })
-}
-
-/// The sort key of items.
-enum ItemSort {
-    Index,
-    Key,
-    Status,
-    Latency,
-    Tokens,
-    Cost,
-    /// The mean score of the evaluator at this index.
-    Score(usize),
-}
-
-impl ItemSort {
-    fn parse(run: &LoadedRun, name: &str) -> Result<Self, ApiError> {
-        Ok(match name {
-            "index" => Self::Index,
-            "key" => Self::Key,
-            "status" => Self::Status,
-            "latency" => Self::Latency,
-            "tokens" => Self::Tokens,
-            "cost" => Self::Cost,
-            other => match other.strip_prefix("score:") {
-                Some(evaluator) => Self::Score(evaluator_index(run, evaluator)?),
-                None => {
-                    return Err(ApiError::bad_request(format!(
-                        "cannot sort items by `{other}`; use `index`, `key`, `status`, `latency`, `tokens`, `cost` or \
-                         `score:NAME`"
-                    )));
-                }
-            },
-        })
-    }
-
-    /// Sorts items stably; they are in dataset order.
-    fn apply(&self, items: &mut Vec<&LoadedItem>, order: Option<Order>) {
-        let is_descending = order == Some(Order::Desc);
-        match self {
-            Self::Index if is_descending => items.reverse(),
-            Self::Index => {}
-            Self::Key if is_descending => items.sort_by(|one, two| two.key.cmp(&one.key)),
-            Self::Key => items.sort_by(|one, two| one.key.cmp(&two.key)),
-            _ => {
-                let figures = items.iter().map(|item| (self.sort_value(item), *item));
-                let mut sorted: Vec<_> = figures.collect();
-                sorted.sort_by(|one, two| cmp_known_first(one.0, two.0, is_descending));
-                *items = sorted.into_iter().map(|(_, item)| item).collect();
-            }
-        }
-    }
-
-    fn sort_value(&self, item: &LoadedItem) -> Option<f64> {
-        match self {
-            Self::Index | Self::Key => None,
-            Self::Status => Some(match (item.status, item.passed) {
-                (Status::Error, _) => 0.0,
-                (Status::Timeout, _) => 1.0,
-                (Status::Ok, false) => 2.0,
-                (Status::Ok, true) => 3.0,
-            }),
-            Self::Latency => Some(item.latency_ms),
-            Self::Tokens => item.tokens.map(|tokens| tokens as f64),
-            Self::Cost => item.cost,
-            Self::Score(evaluator) => item.scores.mean(*evaluator),
-        }
-    }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::serve::store::LoadedTraffic;
+use crate::serve::store::{ItemField, LoadedTraffic};
 
 /// The requested items.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -25,32 +25,6 @@ pub struct Items {
     /// How many items changed, of those that match all filters except `only`; absent without `compare`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
-}
-
-/// A column that items have.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ItemField {
-    /// The column, as in `columns` and `where`.
-    pub name: String,
-    /// A name for people.
-    pub label: String,
-    /// The type that all of its values have; `json` for lists, objects and mixed values.
-    #[serde(rename = "type")]
-    pub kind: FieldType,
-    /// Its distinct values as text, if they are short and at most 12.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<String>,
-}
-
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[expect(dead_code, reason = "the fields are not collected yet")]
-pub enum FieldType {
-    Text,
-    Number,
-    Boolean,
-    Json,
 }
 
 /// The items with the same value of a column, or with a value in the same range.
