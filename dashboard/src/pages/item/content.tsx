@@ -94,13 +94,15 @@ export function Content({ run, whole, shown, tab, onTab }: ContentProps) {
           <>
             {NAMES[value]}
             {counts[value] !== undefined && (
-              <span className="text-muted text-xs tabular-nums">{formatCount(counts[value])}</span>
+              <span className="text-muted text-xs tabular-nums @max-md:hidden">
+                {formatCount(counts[value])}
+              </span>
             )}
           </>
         ),
         panel: panels[value],
       }))}
-      className="min-h-0 flex-1"
+      className="@container min-h-0 flex-1"
       panelClassName="relative min-h-0 flex-1 overflow-y-auto overscroll-contain"
     />
   );

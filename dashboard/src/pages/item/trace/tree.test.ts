@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Span } from '../../api/types';
-import { buildTree, type SpanNode } from './trace-tree';
+import type { Span } from '../../../api/types';
+import { buildTree, type SpanNode } from './tree';
 
 const span = (id: string, parent?: string): Span => ({
   id,
