@@ -3,6 +3,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { getJson } from './client';
 import type {
   ComparedRuns,
+  Experiments,
   Index,
   Items,
   ItemsQuery,
@@ -31,6 +32,12 @@ export const runsQuery = (query: RunsQuery) =>
     queryKey: ['runs', query],
     queryFn: ({ signal }) => getJson<Runs>('/api/runs', query, signal),
     placeholderData: keepPreviousData,
+  });
+
+export const experimentsQuery = () =>
+  queryOptions({
+    queryKey: ['experiments'],
+    queryFn: ({ signal }) => getJson<Experiments>('/api/experiments', {}, signal),
   });
 
 /** The runs, loaded page by page while scrolling. */

@@ -210,9 +210,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathPar
 /// The error for an invalid URL. The rejection's source has the details.
 fn invalid_request(refusal: &(dyn Error + 'static)) -> ApiError {
     let reason = refusal.source().unwrap_or(refusal);
-    ApiError::bad_request(format!(
-        "invalid request: {reason}; see `/api/openapi.json` for endpoints and parameters"
-    ))
+    ApiError::bad_request(format!("invalid request: {reason}; the API's description lists all parameters"))
 }
 
 /// The sort direction.
