@@ -32,7 +32,7 @@ export function Component() {
   );
   const leave = useCallback(() => navigate(runPage(id, search)), [navigate, id, search]);
   return (
-    <div className="flex h-[calc(100dvh-7rem)] min-h-96 flex-col gap-2">
+    <div className="flex h-[calc(100dvh-5.25rem)] min-h-96 sm:h-[calc(100dvh-6.25rem)] flex-col gap-2">
       <Link
         to={runPage(id, search)}
         className="inline-flex items-center gap-1.5 self-start text-accent hover:underline"

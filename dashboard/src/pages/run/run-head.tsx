@@ -10,7 +10,6 @@ import {
   CirclePause,
   CircleX,
   Download,
-  GitCompareArrows,
   LoaderCircle,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -21,14 +20,13 @@ import { buildUrl } from '../../api/client';
 import { overviewQuery } from '../../api/queries';
 import type { ExportQuery, Overview, Report, RunState, RunVerdict } from '../../api/types';
 import { Tag } from '../../components/badge';
-import { buttonLook } from '../../components/button';
 import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
-import { comparisonUrl } from '../../lib/addresses';
 import { escapeHidden } from '../../lib/texts';
+import { CompareActions } from './compare/actions';
 import { missedThresholds, runSentence } from './sentence';
 import { ThresholdName } from './threshold-name';
-import { comparisonTarget, verdictOf } from './verdict';
+import { verdictOf } from './verdict';
 
 export function RunHead({ overview }: { overview: Overview }) {
   const { run } = overview;
@@ -118,7 +116,6 @@ function Missed({ run }: { run: Report }) {
 
 function Links({ overview }: { overview: Overview }) {
   const { run, previous, next } = overview;
-  const other = comparisonTarget(overview);
   const navigate = useNavigate();
   return (
     <div className="flex flex-wrap items-center gap-2">
@@ -131,14 +128,7 @@ function Links({ overview }: { overview: Overview }) {
         />
         <RunStepLink to={next?.id} label="Next run" icon={<ChevronRight />} side="rounded-r-md" />
       </nav>
-      {other !== undefined && (
-        <Link to={comparisonUrl(run.id, [other.id])} className={buttonLook()}>
-          <GitCompareArrows aria-hidden="true" />
-          <span>
-            Compare<span className="max-sm:sr-only"> with {other.name}</span>
-          </span>
-        </Link>
-      )}
+      <CompareActions overview={overview} />
       {overview.state === 'finished' && <Export id={run.id} />}
       <RunActions run={overviewRun(overview)} onDeleted={() => void navigate('/')} />
     </div>
