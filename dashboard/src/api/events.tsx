@@ -83,7 +83,17 @@ function invalidate(client: QueryClient, event: ServerEvent) {
       }
       break;
     case 'results':
-      for (const key of ['runs', 'run', 'compare', 'ranking', 'group', 'matrix', 'trends', 'jobs']) {
+      for (const key of [
+        'experiments',
+        'runs',
+        'run',
+        'compare',
+        'ranking',
+        'group',
+        'matrix',
+        'trends',
+        'jobs',
+      ]) {
         void client.invalidateQueries({ queryKey: [key] });
       }
       break;

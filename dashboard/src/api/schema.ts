@@ -3020,7 +3020,7 @@ export interface components {
             /** @description The unfinished runs of the group. */
             live: components["schemas"]["LiveRun"][];
         };
-        /** @description The items of several runs side by side, in dataset order. */
+        /** @description The items of several runs side by side. */
         Matrix: {
             /** @description The runs in order; those of a group in the order of their variants. */
             runs: components["schemas"]["MatrixRun"][];
@@ -3922,6 +3922,15 @@ export interface operations {
                 only?: "all" | "disagreeing" | "failed";
                 /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
                 search?: string;
+                /**
+                 * @description The sort key: `index` (default), `key`, `spread` (the highest minus the lowest score of the runs), or the id of a run for its
+                 *     score. Items without a value come last.
+                 */
+                sort?: string;
+                /** @description The sort direction; by default the smallest score first, but the largest spread. */
+                order?: "asc" | "desc";
+                /** @description The evaluator whose scores are sorted; by default the mean over all. */
+                evaluator?: string;
             };
             header?: never;
             path?: never;
