@@ -3,11 +3,15 @@
 //! The list of [known](run_list) runs is in memory. Runs whose items are requested are [loaded](loaded_run) into a [bounded cache](crate::sized_cache);
 //! large fields are read from the files again, item by item.
 
+mod cell;
+mod columns;
+mod item_fields;
 mod loaded_run;
 mod matched_items;
 mod ranked_runs;
 mod run_file;
 mod run_list;
+mod search;
 mod unfinished_run;
 
 use std::fs::File;
@@ -18,17 +22,20 @@ use std::thread;
 use axum::body::Bytes;
 use cobalt::command::config::Config;
 use cobalt_core::prices::PriceTable;
+use cobalt_core::report::Report;
 use cobalt_core::report::comparison::Comparison;
 use cobalt_core::report::ranking::Ranking;
-use cobalt_core::report::{ItemResult, Report};
 use cobalt_core::store::{Layout, read_report};
-use serde_json::Value;
 
+pub use self::cell::{Cell, SortKey};
+pub use self::columns::{ColumnValues, FileColumn};
+pub use self::item_fields::ItemField;
 pub use self::loaded_run::{LoadedItem, LoadedRun, LoadedTraffic};
 pub use self::matched_items::{MatchedItem, item_change};
 pub use self::run_file::{ItemReader, RunFile, RunFileError};
 pub use self::run_list::RunList;
 use self::run_list::RunListCache;
+pub use self::search::contains_ignore_case;
 use self::unfinished_run::UnfinishedRun;
 use super::error::ApiError;
 use super::live::LiveUpdates;
@@ -46,6 +53,10 @@ const COMPARISON_BYTES: usize = 4 << 20;
 const RANKING_BYTES: usize = 1 << 20;
 /// The memory limit of matched items in bytes. Those of two runs of 100,000 items take about 11 MB.
 const MATCH_BYTES: usize = 16 << 20;
+/// The memory limit of columns in bytes. One of short texts takes about 0.5 MB for 10,000 items.
+const COLUMN_BYTES: usize = 16 << 20;
+/// The memory limit of the lists of columns in bytes.
+const FIELD_BYTES: usize = 1 << 20;
 /// The memory limit of cached responses in bytes.
 const RESPONSE_BYTES: usize = 4 << 20;
 /// The number of runs loaded in parallel: a comparison loads its two runs at once.
@@ -70,6 +81,10 @@ pub struct Store {
     rankings: SizedCache<Vec<RunFile>, Ranking>,
     /// The matched items of compared runs, by the runs and the evaluator that changes are limited to.
     matches: SizedCache<(Vec<RunFile>, Option<String>), Vec<MatchedItem>>,
+    /// The values of columns that are read from the file.
+    columns: SizedCache<(RunFile, FileColumn), ColumnValues>,
+    /// The columns that the items of runs have.
+    fields: SizedCache<RunFile, Vec<ItemField>>,
     pub comparers: Limiter,
     /// Response bodies by ETag.
     responses: SizedCache<String, Bytes>,
@@ -89,6 +104,8 @@ impl Store {
             comparisons: SizedCache::new(COMPARISON_BYTES),
             rankings: SizedCache::new(RANKING_BYTES),
             matches: SizedCache::new(MATCH_BYTES),
+            columns: SizedCache::new(COLUMN_BYTES),
+            fields: SizedCache::new(FIELD_BYTES),
             comparers: Limiter::new(MAX_COMPARERS),
             responses: SizedCache::new(RESPONSE_BYTES),
             nonce: fastrand::u64(..),
@@ -138,7 +155,11 @@ impl Store {
             return Ok(file);
         }
         let found = found(&*self.known.refreshed(self.layout())?);
-        found.ok_or_else(|| ApiError::not_found(format!("run `{id}` not found; `/api/runs` lists all runs")))
+        found.ok_or_else(|| {
+            ApiError::not_found(format!(
+                "There is no run {id}. It may have been deleted, or the link is incomplete."
+            ))
+        })
     }
 
     /// Loads the run in a file, unless cached.
@@ -265,49 +286,6 @@ impl Store {
             false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
         })
     }
-
-    /// The indexes of the items with a text in their key, input, output or error; case-insensitive.
-    pub fn search(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, RunFileError> {
-        let wanted = text.to_lowercase();
-        let size = |found: &Vec<usize>| size_of_val(&**found) + wanted.len();
-        self.searches.get(&(run.file.clone(), wanted.clone()), size, || {
-            let (mut reader, mut found) = (run.file.reader()?, Vec::new());
-            for (place, item) in run.items.iter().enumerate() {
-                if contains_ignore_case(&item.key, &wanted)
-                    || item_contains(&reader.without_contents(&item.place)?, &wanted)
-                {
-                    found.push(place);
-                }
-            }
-            Ok(found)
-        })
-    }
-}
-
-/// Whether an item contains a lower-case text.
-fn item_contains(item: &ItemResult, wanted: &str) -> bool {
-    item.input.values().any(|value| value_contains(value, wanted))
-        || item.runs.iter().any(|run| {
-            let failed = run.evaluations.iter().filter_map(|(_, evaluation)| evaluation.error.as_ref());
-            run.output.as_ref().is_some_and(|output| contains_ignore_case(&output.text(), wanted))
-                || run.error.iter().chain(failed).any(|error| contains_ignore_case(error, wanted))
-        })
-}
-
-/// Whether a value contains a lower-case text; field names do not count.
-fn value_contains(value: &Value, wanted: &str) -> bool {
-    match value {
-        Value::Null => false,
-        Value::String(text) => contains_ignore_case(text, wanted),
-        Value::Array(values) => values.iter().any(|value| value_contains(value, wanted)),
-        Value::Object(fields) => fields.values().any(|value| value_contains(value, wanted)),
-        Value::Bool(_) | Value::Number(_) => contains_ignore_case(&value.to_string(), wanted),
-    }
-}
-
-/// Whether a text contains a lower-case one, ignoring case.
-pub fn contains_ignore_case(text: &str, wanted: &str) -> bool {
-    text.to_lowercase().contains(wanted)
 }
 
 /// A run with all of its items.

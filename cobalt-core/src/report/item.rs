@@ -39,7 +39,7 @@ pub enum Status {
 impl Status {
     /// The name used in files.
     #[must_use]
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Timeout => "timeout",

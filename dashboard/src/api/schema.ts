@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The experiments */
+        get: operations["experiments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -287,27 +304,45 @@ export interface components {
             /** @description A hash of the project's location, by which its commands recognize its server. */
             project: string;
         };
-        /** @description The requested runs. */
-        Runs: {
-            runs: components["schemas"]["RunRow"][];
+        /** @description The experiments, by their newest run. */
+        Experiments: {
+            experiments: components["schemas"]["ExperimentRow"][];
+        };
+        /** @description An experiment. */
+        ExperimentRow: {
+            /** @description The name of its runs: the experiment's, or `<experiment>::<variant>`. */
+            name: string;
             /**
              * Format: uint
-             * @description The number of matching runs.
+             * @description The number of its finished runs.
              */
-            matching: number;
+            runs: number;
+            /** @description Its newest run, whole if there is one. */
+            latest: components["schemas"]["RunRow"];
+            /** @description Up to 20 of its newest whole runs, oldest first. */
+            recent: components["schemas"]["RecentRun"][];
+            /** @description How the newest whole run differs from the saved baseline; null without a baseline, or if the run does not have the comparison. */
+            change: components["schemas"]["BaselineChange"] | null;
             /**
-             * Format: uint
-             * @description The number of all runs.
+             * Format: double
+             * @description The agent cost of the latest run in USD; absent if unknown.
              */
-            known: number;
-            /** @description The unfinished runs, newest first, regardless of the query. */
-            live: components["schemas"]["LiveRun"][];
-            /** @description The experiments with their numbers of runs, ordered by their newest run. */
-            experiments: components["schemas"]["CountedName"][];
-            /** @description The tags with their numbers of runs, sorted. */
-            tags: components["schemas"]["CountedName"][];
-            /** @description Result files that could not be read, with the reason. */
-            skipped: components["schemas"]["SkippedFile"][];
+            agentCost?: number | null;
+            /**
+             * Format: double
+             * @description The judge cost of the latest run in USD; absent if unknown.
+             */
+            judgeCost?: number | null;
+            /**
+             * Format: double
+             * @description The cost of simulated users in the latest run in USD; absent without them, or if unknown.
+             */
+            userCost?: number | null;
+            /**
+             * Format: double
+             * @description The sum of these costs, as far as they are known; absent if none is.
+             */
+            totalCost?: number | null;
         };
         /** @description A finished run. */
         RunRow: {
@@ -410,6 +445,80 @@ export interface components {
         };
         /** @description The schema of [`RunStatus`]. */
         RunStatusSchema: ("passed" | "failed" | "error") | "notEvaluated";
+        /** @description A run in short. */
+        RecentRun: {
+            id: string;
+            /** @description The start, ISO 8601 in UTC. */
+            timestamp: string;
+            verdict: components["schemas"]["RunVerdict"];
+            /**
+             * Format: double
+             * @description The mean of the evaluators' means; absent without a score.
+             */
+            score?: number | null;
+            /**
+             * Format: double
+             * @description The lower bound of its 95% CI: the mean of the evaluators' bounds, which does not assume that evaluators are independent.
+             *     Absent if an evaluator has no interval.
+             */
+            low?: number | null;
+            /**
+             * Format: double
+             * @description The upper bound.
+             */
+            high?: number | null;
+        };
+        /** @description A run compared with the saved baseline of its experiment. */
+        BaselineChange: {
+            /** @description The id of the compared run. */
+            of: string;
+            /** @description The id of the run that was saved as the baseline. */
+            baselineRun: string;
+            /** @description The change of each evaluator's mean that both have. */
+            scores: {
+                [key: string]: components["schemas"]["BaselineScoreChange"];
+            };
+        };
+        /** @description The change of an evaluator's mean. */
+        BaselineScoreChange: {
+            /**
+             * Format: double
+             * @description The run minus the baseline.
+             */
+            change: number;
+            /**
+             * Format: double
+             * @description Its 95% CI; absent if there are too few items.
+             */
+            low?: number | null;
+            /** Format: double */
+            high?: number | null;
+            verdict: components["schemas"]["Verdict"];
+        };
+        /** @description The verdict on a difference. */
+        Verdict: "better" | "worse" | "changed" | "within-noise" | "inconclusive";
+        /** @description The requested runs. */
+        Runs: {
+            runs: components["schemas"]["RunRow"][];
+            /**
+             * Format: uint
+             * @description The number of matching runs.
+             */
+            matching: number;
+            /**
+             * Format: uint
+             * @description The number of all runs.
+             */
+            known: number;
+            /** @description The unfinished runs, newest first, regardless of the query. */
+            live: components["schemas"]["LiveRun"][];
+            /** @description The experiments with their numbers of runs, ordered by their newest run. */
+            experiments: components["schemas"]["CountedName"][];
+            /** @description The tags with their numbers of runs, sorted. */
+            tags: components["schemas"]["CountedName"][];
+            /** @description Result files that could not be read, with the reason. */
+            skipped: components["schemas"]["SkippedFile"][];
+        };
         /** @description An unfinished run. */
         LiveRun: {
             id: string;
@@ -1550,8 +1659,6 @@ export interface components {
         };
         /** @description How a p-value was calculated. */
         Test: "paired-t" | "log-ratio-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
-        /** @description The verdict on a difference. */
-        Verdict: "better" | "worse" | "changed" | "within-noise" | "inconclusive";
         /** @description The sample size needed for a conclusive verdict. */
         SampleSize: {
             /**
@@ -2154,6 +2261,13 @@ export interface components {
             previous?: components["schemas"]["Neighbour"] | null;
             /** @description The next run of the experiment. */
             next?: components["schemas"]["Neighbour"] | null;
+            /** @description Where the experiment is declared; absent if it is not known. */
+            source?: components["schemas"]["Source"] | null;
+            /**
+             * @description The URL that opens a file in the editor, with `{path}`, `{line}` and `{column}` to replace: `dashboard.editor` in `cobalt.toml`.
+             *     Absent if it is not set, or if other machines can connect to the server.
+             */
+            editor?: string | null;
         };
         /** @description Statistics of a metric over the items that have it. Percentiles interpolate linearly. */
         ItemStats: {
@@ -2209,6 +2323,18 @@ export interface components {
             /** @description The start, ISO 8601 in UTC. */
             timestamp: string;
         };
+        /** @description A place in the project's source. */
+        Source: {
+            /** @description The file, relative to the project's folder. */
+            path: string;
+            /** @description The same as an absolute path; absent if the file is not there, or if other machines can connect to the server. */
+            absolutePath?: string | null;
+            /**
+             * Format: uint32
+             * @description The line, counted from 1.
+             */
+            line: number;
+        };
         /** @description The requested items. */
         Items: {
             items: components["schemas"]["ItemRow"][];
@@ -2219,9 +2345,15 @@ export interface components {
             matching: number;
             /**
              * Format: uint
-             * @description The number of items in the run so far.
+             * @description The number of items in the run so far; with `compare`, those that only other runs have are included.
              */
             total: number;
+            /** @description The columns that the items have besides those of every run, from up to 1,000 of them. */
+            fields: components["schemas"]["ItemField"][];
+            /** @description The groups of the matching items, in the order in which the items are listed; absent without `group`. */
+            groups?: components["schemas"]["ItemGroup"][] | null;
+            /** @description How many items changed, of those that match all filters except `only`; absent without `compare`. */
+            counts?: components["schemas"]["ChangeCounts"] | null;
         };
         /** @description An item in a list. */
         ItemRow: {
@@ -2281,6 +2413,21 @@ export interface components {
             };
             /** @description The model traffic of all trials; absent if none passed through the gateway. */
             traffic?: components["schemas"]["ItemTraffic"] | null;
+            /** @description The values of the requested columns; absent if the item has none. Long texts are cut, and lists and objects become text. */
+            values?: {
+                [key: string]: unknown;
+            };
+            /** @description The item in each of the compared runs, in their order; null if a run does not have it. Absent without `compare`. */
+            compared?: (components["schemas"]["ComparedRow"] | null)[];
+            /** @description For each evaluator, the score in this run minus that in the reference; absent if either has none. */
+            changes?: {
+                [key: string]: number;
+            };
+            /**
+             * @description Whether only other runs have the item. The key, name, index and input are those of the first run that has it; everything else
+             *     is empty.
+             */
+            isMissing?: boolean;
         };
         /**
          * @description What was replayed of an item's model traffic, over all of its trials. If anything was, latency and cost are, to that extent, those
@@ -2301,6 +2448,120 @@ export interface components {
             recordedAt?: string | null;
             /** @description Whether the conversation of a trial diverged from the recording. */
             diverged: boolean;
+        };
+        /** @description An item in another run. */
+        ComparedRow: {
+            /** @description The run's id. */
+            id: string;
+            /** @description Each evaluator's mean score over the trials; absent without a score. */
+            scores: {
+                [key: string]: number;
+            };
+            /** @description Whether it is at or above every pass mark in every trial, without an error. */
+            passed: boolean;
+            /** @description The worst status of its trials. */
+            status: components["schemas"]["Status"];
+            /** @description The evaluators that scored it below their pass mark in a trial. */
+            low: string[];
+            /** @description The start of the output of the first trial; absent if it failed. */
+            output?: string | null;
+            /** @description The start of the agent's or an evaluator's error. */
+            error?: string | null;
+            /**
+             * Format: double
+             * @description The mean over the trials, in milliseconds.
+             */
+            latencyMs: number;
+            /**
+             * Format: uint64
+             * @description The agent's tokens over all trials; absent if none were reported.
+             */
+            tokens?: number | null;
+            /**
+             * Format: double
+             * @description The agent cost over all trials in USD; absent if unknown.
+             */
+            cost?: number | null;
+            /** @description Whether the item's content differs from that in this run. */
+            changed: boolean;
+        };
+        /** @description A column that items have. */
+        ItemField: {
+            /** @description The column, as in `columns` and `where`. */
+            name: string;
+            /** @description A name for people. */
+            label: string;
+            /** @description The type that all of its values have; `json` for lists, objects and mixed values. */
+            type: components["schemas"]["FieldType"];
+            /** @description Its distinct values as text, if they are short and at most 12. */
+            values?: string[];
+        };
+        /**
+         * @description The type of a column.
+         * @enum {string}
+         */
+        FieldType: "text" | "number" | "boolean" | "json";
+        /** @description The items with the same value of a column, or with a value in the same range. */
+        ItemGroup: {
+            /** @description The value as text, or the range; null for items without a value. */
+            value: string | null;
+            /**
+             * Format: uint
+             * @description The position of its first item among the matching ones, from 0.
+             */
+            start: number;
+            /**
+             * Format: uint
+             * @description The number of items.
+             */
+            items: number;
+            /**
+             * Format: uint
+             * @description Items at or above every pass mark, without an error.
+             */
+            passed: number;
+            /**
+             * Format: uint
+             * @description Items below a pass mark, without an error.
+             */
+            belowPassMark: number;
+            /**
+             * Format: uint
+             * @description Items whose agent or evaluator failed.
+             */
+            errors: number;
+            /** @description Each evaluator's mean over the items; absent without a score. */
+            scores: {
+                [key: string]: number;
+            };
+        };
+        /** @description How many items changed between compared runs. */
+        ChangeCounts: {
+            /**
+             * Format: uint
+             * @description Items that regressed in any run.
+             */
+            regressed: number;
+            /**
+             * Format: uint
+             * @description Items that improved in any run.
+             */
+            improved: number;
+            /**
+             * Format: uint
+             * @description Items that regressed or improved in any run.
+             */
+            changed: number;
+            /**
+             * Format: uint
+             * @description Items of this run that the reference does not have.
+             */
+            onlyHere: number;
+            /**
+             * Format: uint
+             * @description Items that this run does not have, but another does.
+             */
+            onlyThere: number;
         };
         /** @description An item with all of its data. */
         WholeItem: {
@@ -2915,6 +3176,35 @@ export interface operations {
             };
         };
     };
+    experiments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The experiments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Experiments"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     runs: {
         parameters: {
             query?: {
@@ -3039,13 +3329,14 @@ export interface operations {
                 /** @description The number of items to skip. */
                 offset?: number;
                 /**
-                 * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for an evaluator's mean score.
-                 *     Items without a value come last.
+                 * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, `score:NAME` for an evaluator's mean score,
+                 *     `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression, and
+                 *     `change:NAME` for the change of a score. Items without a value come last.
                  */
                 sort?: string;
                 /** @description The sort direction; by default the smallest or worst first. */
                 order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, output or error; case-insensitive. */
+                /** @description Only items with this text in their key, input, outputs, errors, reasons, tools, metadata or transcript; case-insensitive. */
                 search?: string;
                 /** @description Only items in this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged" | "retried";
@@ -3055,6 +3346,26 @@ export interface operations {
                 minScore?: number;
                 /** @description The maximum mean score, of `evaluator` or else of any evaluator. */
                 maxScore?: number;
+                /**
+                 * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
+                 *     `tool_calls` or `attempts`.
+                 */
+                columns?: string;
+                /**
+                 * @description Only items that meet this condition: a column, an operator and a value, such as `input.topic=billing`. Operators are `=`, `!=`,
+                 *     `<`, `<=`, `>`, `>=` and `~` (contains). Columns are those of `columns`, and `score.NAME`, `status`, `latency`, `tokens`,
+                 *     `cost`, `key`, `tool` and `model`. Repeat it for several conditions.
+                 */
+                where?: string[];
+                /** @description The column to group items by: those of `where`. */
+                group?: string;
+                /**
+                 * @description The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run
+                 *     and the others are compared with.
+                 */
+                compare?: string;
+                /** @description With `compare`, only items that changed in this way. */
+                only?: "regressed" | "improved" | "changed";
             };
             header?: never;
             path: {
@@ -3092,13 +3403,14 @@ export interface operations {
                 /** @description The number of items to skip. */
                 offset?: number;
                 /**
-                 * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for an evaluator's mean score.
-                 *     Items without a value come last.
+                 * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, `score:NAME` for an evaluator's mean score,
+                 *     `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression, and
+                 *     `change:NAME` for the change of a score. Items without a value come last.
                  */
                 sort?: string;
                 /** @description The sort direction; by default the smallest or worst first. */
                 order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, output or error; case-insensitive. */
+                /** @description Only items with this text in their key, input, outputs, errors, reasons, tools, metadata or transcript; case-insensitive. */
                 search?: string;
                 /** @description Only items in this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged" | "retried";
@@ -3108,6 +3420,26 @@ export interface operations {
                 minScore?: number;
                 /** @description The maximum mean score, of `evaluator` or else of any evaluator. */
                 maxScore?: number;
+                /**
+                 * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
+                 *     `tool_calls` or `attempts`.
+                 */
+                columns?: string;
+                /**
+                 * @description Only items that meet this condition: a column, an operator and a value, such as `input.topic=billing`. Operators are `=`, `!=`,
+                 *     `<`, `<=`, `>`, `>=` and `~` (contains). Columns are those of `columns`, and `score.NAME`, `status`, `latency`, `tokens`,
+                 *     `cost`, `key`, `tool` and `model`. Repeat it for several conditions.
+                 */
+                where?: string[];
+                /** @description The column to group items by: those of `where`. */
+                group?: string;
+                /**
+                 * @description The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run
+                 *     and the others are compared with.
+                 */
+                compare?: string;
+                /** @description With `compare`, only items that changed in this way. */
+                only?: "regressed" | "improved" | "changed";
             };
             header?: never;
             path: {

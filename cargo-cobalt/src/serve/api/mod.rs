@@ -4,6 +4,7 @@
 
 mod compare;
 mod events;
+mod experiments;
 mod export;
 mod items;
 mod matrix;

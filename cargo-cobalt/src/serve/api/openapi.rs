@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::compare::{self, CompareQuery, ComparedRuns};
 use super::events;
+use super::experiments::{self, Experiments};
 use super::export::{self, ExportQuery};
 use super::items::{self, Items, ItemsQuery, WholeItem};
 use super::matrix::{self, Matrix, MatrixQuery};
@@ -35,6 +36,7 @@ pub fn routes(store: Arc<Store>) -> Router {
         .route("/runs/{id}/overview", get(run::overview))
         .route("/runs/{id}/items", get(items::items))
         .route("/runs/{id}/items/{key}", get(items::item))
+        .route("/experiments", get(experiments::experiments))
         .route("/compare", get(compare::compare))
         .route("/ranking", get(ranking::ranking))
         .route("/groups/{group}", get(ranking::group))
@@ -113,7 +115,7 @@ fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
 
-fn endpoints() -> [Endpoint; 14] {
+fn endpoints() -> [Endpoint; 15] {
     let json = |path, name, summary, query, answer| Endpoint {
         path,
         name,
@@ -126,6 +128,7 @@ fn endpoints() -> [Endpoint; 14] {
         json("/api", "index", "Server information", None, schema::<Index>),
         json("/api/health", "health", "Health check", None, schema::<Health>),
         json("/api/openapi.json", "openapi", "This OpenAPI description", None, schema::<Value>),
+        json("/api/experiments", "experiments", "The experiments", None, schema::<Experiments>),
         json("/api/runs", "runs", "The runs", Some(parameters::<RunsQuery>), schema::<Runs>),
         json("/api/runs/{id}", "run", "A run with all of its items", None, schema::<WholeRun>),
         json("/api/runs/{id}/overview", "overview", "A run without its items", None, schema::<Overview>),

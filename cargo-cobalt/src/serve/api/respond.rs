@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -181,16 +181,16 @@ pub fn stream_list<E: Send + 'static>(
     Body::from_stream(ReceiverStream::new(from))
 }
 
-/// Strictly parsed query parameters.
+/// Strictly parsed query parameters. A parameter can be repeated if its field is a list.
 #[derive(Debug)]
 pub struct StrictQuery<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for StrictQuery<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let query = Query::from_request_parts(parts, state).await;
-        query.map(|Query(asked)| Self(asked)).map_err(|refusal| invalid_request(&refusal))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let query = serde_html_form::from_str(parts.uri.query().unwrap_or_default());
+        query.map(Self).map_err(|refusal| invalid_request(&refusal))
     }
 }
 

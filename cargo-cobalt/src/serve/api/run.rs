@@ -89,6 +89,26 @@ pub struct Overview {
     /// The next run of the experiment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Neighbour>,
+    /// Where the experiment is declared; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// The URL that opens a file in the editor, with `{path}`, `{line}` and `{column}` to replace: `dashboard.editor` in `cobalt.toml`.
+    /// Absent if it is not set, or if other machines can connect to the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editor: Option<String>,
+}
+
+/// A place in the project's source.
+#[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Source {
+    /// The file, relative to the project's folder.
+    pub path: String,
+    /// The same as an absolute path; absent if the file is not there, or if other machines can connect to the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absolute_path: Option<String>,
+    /// The line, counted from 1.
+    pub line: u32,
 }
 
 /// Statistics of a metric over the items that have it. Percentiles interpolate linearly.
@@ -174,6 +194,12 @@ fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
             variants: variants(&known, &run.head),
             previous,
             next,
+            source: run.head.declared_at.as_ref().map(|place| Source {
+                path: place.file.clone(),
+                absolute_path: None,
+                line: place.line,
+            }),
+            editor: None,
             run: run.head.clone(),
         })
     })

@@ -366,7 +366,7 @@ fn recent_scores(known: &RunList, run: &RunView, recent: usize) -> BTreeMap<Stri
     names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
 }
 
-fn run_row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
+pub fn run_row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
     RunRow {
         facts: RunFacts::from(run),
         name: run.experiment.clone(),

@@ -150,6 +150,12 @@ impl LoadedItem {
         self.name.as_deref().unwrap_or(&self.key)
     }
 
+    /// The mean over the trials of a metric that the agent recorded.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let values = self.metrics.get(name).filter(|values| !values.is_empty())?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    }
+
     fn measured(&self, evaluators: &[String]) -> MeasuredItem {
         let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
         MeasuredItem {

@@ -76,6 +76,11 @@ impl MatchedItem {
         size_of::<Self>() + size_of_val(&*self.places) + OVERHEAD
     }
 
+    /// Its index among the items of a run.
+    pub fn place(&self, run: usize) -> Option<usize> {
+        self.places.get(run).copied().flatten()
+    }
+
     /// The item's key.
     pub fn key<'a>(&self, runs: &'a Runs) -> Option<&'a str> {
         let mut places = self.places.iter().zip(runs);

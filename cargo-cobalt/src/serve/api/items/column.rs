@@ -1,0 +1,151 @@
+//! The columns of items by name.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use cobalt_core::wording;
+
+use super::evaluator_index;
+use crate::serve::error::ApiError;
+use crate::serve::store::{Cell, ColumnValues, FileColumn, LoadedItem, LoadedRun, RunFileError, Store};
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Its values are in the file.
+    File(FileColumn),
+    /// The mean over the trials of a metric that the agent recorded.
+    Metric(String),
+    /// The attempts of all trials.
+    Attempts,
+    /// The mean score of the evaluator at this index.
+    Score(usize),
+    Status,
+    Latency,
+    Tokens,
+    Cost,
+    Key,
+}
+
+/// The names of columns, for messages.
+pub const COLUMN_NAMES: &str = "`input.PATH`, `metadata.PATH`, `metric.NAME`, `score.NAME`, `reason.NAME`, `expected`, `turns`, `tool_calls`, \
+                                `tool`, `model`, `attempts`, `status`, `latency`, `tokens`, `cost` or `key`";
+
+impl Column {
+    /// `None` if no column has this name.
+    pub fn parse(run: &LoadedRun, name: &str) -> Result<Option<Self>, ApiError> {
+        Ok(Some(match name {
+            "expected" => Self::File(FileColumn::Expected),
+            "turns" => Self::File(FileColumn::Turns),
+            "tool_calls" => Self::File(FileColumn::ToolCalls),
+            "tool" => Self::File(FileColumn::Tool),
+            "model" => Self::File(FileColumn::Model),
+            "attempts" => Self::Attempts,
+            "status" => Self::Status,
+            "latency" => Self::Latency,
+            "tokens" => Self::Tokens,
+            "cost" => Self::Cost,
+            "key" => Self::Key,
+            other => match other.split_once('.') {
+                Some(("input", path)) if !path.is_empty() => Self::File(FileColumn::Input(path.to_owned())),
+                Some(("metadata", path)) if !path.is_empty() => {
+                    Self::File(FileColumn::Metadata(path.to_owned()))
+                }
+                Some(("metric", name)) if !name.is_empty() => Self::Metric(name.to_owned()),
+                Some(("score", evaluator)) => Self::Score(evaluator_index(run, evaluator)?),
+                Some(("reason", evaluator)) => {
+                    evaluator_index(run, evaluator)?;
+                    Self::File(FileColumn::Reason(evaluator.to_owned()))
+                }
+                _ => return Ok(None),
+            },
+        }))
+    }
+
+    /// The column with this name, or else what is expected.
+    pub fn expect(run: &LoadedRun, name: &str) -> Result<Self, ApiError> {
+        Self::parse(run, name)?
+            .ok_or_else(|| ApiError::bad_request(format!("there is no column `{name}`; use {COLUMN_NAMES}")))
+    }
+
+    /// Whether all values are numbers, whatever the items are.
+    pub fn is_numeric(&self) -> bool {
+        match self {
+            Self::File(column) => matches!(column, FileColumn::Turns | FileColumn::ToolCalls),
+            Self::Metric(_) | Self::Attempts | Self::Score(_) | Self::Latency | Self::Tokens | Self::Cost => {
+                true
+            }
+            Self::Status | Self::Key => false,
+        }
+    }
+
+    /// Reads the values of all items.
+    pub fn load(self, store: &Store, run: &LoadedRun) -> Result<LoadedColumn, RunFileError> {
+        let values = match &self {
+            Self::File(column) => Some(store.column(run, column)?),
+            _ => None,
+        };
+        Ok(LoadedColumn { column: self, values })
+    }
+}
+
+/// A column with its values.
+#[derive(Clone, Debug)]
+pub struct LoadedColumn {
+    pub column: Column,
+    /// Absent if the items have them.
+    pub values: Option<Arc<ColumnValues>>,
+}
+
+impl LoadedColumn {
+    /// The value of the item at an index.
+    pub fn cell(&self, run: &LoadedRun, place: usize) -> Cow<'_, Cell> {
+        if let Some(values) = &self.values {
+            return values.cells.get(place).map_or(Cow::Owned(Cell::Missing), Cow::Borrowed);
+        }
+        Cow::Owned(self.computed(&run.items[place]))
+    }
+
+    fn computed(&self, item: &LoadedItem) -> Cell {
+        let number = |number: Option<f64>| number.map_or(Cell::Missing, Cell::number);
+        match &self.column {
+            Column::File(_) => Cell::Missing,
+            Column::Metric(name) => number(item.metric(name)),
+            Column::Attempts => Cell::number((item.runs + item.retried) as f64),
+            Column::Score(evaluator) => number(item.scores.mean(*evaluator)),
+            Column::Status => Cell::Text(item.status.name().into()),
+            Column::Latency => Cell::number(item.latency_ms),
+            Column::Tokens => number(item.tokens.map(|tokens| tokens as f64)),
+            Column::Cost => number(item.cost),
+            Column::Key => Cell::Text(item.key.clone()),
+        }
+    }
+
+    /// Whether no item has a value.
+    pub fn is_empty(&self, run: &LoadedRun) -> bool {
+        (0..run.items.len()).all(|place| self.cell(run, place).is_missing())
+    }
+
+    /// Whether there are values, and all are numbers.
+    pub fn has_only_numbers(&self, run: &LoadedRun) -> bool {
+        if self.column.is_numeric() {
+            return true;
+        }
+        let mut cells = (0..run.items.len()).map(|place| self.cell(run, place)).filter(|it| !it.is_missing());
+        let first = cells.next();
+        first.is_some_and(|first| first.as_f64().is_some() && cells.all(|cell| cell.as_f64().is_some()))
+    }
+}
+
+/// The columns of a list of names separated by commas, with their names.
+pub fn parse_columns(run: &LoadedRun, names: &str) -> Result<Vec<(String, Column)>, ApiError> {
+    let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+    names.map(|name| Ok((name.to_owned(), Column::expect(run, name)?))).collect()
+}
+
+/// The error for a metric or a field that no item has.
+pub fn no_values(store: &Store, run: &LoadedRun, name: &str) -> Result<ApiError, RunFileError> {
+    let fields = store.item_fields(run)?;
+    let names = fields.iter().map(|field| &*field.name);
+    Ok(ApiError::bad_request(format!("no item has `{name}`; {}", wording::suggest_or_list(name, names))))
+}

@@ -1,0 +1,208 @@
+//! The conditions of `where`: a column, an operator and a value.
+
+use std::cmp::Ordering;
+
+use super::column::{Column, LoadedColumn, no_values};
+use crate::serve::error::ApiError;
+use crate::serve::store::{Cell, FileColumn, LoadedRun, RunFileError, Store, contains_ignore_case};
+
+/// An operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Contains,
+}
+
+/// Longer ones first: `<=` starts with `<`.
+const OPERATORS: [(&str, Operator); 7] = [
+    ("!=", Operator::NotEqual),
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("=", Operator::Equal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("~", Operator::Contains),
+];
+
+impl Operator {
+    fn is_order(self) -> bool {
+        matches!(self, Self::Less | Self::LessOrEqual | Self::Greater | Self::GreaterOrEqual)
+    }
+
+    fn accepts(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal | Self::Contains => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+/// A parsed condition.
+#[derive(Debug)]
+struct Condition {
+    operator: Operator,
+    value: String,
+    /// In lower case.
+    lower: String,
+    number: Option<f64>,
+}
+
+/// Splits a condition into a column's name and the rest.
+fn parse(text: &str) -> Result<(&str, Condition), ApiError> {
+    let invalid = || {
+        ApiError::bad_request(format!(
+            "invalid condition `{text}`: expected a column, an operator (`=`, `!=`, `<`, `<=`, `>`, `>=` or `~`) and a value, as in \
+             `input.topic=billing` or `latency>=500`"
+        ))
+    };
+    let at = text.find(['!', '=', '<', '>', '~']).filter(|at| *at > 0).ok_or_else(invalid)?;
+    let (name, rest) = text.split_at(at);
+    let operator = OPERATORS.iter().find_map(|(sign, operator)| Some((*operator, rest.strip_prefix(sign)?)));
+    let (operator, value) = operator.ok_or_else(invalid)?;
+    let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    let condition = Condition { operator, value: value.to_owned(), lower: value.to_lowercase(), number };
+    Ok((name.trim(), condition))
+}
+
+impl Condition {
+    fn test(&self, cell: &Cell) -> bool {
+        match (cell, self.operator) {
+            // Without a value, an item is not the named one either.
+            (Cell::Missing, operator) => operator == Operator::NotEqual,
+            (Cell::Names(names), Operator::Equal) => names.iter().any(|name| **name == *self.value),
+            (Cell::Names(names), Operator::NotEqual) => names.iter().all(|name| **name != *self.value),
+            (Cell::Names(names), Operator::Contains) => {
+                names.iter().any(|name| contains_ignore_case(name, &self.lower))
+            }
+            (Cell::Text(text) | Cell::Json(text), Operator::Contains) => {
+                contains_ignore_case(text, &self.lower)
+            }
+            (cell, Operator::Contains) => {
+                cell.text().is_some_and(|text| contains_ignore_case(&text, &self.lower))
+            }
+            (Cell::Text(text), operator) => operator.accepts((**text).cmp(&self.value)),
+            (cell, operator) => match (cell.as_f64(), self.number) {
+                (Some(number), Some(wanted)) => {
+                    number.partial_cmp(&wanted).is_some_and(|order| operator.accepts(order))
+                }
+                _ => cell.text().is_some_and(|text| operator.accepts(text.as_str().cmp(&self.value))),
+            },
+        }
+    }
+
+    /// Rejects values that no item can have.
+    fn check(&self, name: &str, column: &LoadedColumn, run: &LoadedRun) -> Result<(), ApiError> {
+        let Self { operator, value, number, .. } = self;
+        let has_names = |cells: &[Cell]| cells.iter().any(|cell| matches!(cell, Cell::Names(_)));
+        if operator.is_order() && column.values.as_ref().is_some_and(|values| has_names(&values.cells)) {
+            return Err(ApiError::bad_request(format!(
+                "`{name}` holds names, which have no order; use `=`, `!=` or `~`"
+            )));
+        }
+        if column.column == Column::Status {
+            const STATUSES: [&str; 3] = ["ok", "timeout", "error"];
+            let is_known = STATUSES.contains(&&**value) || *operator == Operator::Contains;
+            if operator.is_order() || !is_known {
+                return Err(ApiError::bad_request(
+                    "`status` is `ok`, `timeout` or `error`; compare it with `=` or `!=`",
+                ));
+            }
+        }
+        let needs_number = *operator != Operator::Contains && number.is_none();
+        if needs_number && column.has_only_numbers(run) {
+            return Err(ApiError::bad_request(format!(
+                "`{name}` is a number, and `{value}` is none; use a number, as in `{name}>=1`"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Whether each item of the run meets a condition.
+pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec<bool>, RunFileError> {
+    let (name, condition) = parse(text)?;
+    let column = Column::expect(run, name)?.load(store, run)?;
+    let may_be_absent = matches!(
+        column.column,
+        Column::Metric(_) | Column::File(FileColumn::Input(_) | FileColumn::Metadata(_))
+    );
+    if may_be_absent && !run.items.is_empty() && column.is_empty(run) {
+        return Err(no_values(store, run, name)?.into());
+    }
+    condition.check(name, &column, run)?;
+    match (&column.column, &column.values) {
+        // A part of the texts is not in memory.
+        (Column::File(file), Some(values)) if values.is_cut => {
+            store.scan_column(run, file, |cell| condition.test(cell))
+        }
+        _ => Ok((0..run.items.len()).map(|place| condition.test(&column.cell(run, place))).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn meets(condition: &str, value: &Value) -> bool {
+        let (name, condition) = parse(condition).unwrap();
+        assert_eq!(name, "input.x");
+        condition.test(&Cell::of(value))
+    }
+
+    #[test]
+    fn numbers_are_compared_as_numbers_and_anything_else_as_text() {
+        for (condition, value) in [
+            ("input.x=9", json!(9.0)),
+            ("input.x<10", json!(9)),
+            ("input.x>=9", json!(10)),
+            ("input.x!=9", json!(9.5)),
+            ("input.x=billing", json!("billing")),
+            ("input.x<b", json!("a")),
+            ("input.x~BILL", json!("my bill")),
+            ("input.x~1", json!(215)),
+            ("input.x=true", json!(true)),
+            ("input.x~a=b", json!("c a=b d")),
+            ("input.x=", json!("")),
+            ("input.x!=a", json!(null)),
+            ("input.x~two", json!(["one", "two"])),
+        ] {
+            assert!(meets(condition, &value), "{condition} {value}");
+        }
+        for (condition, value) in [
+            ("input.x=9", json!("nine")),
+            ("input.x<10", json!(10)),
+            ("input.x=Billing", json!("billing")),
+            ("input.x=a", json!(null)),
+            ("input.x~a", json!(null)),
+            ("input.x<5", json!(null)),
+        ] {
+            assert!(!meets(condition, &value), "{condition} {value}");
+        }
+    }
+
+    #[test]
+    fn an_item_meets_a_condition_on_names_by_any_of_them() {
+        let cell = Cell::names(vec!["search".to_owned(), "book_room".to_owned()]);
+        let meets = |condition: &str| parse(condition).unwrap().1.test(&cell);
+        assert!(meets("tool=search") && meets("tool~ROOM") && meets("tool!=cancel"));
+        assert!(!meets("tool=room") && !meets("tool!=search"));
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for text in ["", "latency", "=3", "latency!3", "~"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}
