@@ -28,8 +28,19 @@ const GROUPS = [
   {
     name: 'Item',
     keys: [
-      { action: 'Next item', keys: ['j', '→'] },
-      { action: 'Previous item', keys: ['k', '←'] },
+      { action: 'Next item', keys: ['j'] },
+      { action: 'Previous item', keys: ['k'] },
+      { action: 'Next tab', keys: [']'] },
+      { action: 'Previous tab', keys: ['['] },
+      { action: 'Close item', keys: ['Esc'] },
+    ],
+  },
+  {
+    name: 'Trace',
+    keys: [
+      { action: 'Move between spans', keys: ['↑', '↓'] },
+      { action: 'Collapse or expand', keys: ['←', '→'] },
+      { action: 'Show span', keys: ['Enter'] },
     ],
   },
 ];

@@ -100,6 +100,7 @@ export const items =
     return {
       matching,
       total: matching,
+      fields: [],
       items: Array.from({ length }, (_, place) => itemRow(offset + place)),
     };
   };

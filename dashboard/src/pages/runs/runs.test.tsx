@@ -53,7 +53,9 @@ describe('the table', () => {
     expect(run.getByRole('link', { name: 'answers' })).toHaveAttribute('href', '/runs/a1b2c3');
     expect(run.getByText('Passed')).toBeVisible();
     expect(run.getByText('0.900')).toBeVisible();
-    expect(run.getByRole('img', { name: 'correctness over the latest runs' })).toBeVisible();
+    expect(
+      run.getByRole('img', { name: 'correctness over the latest runs, on a scale from 0 to 1' }),
+    ).toBeVisible();
     expect(run.getByTitle('2 items failed or timed out, 1 scoring error')).toHaveTextContent('3');
     expect(run.getByTitle('Agent cost $0.020, judge cost $0.030')).toHaveTextContent('$0.050');
     expect(run.getByText('uncommitted changes')).toBeInTheDocument();

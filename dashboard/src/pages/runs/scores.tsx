@@ -42,8 +42,8 @@ export function EvaluatorScore({ name, run }: { name: string; run: RunScores }) 
       <div className="flex h-5 items-center gap-2 tabular-nums">
         {value === undefined ? '–' : formatScore(value)}
         <Sparkline
-          values={getOwn(run.recentScores, name) ?? []}
-          label={`${escapeHidden(name)} over the latest runs`}
+          points={(getOwn(run.recentScores, name) ?? []).map((score) => (score === null ? null : { score }))}
+          label={`${name} over the latest runs`}
         />
       </div>
     </div>

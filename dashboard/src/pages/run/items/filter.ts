@@ -1,10 +1,10 @@
 // Filters and sort order of the items, kept in the URL.
 import type { ItemsFilter } from '../../../api/queries';
 
-type State = NonNullable<ItemsFilter['state']>;
+export type ItemState = NonNullable<ItemsFilter['state']>;
 
 /** The labels of the item states. */
-export const STATE_LABELS: Record<State, string> = {
+export const STATE_LABELS: Record<ItemState, string> = {
   passed: 'Passed',
   failing: 'Failed',
   low: 'Below pass mark',
@@ -15,7 +15,7 @@ export const STATE_LABELS: Record<State, string> = {
   retried: 'Retried',
 };
 
-export const stateNames = Object.keys(STATE_LABELS) as State[];
+export const stateNames = Object.keys(STATE_LABELS) as ItemState[];
 
 const FILTERS = ['search', 'state', 'evaluator', 'minScore', 'maxScore'] as const;
 
@@ -46,7 +46,7 @@ export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
 );
 
 /** The filter for the items in a state, without any other. */
-export const stateFilter = (state: State) => ({ ...UNFILTERED, state });
+export const stateFilter = (state: ItemState) => ({ ...UNFILTERED, state });
 
 /** The next sort order of a column: smallest or worst first, then reversed, then dataset order. */
 export function nextSort(column: string, filter: ItemsFilter): Record<string, string | undefined> {

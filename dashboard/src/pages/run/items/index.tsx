@@ -1,5 +1,6 @@
 // The items of a run: filters, table and the drawer of the open item.
-import { type RefObject, useCallback, useMemo } from 'react';
+import clsx from 'clsx';
+import { useCallback, useMemo } from 'react';
 import { useLocation } from 'react-router';
 import type { Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
@@ -7,21 +8,16 @@ import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
 import { pluralize } from '../../../lib/format';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
-import { Drawer } from '../drawer';
+import { ItemPane } from '../../item/pane';
+import { useItem } from '../../item/use-item';
 import { evaluatorsOf } from '../verdict';
+import { useIsWide, Workbench } from '../workbench';
 import { isFiltered, nextSort, parseFilter, UNFILTERED } from './filter';
 import { Filters } from './filters';
 import { ItemTable } from './table';
-import { useItem } from './use-item';
 import { useFirstPage } from './use-items';
 
-export function Items({
-  overview,
-  heading,
-}: {
-  overview: Overview;
-  heading: RefObject<HTMLHeadingElement | null>;
-}) {
+export function Items({ overview }: { overview: Overview }) {
   const { get, set, search } = useUrlParameters();
   const { id } = overview.run;
   const filter = useMemo(() => parseFilter(search), [search]);
@@ -35,44 +31,47 @@ export function Items({
 
   const matching = start.data?.matching ?? overview.finishedItems;
   const place = item.data?.item.key === key ? (item.data.position ?? undefined) : undefined;
+  const isWide = useIsWide();
+  const table =
+    start.isError && start.data === undefined ? (
+      <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
+    ) : matching === 0 && start.data !== undefined ? (
+      <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
+    ) : (
+      <ItemTable
+        id={id}
+        evaluators={evaluators}
+        filter={filter}
+        start={start}
+        matching={matching}
+        open={key === '' ? undefined : { key, place }}
+        itemAt={itemAt}
+        onSort={sort}
+      />
+    );
   return (
-    <section aria-labelledby="items" className="flex flex-col gap-3">
-      <div className="flex items-baseline gap-3">
-        <h2 id="items" ref={heading} className="scroll-mt-20 font-semibold text-base">
+    <section aria-labelledby="items" className="flex min-h-0 grow flex-col">
+      <div className={clsx('px-4 py-2', key !== '' && !isWide && 'hidden')}>
+        <h2 id="items" className="sr-only">
           Items
         </h2>
-        <p role="status" className="text-muted text-xs">
+        <p role="status" className="sr-only">
           {isFiltered(filter)
             ? `${pluralize(matching, 'item')} of ${pluralize(overview.finishedItems, 'item')}`
             : ''}
         </p>
-      </div>
-      <Filters
-        filter={filter}
-        evaluators={evaluators}
-        states={overview.states}
-        total={overview.finishedItems}
-        onChange={set}
-      />
-      {start.isError && start.data === undefined ? (
-        <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
-      ) : matching === 0 && start.data !== undefined ? (
-        <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
-      ) : (
-        <ItemTable
-          id={id}
-          evaluators={evaluators}
+        <Filters
           filter={filter}
-          start={start}
-          matching={matching}
-          open={key === '' ? undefined : { key, place }}
-          itemAt={itemAt}
-          onSort={sort}
+          evaluators={evaluators}
+          states={overview.states}
+          total={overview.finishedItems}
+          onChange={set}
         />
-      )}
-      {key !== '' && (
-        <Drawer key={id} run={overview.run} itemKey={key} query={item} itemAt={itemAt} onClose={close} />
-      )}
+      </div>
+      <Workbench
+        table={table}
+        pane={key === '' ? undefined : <ItemPane runId={id} itemKey={key} filter={filter} onClose={close} />}
+      />
     </section>
   );
 }

@@ -67,7 +67,7 @@ export function ItemTable(props: ItemTableProps) {
       <div
         ref={box}
         onKeyDown={keys.onKeyDown}
-        className="relative max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto overscroll-x-contain rounded-lg border border-line bg-surface"
+        className="relative min-h-0 grow overflow-auto overscroll-contain border-line border-t bg-surface"
       >
         <table
           aria-rowcount={matching + 1}
