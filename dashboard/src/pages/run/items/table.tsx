@@ -1,131 +1,248 @@
-// The items of a run as a virtualized table.
+// The items of a run as a virtualized table, with the columns of the URL.
 import { useTable } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import clsx from 'clsx';
-import { useEffect, useMemo, useRef } from 'react';
+import {
+  type CSSProperties,
+  type MouseEvent,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { useNavigate } from 'react-router';
 import type { ItemsFilter } from '../../../api/queries';
 import { ErrorMessage } from '../../../components/error-message';
-import { columnsOf, features, type TableRow } from './columns';
-import { Heading } from './heading';
+import { type KeyHandlers, useKeys } from '../../../lib/use-keys';
+import { useIsWide } from '../workbench';
+import { type ColumnActions, ColumnHead } from './column-head';
+import { features, type ItemColumn, NO_ROWS } from './columns';
+import { NAME_COLUMN, ROW_HEIGHTS, type RowHeight } from './layout';
+import { type Lines, linesOf } from './lines';
+import { GroupRow, Row, type ShownColumn } from './row';
 import { type useFirstPage, useVisibleItems } from './use-items';
 import { useRowKeys } from './use-row-keys';
 
 /** In pixels. */
-const ROW_HEIGHT = 40;
-const HEADER_HEIGHT = 36;
+const GROUP_HEIGHT = 40;
 /** The number of extra rows rendered outside the viewport. */
-const OVERSCAN = 10;
+const OVERSCAN = 8;
 /** The size of the table until it is measured. */
 const INITIAL_SIZE = { width: 1200, height: 640 };
 
 interface ItemTableProps {
   id: string;
-  evaluators: string[];
   filter: ItemsFilter;
   start: ReturnType<typeof useFirstPage>;
   /** The number of matching items; an estimate until the first page is loaded. */
   matching: number;
-  /** The item whose drawer is open, and its index among the matching items. */
+  columns: ItemColumn[];
+  /** The shown columns in their order. */
+  shown: string[];
+  widths: Record<string, number>;
+  rowHeight: RowHeight;
+  /** The open item, and its place among the matching items. */
   open: { key: string; place: number | undefined } | undefined;
   itemAt: (key: string) => string;
-  onSort: (sort: string) => void;
+  actions: ColumnActions;
+  onWidths: (widths: Record<string, number>) => void;
+  /** What the head of a column has below its name. */
+  headOf: (column: ItemColumn) => ReactNode;
 }
 
 export function ItemTable(props: ItemTableProps) {
-  const { id, evaluators, filter, start, matching, open, itemAt, onSort } = props;
+  const { id, filter, start, matching, shown, rowHeight, open, itemAt, actions, headOf } = props;
   const box = useRef<HTMLDivElement>(null);
+  const head = useRef<HTMLTableSectionElement>(null);
+  const navigate = useNavigate();
+  const { closed, toggle } = useClosedGroups(filter.group);
+  const groups = start.data?.groups;
+  const lines = useMemo(() => linesOf(matching, groups, closed), [matching, groups, closed]);
+  const height = ROW_HEIGHTS[rowHeight];
   const virtual = useVirtualizer({
-    count: matching,
+    count: lines.count,
     getScrollElement: () => box.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: (line) => (lines.at(line).kind === 'group' ? GROUP_HEIGHT : height),
     overscan: OVERSCAN,
-    scrollPaddingStart: HEADER_HEIGHT,
+    scrollPaddingStart: head.current?.offsetHeight ?? GROUP_HEIGHT,
     initialRect: INITIAL_SIZE,
   });
-  const virtualItems = virtual.getVirtualItems();
-  const first = virtualItems[0]?.index ?? 0;
-  const last = virtualItems.at(-1)?.index ?? 0;
-  const items = useVisibleItems(id, filter, start, [first, last]);
-  const columns = useMemo(() => columnsOf(evaluators, itemAt), [evaluators, itemAt]);
-  const data: TableRow[] = virtualItems.map(({ index }) => ({ place: index, item: items.at(index) }));
-  const table = useTable({ features, columns, data, getRowId: ({ place }) => String(place) });
+  // The heights are remembered otherwise.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measures again if the lines change
+  useEffect(() => virtual.measure(), [virtual, height, lines]);
+
+  const visible = virtual.getVirtualItems().map(({ index }) => ({ index, line: lines.at(index) }));
+  const places = visible.flatMap(({ line }) => (line.kind === 'item' ? [line.place] : []));
+  const items = useVisibleItems(id, filter, start, places);
+  const { table, shownColumns } = useColumns(props);
+  const headHeight = () => head.current?.offsetHeight ?? GROUP_HEIGHT;
   const keys = useRowKeys({
     box,
-    count: matching,
-    page: () => Math.floor(((box.current?.clientHeight ?? INITIAL_SIZE.height) - HEADER_HEIGHT) / ROW_HEIGHT),
-    scrollTo: (place) => virtual.scrollToIndex(place),
+    count: lines.count,
+    page: () => Math.floor(((box.current?.clientHeight ?? INITIAL_SIZE.height) - headHeight()) / height),
+    scrollTo: (line) => virtual.scrollToIndex(line),
   });
-  useScrollSync(open, filter, keys.goTo, virtual.scrollToIndex);
+  useScrollSync(open, filter, lines, keys.goTo, virtual.scrollToIndex);
+  usePageKeys(open === undefined, keys.move);
 
-  const width = columns.reduce((sum, column) => sum + (column.meta?.width ?? 0), 0);
+  const onClick = (event: MouseEvent) => {
+    const target = event.target as Element;
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
+      return;
+    // Links work by themselves, and a selected text is to be copied.
+    if (target.closest('a, button') !== null || window.getSelection()?.isCollapsed === false) return;
+    const key = target.closest<HTMLElement>('[data-item]')?.dataset.item;
+    if (key !== undefined) void navigate(itemAt(key), { preventScrollReset: true });
+  };
+  const onFocus = (event: { target: Element }) => {
+    const line = event.target.closest<HTMLElement>('[data-line]')?.dataset.line;
+    if (line !== undefined) keys.setActive(Number(line));
+  };
+
+  const isPinned = useIsWide() && shown[0] === NAME_COLUMN;
+  const hasFiller = shownColumns.every(
+    ({ id, columnDef }) => !isFlexible(id, columnDef, table.state.columnSizing),
+  );
+  const ids = shownColumns.map((column) => column.id);
+  const count = shownColumns.length + (hasFiller ? 1 : 0);
+  const virtualItems = virtual.getVirtualItems();
   return (
     <>
       {items.error !== null && (
         <ErrorMessage title="Failed to load the items" error={items.error} onRetry={items.retry} />
       )}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys that bubble from the links in its rows */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles events that bubble from the links in its rows */}
       <div
         ref={box}
         onKeyDown={keys.onKeyDown}
-        className="relative min-h-0 grow overflow-auto overscroll-contain border-line border-t bg-surface"
+        onClick={onClick}
+        onFocus={onFocus}
+        className="relative min-h-0 grow overflow-auto overscroll-contain bg-surface"
       >
         <table
-          aria-rowcount={matching + 1}
-          aria-busy={start.isPlaceholderData}
+          aria-rowcount={lines.count + 1}
+          aria-busy={start.isPlaceholderData || start.isPending}
           className="w-full table-fixed border-separate border-spacing-0"
-          style={{ minWidth: width }}
+          style={{ minWidth: table.getTotalSize() }}
         >
           <caption className="sr-only">Items</caption>
           <colgroup>
-            {columns.map(({ id, meta }) => (
-              <col key={id} style={{ width: id === 'input' || id === 'output' ? undefined : meta?.width }} />
+            {shownColumns.map((column) => (
+              <col
+                key={column.id}
+                style={{
+                  width: isFlexible(column.id, column.columnDef, table.state.columnSizing)
+                    ? undefined
+                    : column.getSize(),
+                }}
+              />
             ))}
+            {hasFiller && <col />}
           </colgroup>
-          <thead className="sticky top-0 z-10">
+          <thead ref={head} className="sticky top-0 z-10">
             <tr aria-rowindex={1}>
-              {table.getHeaderGroups()[0]?.headers.map((header) => (
-                <Heading
+              {table.getHeaderGroups()[0]?.headers.map((header, place) => (
+                <ColumnHead
                   key={header.id}
-                  sort={header.column.columnDef.meta?.sort}
-                  isNumber={header.column.columnDef.meta?.isNumber ?? false}
+                  header={header}
                   filter={filter}
-                  onSort={onSort}
+                  before={ids[place - 1]}
+                  after={ids[place + 1]}
+                  isPinned={isPinned && place === 0}
+                  actions={actions}
                 >
-                  <table.FlexRender header={header} />
-                </Heading>
+                  {headOf(header.column.columnDef as ItemColumn)}
+                </ColumnHead>
               ))}
+              {hasFiller && <td className="border-line border-b bg-sunken" />}
             </tr>
           </thead>
-          <tbody className={clsx(start.isPlaceholderData && 'opacity-60')}>
-            <Gap height={virtualItems[0]?.start ?? 0} columns={columns.length} />
-            {table.getRowModel().rows.map((row) => (
-              <tr
-                key={row.id}
-                data-place={row.original.place}
-                aria-rowindex={row.original.place + 2}
-                aria-current={open !== undefined && row.original.item?.key === open.key ? 'true' : undefined}
-                onFocus={() => keys.setActive(row.original.place)}
-                className="group relative h-10 hover:bg-sunken/60 aria-[current=true]:bg-accent-soft"
-              >
-                {row.getAllCells().map((cell) => (
-                  <td
-                    key={cell.id}
-                    className={clsx(
-                      'overflow-hidden border-line border-b px-3 py-0 whitespace-nowrap',
-                      cell.column.columnDef.meta?.isNumber && 'text-right tabular-nums',
-                    )}
-                  >
-                    {row.original.item === undefined ? <PlaceholderCell /> : <table.FlexRender cell={cell} />}
-                  </td>
-                ))}
-              </tr>
-            ))}
-            <Gap height={virtual.getTotalSize() - (virtualItems.at(-1)?.end ?? 0)} columns={columns.length} />
+          <tbody
+            data-height={rowHeight}
+            className={clsx('group/rows', start.isPlaceholderData && 'opacity-60')}
+            style={{ '--row': `${height}px` } as CSSProperties}
+          >
+            <Gap height={virtualItems[0]?.start ?? 0} columns={count} />
+            {visible.map(({ index, line }) =>
+              line.kind === 'group' ? (
+                <GroupRow
+                  key={index}
+                  line={index}
+                  group={line.group}
+                  isOpen={line.isOpen}
+                  columns={shownColumns}
+                  hasFiller={hasFiller}
+                  onToggle={toggle}
+                />
+              ) : (
+                <Row
+                  key={index}
+                  line={index}
+                  item={items.at(line.place)}
+                  columns={shownColumns}
+                  isOpen={open !== undefined && items.at(line.place)?.key === open.key}
+                  isPinned={isPinned}
+                  hasFiller={hasFiller}
+                />
+              ),
+            )}
+            <Gap height={virtual.getTotalSize() - (virtualItems.at(-1)?.end ?? 0)} columns={count} />
           </tbody>
         </table>
       </div>
     </>
   );
+}
+
+/** Whether a column shares the remaining space: it was not resized. */
+const isFlexible = (id: string, { meta }: ShownColumn['columnDef'], widths: Record<string, number>) =>
+  meta?.isFlexible === true && widths[id] === undefined;
+
+/** The table with its columns. Widths are kept in the URL once a column is no longer dragged. */
+function useColumns({ columns, shown, widths, onWidths }: ItemTableProps) {
+  const [sizing, setSizing] = useState(widths);
+  useEffect(() => setSizing(widths), [widths]);
+  const visibility = useMemo(
+    () => Object.fromEntries(columns.map(({ id = '' }) => [id, shown.includes(id)])),
+    [columns, shown],
+  );
+  const table = useTable({
+    features,
+    columns,
+    data: NO_ROWS,
+    state: { columnOrder: shown, columnVisibility: visibility, columnSizing: sizing },
+    onColumnSizingChange: setSizing,
+    columnResizeMode: 'onChange',
+  });
+  const isResizing = table.state.columnResizing.isResizingColumn !== false;
+  const latest = useRef({ sizing, onWidths });
+  latest.current = { sizing, onWidths };
+  const wasResizing = useRef(false);
+  useEffect(() => {
+    if (wasResizing.current && !isResizing) latest.current.onWidths(latest.current.sizing);
+    wasResizing.current = isResizing;
+  }, [isResizing]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on these
+  const shownColumns = useMemo(() => table.getVisibleLeafColumns(), [columns, shown]);
+  return { table, shownColumns };
+}
+
+/** The groups that the user has closed. Another column has other groups. */
+function useClosedGroups(column: string | undefined) {
+  const [state, setState] = useState({ column, closed: new Set<string>() });
+  const closed = useMemo(() => (state.column === column ? state.closed : new Set<string>()), [state, column]);
+  const toggle = useCallback(
+    (key: string) =>
+      setState((before) => {
+        const closed = new Set(before.column === column ? before.closed : []);
+        if (!closed.delete(key)) closed.add(key);
+        return { column, closed };
+      }),
+    [column],
+  );
+  return { closed, toggle };
 }
 
 /** Reserves the space of rows that are not rendered. */
@@ -139,30 +256,47 @@ function Gap({ height, columns }: { height: number; columns: number }) {
   );
 }
 
-const PlaceholderCell = () => <span className="block h-3 w-2/3 rounded-sm bg-sunken" />;
+/** j and k move between the rows without a focus in the table. With an open item, they are its keys. */
+function usePageKeys(isOn: boolean, move: (by: number) => void) {
+  const latest = useRef(move);
+  latest.current = move;
+  const keys = useMemo((): KeyHandlers => {
+    if (!isOn) return {};
+    const by = (step: number) => (event: KeyboardEvent) => {
+      event.preventDefault();
+      latest.current(step);
+    };
+    return { j: by(1), k: by(-1) };
+  }, [isOn]);
+  useKeys(keys);
+}
 
-/** Scrolls to the open item, focuses it when its drawer closes, and scrolls to the top when the filter changes. */
+/** Scrolls to the open item, focuses it when it is closed, and scrolls to the top when the filter changes. */
 function useScrollSync(
   open: ItemTableProps['open'],
   filter: ItemsFilter,
-  goTo: (place: number) => void,
-  scrollTo: (place: number) => void,
+  lines: Lines,
+  goTo: (line: number) => void,
+  scrollTo: (line: number) => void,
 ) {
-  const place = open?.place;
+  const line = open?.place === undefined ? undefined : lines.lineOf(open.place);
+  const isOpen = open !== undefined;
   const before = useRef<number>(undefined);
   const latest = useRef({ goTo, scrollTo });
   latest.current = { goTo, scrollTo };
   useEffect(() => {
-    if (open !== undefined) {
-      if (place !== undefined) latest.current.scrollTo(place);
-      before.current = place;
+    if (isOpen) {
+      if (line !== undefined) {
+        latest.current.scrollTo(line);
+        before.current = line;
+      }
     } else if (before.current !== undefined) {
       latest.current.goTo(before.current);
       before.current = undefined;
     }
-  }, [open, place]);
+  }, [isOpen, line]);
 
-  const filterKey = JSON.stringify(filter);
+  const filterKey = JSON.stringify({ ...filter, columns: undefined });
   const shownFilter = useRef(filterKey);
   useEffect(() => {
     if (shownFilter.current === filterKey) return;
