@@ -78,7 +78,7 @@ function invalidate(client: QueryClient, event: ServerEvent) {
       }
       break;
     case 'results':
-      for (const key of ['runs', 'run', 'compare', 'ranking', 'group', 'matrix', 'trends']) {
+      for (const key of ['experiments', 'runs', 'run', 'compare', 'ranking', 'group', 'matrix', 'trends']) {
         void client.invalidateQueries({ queryKey: [key] });
       }
       break;

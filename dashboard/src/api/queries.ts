@@ -4,6 +4,7 @@ import { getJson } from './client';
 import type {
   ComparedRuns,
   CompareQuery,
+  Experiments,
   Index,
   Items,
   ItemsQuery,
@@ -32,6 +33,12 @@ export const runsQuery = (query: RunsQuery) =>
     queryKey: ['runs', query],
     queryFn: ({ signal }) => getJson<Runs>('/api/runs', query, signal),
     placeholderData: keepPreviousData,
+  });
+
+export const experimentsQuery = () =>
+  queryOptions({
+    queryKey: ['experiments'],
+    queryFn: ({ signal }) => getJson<Experiments>('/api/experiments', {}, signal),
   });
 
 /** The runs, loaded page by page while scrolling. */

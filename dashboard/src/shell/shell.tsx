@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration, useMatches } from 'react-router';
 import { useLive } from '../api/events';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
+import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
 import { Shortcuts } from './shortcuts';
 
@@ -24,6 +25,7 @@ export function Shell() {
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
+      <Breadcrumbs />
       <main
         id="content"
         tabIndex={-1}

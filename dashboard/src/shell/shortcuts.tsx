@@ -17,12 +17,12 @@ const GROUPS = [
     ],
   },
   {
-    name: 'Runs',
+    name: 'Runs and experiments',
     keys: [
-      { action: 'Next run', keys: ['j', '↓'] },
-      { action: 'Previous run', keys: ['k', '↑'] },
-      { action: 'Open run', keys: ['Enter'] },
-      { action: 'Select run to compare', keys: ['x', 'Space'] },
+      { action: 'Next row', keys: ['j', '↓'] },
+      { action: 'Previous row', keys: ['k', '↑'] },
+      { action: 'Open', keys: ['Enter'] },
+      { action: 'Select run', keys: ['x', 'Space'] },
     ],
   },
   {

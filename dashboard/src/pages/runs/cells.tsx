@@ -3,9 +3,10 @@ import { GitCommitHorizontal, History, Layers, RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { Tag } from '../../components/badge';
-import { Text } from '../../components/text';
+import { CutText } from '../../components/cut-text';
 import { Verdict } from '../../components/verdict';
-import { formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
+import { runUrl } from '../../lib/addresses';
+import { costFormat, formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { REPLAY_EXPLANATION } from '../../lib/traffic';
 
@@ -13,12 +14,11 @@ import { REPLAY_EXPLANATION } from '../../lib/traffic';
 export function RunLink({ run }: { run: RunRow }) {
   return (
     <Link
-      to={`/runs/${encodeURIComponent(run.id)}`}
-      data-run={run.id}
-      title={escapeHidden(run.name)}
-      className="min-w-0 truncate font-medium hover:text-accent hover:underline"
+      to={runUrl(run.id)}
+      data-row={run.id}
+      className="flex min-w-0 font-medium hover:text-accent hover:underline"
     >
-      <Text>{run.name}</Text>
+      <CutText>{run.name}</CutText>
     </Link>
   );
 }
@@ -50,9 +50,7 @@ export function Origin({ run }: { run: RunRow }) {
         >
           <Layers className="size-3" aria-hidden="true" />
           <span className="sr-only">all variants beside </span>
-          <span className="max-w-32 truncate">
-            <Text>{run.variant.name}</Text>
-          </span>
+          <CutText className="max-w-32">{run.variant.name}</CutText>
         </Link>
       )}
       {run.rescoredFrom != null && (
@@ -121,18 +119,40 @@ export function Errors({ run }: { run: RunRow }) {
   );
 }
 
-/** The total cost; those of agent, judges and simulated users are in the tooltip. */
-export function Cost({ run }: { run: RunRow }) {
-  const { cost: agent, judgeCost: judge, userCost: users } = run;
-  const known = [agent, judge, users].filter((cost) => typeof cost === 'number');
-  if (known.length === 0) return <MissingValue label="unknown" />;
+/** The agent cost and the total cost of a run; undefined if unknown. */
+export function costsOf({ cost, judgeCost, userCost }: Pick<RunRow, 'cost' | 'judgeCost' | 'userCost'>) {
+  const known = [cost, judgeCost, userCost].filter((part) => typeof part === 'number');
+  return {
+    agent: cost ?? undefined,
+    total: known.length === 0 ? undefined : known.reduce((sum, part) => sum + part, 0),
+  };
+}
+
+/** The parts of the total cost in words. */
+function costParts({ cost, judgeCost, userCost }: RunRow): string {
+  const format = costFormat([cost, judgeCost, userCost]);
   const part = (name: string, usd: number | null | undefined) =>
-    `${name} ${typeof usd === 'number' ? formatCost(usd) : 'unknown'}`;
+    `${name} ${typeof usd === 'number' ? format(usd) : 'unknown'}`;
+  const users = typeof userCost === 'number' ? `, ${part('user cost', userCost)}` : '';
+  return `${part('Agent cost', cost)}, ${part('judge cost', judgeCost)}${users}`;
+}
+
+/** The total cost; its parts are in the tooltip. */
+export function TotalCost({ run, format = formatCost }: { run: RunRow; format?: (usd: number) => string }) {
+  const { total } = costsOf(run);
+  if (total === undefined) return <MissingValue label="unknown" />;
+  return <span title={costParts(run)}>{format(total)}</span>;
+}
+
+/** The number of items at their pass marks, and those below or with errors. */
+export function ItemCounts({ run }: { run: RunRow }) {
+  const { passedItems, lowItems, totalItems } = run;
+  const errors = Math.max(0, totalItems - passedItems - lowItems);
   return (
-    <span
-      title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}${typeof users === 'number' ? `, ${part('user cost', users)}` : ''}`}
-    >
-      {formatCost(known.reduce((sum, cost) => sum + cost, 0))}
+    <span className="tabular-nums">
+      {formatCount(passedItems)} <span className="text-muted">of {formatCount(totalItems)}</span>
+      {lowItems > 0 && <span className="block text-warn text-xs">{formatCount(lowItems)} below</span>}
+      {errors > 0 && <span className="block text-bad text-xs">{pluralize(errors, 'error')}</span>}
     </span>
   );
 }
@@ -157,7 +177,7 @@ export function Commit({ run }: { run: RunRow }) {
   );
 }
 
-function MissingValue({ label }: { label: string }) {
+export function MissingValue({ label }: { label: string }) {
   return (
     <span className="text-muted">
       <span aria-hidden="true">–</span>
@@ -166,7 +186,7 @@ function MissingValue({ label }: { label: string }) {
   );
 }
 
-/** Selects the run for comparison. */
+/** Selects the run, to compare or delete it. */
 export function SelectCheckbox({
   run,
   selection,
@@ -179,14 +199,14 @@ export function SelectCheckbox({
   return (
     <label
       className="-m-2 flex cursor-pointer p-2"
-      title={isDisabled ? 'You can compare up to eight runs' : undefined}
+      title={isDisabled ? 'You cannot select more runs' : undefined}
     >
       <input
         type="checkbox"
         checked={isSelected}
         disabled={isDisabled}
         onChange={() => selection.toggle(run.id)}
-        aria-label={`Select ${escapeHidden(run.name)} (${run.id}) to compare`}
+        aria-label={`Select ${escapeHidden(run.name)} (${run.id})`}
         className="size-4 accent-accent disabled:opacity-40"
       />
     </label>

@@ -1,9 +1,9 @@
 // The columns of the runs table.
 import { createColumnHelper, metaHelper, tableFeatures } from '@tanstack/react-table';
 import type { RunRow } from '../../api/types';
-import { Time } from '../../components/time';
+import { DateTime } from '../../components/time';
 import { formatCount, formatDuration } from '../../lib/format';
-import { Commit, Cost, Errors, Origin, Replayed, RunLink, Tags, VerdictCell } from './cells';
+import { Commit, Errors, Origin, Replayed, RunLink, Tags, TotalCost, VerdictCell } from './cells';
 import { Scores } from './scores';
 import type { Sort } from './use-filters';
 
@@ -68,7 +68,7 @@ export const columns = column.columns([
   column.display({
     id: 'cost',
     header: 'Total cost',
-    cell: ({ row }) => <Cost run={row.original} />,
+    cell: ({ row }) => <TotalCost run={row.original} />,
     meta: { sort: 'cost', width: 'w-28 max-lg:hidden', isNumber: true },
   }),
   column.display({
@@ -79,7 +79,7 @@ export const columns = column.columns([
   }),
   column.accessor('timestamp', {
     header: 'Started',
-    cell: ({ getValue }) => <Time timestamp={getValue()} />,
-    meta: { sort: 'timestamp', width: 'w-27', isNumber: true },
+    cell: ({ getValue }) => <DateTime timestamp={getValue()} />,
+    meta: { sort: 'timestamp', width: 'w-36', isNumber: true },
   }),
 ]);

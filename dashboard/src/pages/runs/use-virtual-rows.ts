@@ -1,6 +1,7 @@
 // Virtualizes a long list, and loads more rows near its end.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
+import { useTop } from '../../lib/use-top';
 
 /** Loads more when this many rows are left. */
 const PREFETCH_ROWS = 20;
@@ -44,19 +45,4 @@ export function useVirtualRows<Element extends HTMLElement>({
     after: virtualizer.getTotalSize() - ((items.at(-1)?.end ?? margin) - margin),
     scrollTo: (index: number) => virtualizer.scrollToIndex(index),
   };
-}
-
-/** The distance of an element from the top of the page, kept up to date. */
-function useTop(element: RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => {
-      if (element.current) setTop(element.current.getBoundingClientRect().top + window.scrollY);
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [element]);
-  return top;
 }

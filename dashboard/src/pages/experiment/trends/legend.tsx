@@ -1,7 +1,7 @@
 // The legend of a chart: lines that can be hidden, thresholds, and point shapes.
 import clsx from 'clsx';
-import type { ThresholdLine } from '../../api/types';
-import { Text } from '../../components/text';
+import type { ThresholdLine } from '../../../api/types';
+import { Text } from '../../../components/text';
 import { PointShape } from './point-shape';
 import type { Series } from './series';
 

@@ -1,13 +1,13 @@
 // The charts of an experiment: scores, latency, tokens, costs and errors.
 import { lazy, Suspense } from 'react';
-import type { Trends } from '../../api/types';
-import { Panel } from '../../components/panel';
-import { Skeleton } from '../../components/skeleton';
-import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../../lib/format';
+import type { Trends as TrendsResponse } from '../../../api/types';
+import { Panel } from '../../../components/panel';
+import { Skeleton } from '../../../components/skeleton';
+import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../../../lib/format';
 import type { ChartProps } from './chart';
 import { Legend, LineNames, Thresholds } from './legend';
 import type { TrendsParameters } from './parameters';
-import { lineStyle, type PlottedRun, type Series, scoreThresholds } from './series';
+import { lineStyle, lowestTick, type PlottedRun, type Series, scoreThresholds } from './series';
 
 // Loaded on demand: Recharts is as large as the rest of the page.
 const Chart = lazy(() => import('./chart'));
@@ -16,7 +16,7 @@ type Shared = Pick<ChartProps, 'axis' | 'runs' | 'active' | 'onActive' | 'onOpen
 
 interface ChartsProps extends Shared {
   scores: Series[];
-  thresholds: Trends['thresholds'];
+  thresholds: TrendsResponse['thresholds'];
   parameters: TrendsParameters;
 }
 
@@ -62,11 +62,15 @@ export function Charts({ scores, thresholds, parameters, ...shared }: ChartsProp
   );
 }
 
-/** The ticks of the score axis: tenths. The axis starts just below the lowest value to make small changes visible. */
-export function scoreTicks(runs: PlottedRun[], series: Series[], lines: Trends['thresholds']): number[] {
+/** The ticks of the score axis: tenths, up to 1. */
+export function scoreTicks(
+  runs: PlottedRun[],
+  series: Series[],
+  lines: TrendsResponse['thresholds'],
+): number[] {
   const values = runs.flatMap(({ point }) => series.map((one) => one.value(point)));
   const known = [...values, ...lines.map((line) => line.bound)].filter((value) => typeof value === 'number');
-  const first = Math.max(0, Math.floor(10 * Math.min(0.9, ...known) - 0.2));
+  const first = Math.round(10 * lowestTick(known));
   return Array.from({ length: 11 - first }, (_, index) => (first + index) / 10);
 }
 
@@ -99,7 +103,7 @@ const METRICS: Metric[] = [
     series: [
       { name: 'agent cost', ...lineStyle(3), value: (point) => point.cost },
       { name: 'judge cost', ...lineStyle(4), dash: '6 3', value: (point) => point.judgeCost },
-      { name: 'simulated users', ...lineStyle(5), dash: '2 3', value: (point) => point.userCost },
+      { name: 'user cost', ...lineStyle(5), dash: '2 3', value: (point) => point.userCost },
     ],
   },
   {

@@ -1,5 +1,5 @@
 // The point of a run: a circle if it passed, a diamond if it failed, a triangle if it had errors.
-import type { RunVerdict } from '../../api/types';
+import type { RunVerdict } from '../../../api/types';
 
 interface PointShapeProps {
   verdict: RunVerdict;

@@ -1,14 +1,14 @@
 // The controls that select the runs to draw.
 
-import type { Runs } from '../../api/types';
-import { SegmentedControl } from '../../components/segmented-control';
-import { Select } from '../../components/select';
-import { escapeHidden } from '../../lib/texts';
+import type { Runs } from '../../../api/types';
+import { SegmentedControl } from '../../../components/segmented-control';
+import { Select } from '../../../components/select';
+import { escapeHidden } from '../../../lib/texts';
 import { LIMITS, RANGES, type TrendsParameters } from './parameters';
 
 interface ControlsProps {
-  known: Runs;
-  experiment: string;
+  /** The tags of all runs. */
+  tags: Runs['tags'];
   evaluators: string[];
   parameters: TrendsParameters;
 }
@@ -18,24 +18,10 @@ const AXES = [
   { value: 'time', name: 'By time' },
 ] as const;
 
-export function Controls({ known, experiment, evaluators, parameters }: ControlsProps) {
+export function Controls({ tags, evaluators, parameters }: ControlsProps) {
   const { evaluator, tag, range, runs, axis, set } = parameters;
-  const isKnown = known.experiments.some(({ name }) => name === experiment);
   return (
     <div className="grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
-      <Select
-        label="Experiment"
-        value={experiment}
-        options={[
-          ...(isKnown ? [] : [{ value: experiment, name: escapeHidden(experiment) }]),
-          ...known.experiments.map(({ name, runs }) => ({
-            value: name,
-            name: `${escapeHidden(name)} (${runs})`,
-          })),
-        ]}
-        onChange={(value) => set({ experiment: value, evaluator: '', hide: '' })}
-        className="sm:max-w-72 max-sm:col-span-2"
-      />
       <Select
         label="Evaluator"
         value={evaluator}
@@ -51,7 +37,7 @@ export function Controls({ known, experiment, evaluators, parameters }: Controls
         value={tag}
         options={[
           { value: '', name: 'Any tag' },
-          ...known.tags.map(({ name }) => ({ value: name, name: escapeHidden(name) })),
+          ...tags.map(({ name }) => ({ value: name, name: escapeHidden(name) })),
         ]}
         onChange={(value) => set({ tag: value })}
         className="sm:max-w-56"

@@ -1,4 +1,4 @@
-// The runs page: all runs, including unfinished ones.
+// All runs of all experiments, including unfinished ones.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { useLive } from '../../api/events';
@@ -7,18 +7,18 @@ import type { Runs } from '../../api/types';
 import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
 import { useTitle } from '../../lib/use-title';
-import { CompareBar } from './compare-bar';
 import { NoMatches, NoRuns } from './empty';
 import { FilterSummary } from './filter-summary';
 import { RunList } from './list';
+import { SelectionBar } from './selection-bar';
 import { SkippedFiles } from './skipped';
 import { Toolbar } from './toolbar';
 import { UnfinishedRuns } from './unfinished-runs';
 import { useFilters } from './use-filters';
 import { useSelectedRuns } from './use-selected-runs';
 
-export function Component() {
-  useTitle('Runs');
+export function AllRuns() {
+  useTitle('All runs');
   const filters = useFilters();
   const query = useInfiniteQuery(runPagesQuery(filters.apiQuery));
   const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
@@ -31,7 +31,7 @@ export function Component() {
 
   return (
     <div className="flex flex-col gap-3">
-      <h1 className="sr-only">Runs</h1>
+      <h1 className="sr-only">All runs</h1>
       <UnfinishedRuns listed={known?.live ?? []} />
       {known?.known !== 0 && <Toolbar filters={filters} known={known} />}
       {known && <SkippedFiles files={known.skipped} />}
@@ -58,7 +58,7 @@ export function Component() {
         />
       )}
       {known && runs.length === 0 && <NoResults known={known} onClear={filters.clear} />}
-      <CompareBar selection={selection} />
+      <SelectionBar selection={selection} />
     </div>
   );
 }

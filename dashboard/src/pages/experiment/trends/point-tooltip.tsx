@@ -1,9 +1,9 @@
 // The tooltip of a point.
 import clsx from 'clsx';
-import { Text } from '../../components/text';
-import { Verdict } from '../../components/verdict';
-import { formatDateTime, shortCommit } from '../../lib/format';
-import { replayMark } from '../../lib/traffic';
+import { Text } from '../../../components/text';
+import { Verdict } from '../../../components/verdict';
+import { formatDateTime, shortCommit } from '../../../lib/format';
+import { replayMark } from '../../../lib/traffic';
 import { changeFromPrevious, type PlottedRun, type Series } from './series';
 
 interface PointTooltipProps {

@@ -1,5 +1,5 @@
 // Which runs are drawn and how, kept in the URL.
-import { useUrlParameters } from '../../lib/use-url-parameters';
+import { useUrlParameters } from '../../../lib/use-url-parameters';
 
 const DAY = 86_400_000;
 
@@ -38,13 +38,14 @@ export function useTrendsParameters() {
   const days = RANGES.find((range) => range.value === get('range'))?.days;
   const hidden = get('hide') === '' ? [] : get('hide').split(',').map(decoded);
   return {
-    experiment: get('experiment'),
     evaluator: get('evaluator'),
     tag: get('tag'),
     range: get('range'),
     since: days === undefined ? undefined : since(days),
     runs: get('runs'),
     limit: (LIMITS.find((limit) => limit.value === get('runs')) ?? LIMITS[1]).limit,
+    scatterX: get('x'),
+    scatterY: get('y'),
     axis: (get('axis') === 'time' ? 'time' : 'runs') as Axis,
     hidden,
     toggle: (name: string) => {

@@ -12,8 +12,8 @@ import {
   XAxis,
   YAxis,
 } from 'recharts';
-import type { ThresholdLine } from '../../api/types';
-import { shortCommit } from '../../lib/format';
+import type { ThresholdLine } from '../../../api/types';
+import { shortCommit } from '../../../lib/format';
 import type { Axis } from './parameters';
 import { PointShape } from './point-shape';
 import { PointTooltip } from './point-tooltip';

@@ -1,6 +1,6 @@
 // The chart data: plotted runs, and metrics as series.
-import type { ThresholdLine, TrendPoint } from '../../api/types';
-import { getOwn } from '../../lib/get-own';
+import type { ThresholdLine, TrendPoint } from '../../../api/types';
+import { getOwn } from '../../../lib/get-own';
 import type { Axis } from './parameters';
 
 /** A run with its position on the x axis. */
@@ -65,3 +65,7 @@ export function changeFromPrevious(
   const [now, then] = [series.value(point), previous && series.value(previous)];
   return typeof now === 'number' && typeof then === 'number' ? now - then : undefined;
 }
+
+/** The start of a score axis: just below the lowest value, to make changes visible; at most 0.8. */
+export const lowestTick = (scores: number[]): number =>
+  Math.max(0, Math.floor(10 * Math.min(0.9, ...scores) - 0.2)) / 10;

@@ -1,63 +1,33 @@
-// The trends page: the runs of an experiment over time.
+// The runs of an experiment over time, and one of their figures against another.
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { runsQuery, trendsQuery } from '../../api/queries';
-import type { Runs, Trends } from '../../api/types';
-import { Button } from '../../components/button';
-import { CommandSnippet, EmptyState } from '../../components/empty-state';
-import { ErrorMessage } from '../../components/error-message';
-import { Skeleton } from '../../components/skeleton';
-import { useTitle } from '../../lib/use-title';
+import { trendsQuery } from '../../../api/queries';
+import type { Runs, Trends as TrendsResponse } from '../../../api/types';
+import { Button } from '../../../components/button';
+import { CommandSnippet, EmptyState } from '../../../components/empty-state';
+import { ErrorMessage } from '../../../components/error-message';
+import { Skeleton } from '../../../components/skeleton';
+import { runUrl } from '../../../lib/addresses';
 import { Charts } from './charts';
 import { Controls } from './controls';
 import { type TrendsParameters, useTrendsParameters } from './parameters';
+import { RunScatter } from './scatter-panel';
 import { evaluatorNames, plotRuns, scoreSeries } from './series';
-import { TrendTable } from './table';
 
-export function Component() {
-  useTitle('Trends');
-  const parameters = useTrendsParameters();
-  const known = useQuery(runsQuery({ limit: 1 }));
-  const experiment = parameters.experiment || known.data?.experiments[0]?.name;
-  return (
-    <div className="flex flex-col gap-4">
-      <h1 className="font-semibold text-xl">Trends</h1>
-      {known.isPending && <Skeleton label="Loading experiments" />}
-      {known.isError && (
-        <ErrorMessage title="Failed to load the runs" error={known.error} onRetry={() => known.refetch()} />
-      )}
-      {known.isSuccess && experiment === undefined && (
-        <EmptyState title="No runs yet">
-          <p>Run your experiments; each run becomes a point here.</p>
-          <CommandSnippet>cargo cobalt run</CommandSnippet>
-        </EmptyState>
-      )}
-      {known.isSuccess && experiment !== undefined && (
-        <Experiment known={known.data} experiment={experiment} parameters={parameters} />
-      )}
-    </div>
-  );
-}
-
-interface ExperimentProps {
-  known: Runs;
+interface TrendsProps {
   experiment: string;
-  parameters: TrendsParameters;
+  tags: Runs['tags'];
 }
 
-function Experiment({ known, experiment, parameters }: ExperimentProps) {
+export function Trends({ experiment, tags }: TrendsProps) {
+  const parameters = useTrendsParameters();
   const { tag, since, limit } = parameters;
   const query = useQuery(trendsQuery({ experiment, tag, since, limit }));
   const points = query.data?.trends ?? [];
   return (
     <div className="flex flex-col gap-4" aria-busy={query.isPending}>
-      <Controls
-        known={known}
-        experiment={experiment}
-        evaluators={evaluatorNames(points)}
-        parameters={parameters}
-      />
+      <Controls tags={tags} evaluators={evaluatorNames(points)} parameters={parameters} />
       {query.isPending && <Skeleton label="Loading runs" className="h-96" />}
       {query.isError && (
         <ErrorMessage title="Failed to load the runs" error={query.error} onRetry={() => query.refetch()} />
@@ -84,7 +54,7 @@ function NoRuns({ parameters: { tag, range, set } }: { parameters: TrendsParamet
   );
 }
 
-function TrendsView({ trends, parameters }: { trends: Trends; parameters: TrendsParameters }) {
+function TrendsView({ trends, parameters }: { trends: TrendsResponse; parameters: TrendsParameters }) {
   const { axis, evaluator } = parameters;
   const navigate = useNavigate();
   const [active, setActive] = useState<string>();
@@ -94,7 +64,7 @@ function TrendsView({ trends, parameters }: { trends: Trends; parameters: Trends
     const one = all.filter(({ name }) => name === evaluator);
     return one.length === 0 ? all : one;
   }, [trends, evaluator]);
-  const open = useCallback((id: string) => navigate(`/runs/${encodeURIComponent(id)}`), [navigate]);
+  const open = useCallback((id: string) => navigate(runUrl(id)), [navigate]);
   const shared = { runs, active, onActive: setActive };
   return (
     <>
@@ -112,7 +82,7 @@ function TrendsView({ trends, parameters }: { trends: Trends; parameters: Trends
         parameters={parameters}
         onOpen={open}
       />
-      <TrendTable {...shared} scores={scores} />
+      <RunScatter points={trends.trends} parameters={parameters} onOpen={open} />
     </>
   );
 }

@@ -6,8 +6,9 @@ import { renderPage } from '../../test/render';
 import { runRow, runs } from '../../test/runs';
 import { mockServer } from '../../test/server';
 import { Component } from '.';
-import { scoreTicks } from './charts';
-import { changeFromPrevious, plotRuns, scoreSeries, scoreThresholds } from './series';
+import { scoreTicks } from './trends/charts';
+import { axesOf, figuresOf, scatterPoints } from './trends/scatter-axes';
+import { changeFromPrevious, plotRuns, scoreSeries, scoreThresholds } from './trends/series';
 
 const point = (given: Partial<TrendPoint> = {}): TrendPoint => ({
   id: 'aaa',
@@ -38,17 +39,17 @@ const THRESHOLD = {
   bound: 0.6,
 } as const;
 
-const draw = (given: Partial<Trends> = {}, at = '/trends') => {
+const draw = (given: Partial<Trends> = {}, parameters = '') => {
   const requests = mockServer({
-    '/api/runs': runs([runRow()], {
-      experiments: [
-        { name: 'answers', runs: 3 },
-        { name: 'others', runs: 1 },
-      ],
-    }),
+    '/api/experiments': { experiments: [] },
+    '/api/runs': runs([runRow({ tags: ['main'] })]),
     '/api/trends': { trends: POINTS, thresholds: [THRESHOLD], ...given },
   });
-  return { requests, ...renderPage(Component, { at, path: '/trends' }) };
+  const at = `/experiments/answers?tab=trends${parameters}`;
+  const page = renderPage(Component, { at, path: '/experiments/:name' });
+  /** The latest request for trends. */
+  const query = () => requests.filter(({ pathname }) => pathname === '/api/trends').at(-1)?.searchParams;
+  return { query, ...page };
 };
 
 // Charts are only drawn if they have a size.
@@ -56,46 +57,55 @@ beforeEach(() => {
   vi.spyOn(HTMLElement.prototype, 'getBoundingClientRect').mockReturnValue(new DOMRect(0, 0, 800, 320));
 });
 
-test('the experiment of the latest run is shown until another is selected', async () => {
-  const { requests, user, router } = draw();
-  await waitFor(() => expect(requests.at(-1)?.searchParams.get('experiment')).toBe('answers'));
-  await choose(user, 'Experiment', 'others (1)');
-  expect(router.state.location.search).toBe('?experiment=others');
-  await waitFor(() => expect(requests.at(-1)?.searchParams.get('experiment')).toBe('others'));
+test('the trends are those of the experiment', async () => {
+  const { query } = draw();
+  await waitFor(() => expect(query()?.get('experiment')).toBe('answers'));
+  expect(screen.getByRole('tab', { name: 'Trends' })).toHaveAttribute('aria-selected', 'true');
 });
 
-test('the table has all runs, latest first, with changes and badges', async () => {
-  draw();
-  const table = within(await screen.findByRole('region', { name: 'Runs in the charts' }));
-  const rows = table.getAllByRole('row').slice(1);
-  expect(rows.map((row) => within(row).getByRole('link').getAttribute('href'))).toEqual([
-    '/runs/ccc',
-    '/runs/bbb',
-    '/runs/aaa',
+test('the scatter plot says which run is under the pointer, and a click opens it', async () => {
+  const { container, user, router } = draw();
+  const run = await screen.findByRole('link', { name: /failed: Mean score 0\.775, Mean latency 310 ms/ });
+  await user.hover(run);
+  const panel = within(screen.getByRole('region', { name: 'Runs by two figures' }));
+  expect(panel.getByText('Failed')).toBeVisible();
+  expect(panel.getByText('Click or press Enter to open the run')).toBeVisible();
+  // Only one point can be reached by Tab.
+  expect(container.querySelectorAll('[data-point][tabindex="0"]')).toHaveLength(1);
+  await user.click(run);
+  expect(router.state.location.pathname).toBe('/runs/bbb');
+});
+
+test('the arrow keys move between the points, and Enter opens one', async () => {
+  const { user, router } = draw();
+  const latest = await screen.findByRole('link', { name: /Mean score 0\.800/ });
+  latest.focus();
+  await user.keyboard('{ArrowLeft}{ArrowLeft}');
+  expect(document.activeElement).toHaveAttribute('data-point', 'aaa');
+  await user.keyboard('{Enter}');
+  expect(router.state.location.pathname).toBe('/runs/aaa');
+});
+
+test('the axes of the scatter plot can be chosen, and are kept in the URL', async () => {
+  const { user, router } = draw({}, '&y=latency');
+  await choose(user, 'Horizontal axis', 'tone');
+  expect(router.state.location.search).toBe('?tab=trends&y=latency&x=score%3Atone');
+  expect(await screen.findByRole('link', { name: /failed: Mean latency 310 ms, tone 0\.850/ })).toBeVisible();
+});
+
+test('the axes are figures that the runs have', () => {
+  const figures = figuresOf([point({ cost: null }), point({ totalTokens: 5 })]);
+  expect(figures.map(({ name }) => name)).toEqual([
+    'Mean score',
+    'Mean latency',
+    'Agent tokens',
+    'correctness',
+    'tone',
   ]);
-  expect(rows[0]).toHaveTextContent('0.750+0.050');
-  expect(rows[1]).toHaveTextContent('0.700−0.200');
-  expect(rows[1]).toHaveTextContent('Dataset changed');
-  expect(rows[1]).toHaveTextContent('Failed');
-  expect(rows[2]).not.toHaveTextContent('Dataset changed');
-});
-
-test('latency and cost of a replayed run are marked', async () => {
-  const replayed = point({ id: 'ddd', cost: 0.02, replayedItems: 10 });
-  draw({ trends: [point({ cost: 0.02 }), replayed] });
-  const table = within(await screen.findByRole('region', { name: 'Runs in the charts' }));
-  expect(table.getAllByRole('cell', { name: '10 of 12 as recorded: 310 ms' })).toHaveLength(1);
-  expect(table.getAllByRole('cell', { name: '10 of 12 as recorded: $0.020' })).toHaveLength(1);
-  expect(table.getByRole('cell', { name: '310 ms' })).toBeVisible();
-});
-
-test('the table of many runs initially shows the latest thirty', async () => {
-  const many = Array.from({ length: 45 }, (_, index) => point({ id: `run${index}` }));
-  const { user } = draw({ trends: many });
-  const table = within(await screen.findByRole('region', { name: 'Runs in the charts' }));
-  expect(table.getAllByRole('row')).toHaveLength(31);
-  await user.click(screen.getByRole('button', { name: 'Show all 45 runs' }));
-  expect(table.getAllByRole('row')).toHaveLength(46);
+  const axes = axesOf(figures, 'tokens', 'nonsense');
+  expect(axes?.map(({ name }) => name)).toEqual(['Agent tokens', 'Mean score']);
+  // A run without a figure is not drawn.
+  expect(axes && scatterPoints([point(), point({ id: 'bbb', totalTokens: 5 })], axes)).toHaveLength(1);
 });
 
 test('lines can be hidden, and the URL keeps the hidden ones', async () => {
@@ -103,20 +113,20 @@ test('lines can be hidden, and the URL keeps the hidden ones', async () => {
   const tone = await screen.findByRole('button', { name: 'tone' });
   expect(tone).toHaveAttribute('aria-pressed', 'true');
   await user.click(tone);
-  expect(router.state.location.search).toBe('?hide=tone');
+  expect(router.state.location.search).toBe('?tab=trends&hide=tone');
   expect(tone).toHaveAttribute('aria-pressed', 'false');
   await user.click(tone);
-  expect(router.state.location.search).toBe('');
+  expect(router.state.location.search).toBe('?tab=trends');
 });
 
 test('a malformed URL hides nothing', async () => {
-  draw({}, '/trends?hide=%25');
+  draw({}, '&hide=%25');
   expect(await screen.findByRole('button', { name: 'tone' })).toHaveAttribute('aria-pressed', 'true');
 });
 
 test('an unknown evaluator shows all evaluators', async () => {
-  draw({}, '/trends?evaluator=gone');
-  expect(await screen.findByRole('columnheader', { name: 'tone' })).toBeVisible();
+  draw({}, '&evaluator=gone');
+  expect(await screen.findByRole('button', { name: 'tone' })).toBeVisible();
 });
 
 test('an evaluator may have the name of an object property', () => {
@@ -134,14 +144,14 @@ test('thresholds are drawn and named, except those of hidden lines', async () =>
 });
 
 test('an evaluator, a tag, a time range and a number of runs can be selected', async () => {
-  const { requests, user, router } = draw({}, '/trends?tag=main&range=7d');
+  const { query, user, router } = draw({}, '&tag=main&range=7d');
   await choose(user, 'Evaluator', 'tone');
   await choose(user, 'Number of runs', 'Latest 300 runs');
-  expect(router.state.location.search).toBe('?tag=main&range=7d&evaluator=tone&runs=300');
-  expect(screen.queryByRole('columnheader', { name: 'correctness' })).toBeNull();
-  await waitFor(() => expect(requests.at(-1)?.searchParams.get('limit')).toBe('300'));
-  expect(requests.at(-1)?.searchParams.get('tag')).toBe('main');
-  expect(requests.at(-1)?.searchParams.get('since')).toMatch(/^\d{4}-\d\d-\d\d$/);
+  expect(router.state.location.search).toBe('?tab=trends&tag=main&range=7d&evaluator=tone&runs=300');
+  expect(screen.queryByRole('button', { name: 'correctness' })).toBeNull();
+  await waitFor(() => expect(query()?.get('limit')).toBe('300'));
+  expect(query()?.get('tag')).toBe('main');
+  expect(query()?.get('since')).toMatch(/^\d{4}-\d\d-\d\d$/);
 });
 
 test('a single run shows that a trend needs two, and the next command', async () => {
@@ -151,16 +161,9 @@ test('a single run shows that a trend needs two, and the next command', async ()
 });
 
 test('without matching runs, the filters can be cleared', async () => {
-  const { user, router } = draw({ trends: [] }, '/trends?tag=main');
+  const { user, router } = draw({ trends: [] }, '&tag=main');
   await user.click(await screen.findByRole('button', { name: 'Clear filters' }));
-  expect(router.state.location.search).toBe('');
-});
-
-test('without any runs, the command to create one is shown', async () => {
-  mockServer({ '/api/runs': runs([]) });
-  renderPage(Component, { at: '/trends' });
-  expect(await screen.findByText('No runs yet')).toBeVisible();
-  expect(screen.getByText('cargo cobalt run')).toBeVisible();
+  expect(router.state.location.search).toBe('?tab=trends');
 });
 
 test('runs are spaced evenly or by time', () => {
