@@ -9,7 +9,16 @@ import { hostile } from './hostile';
 import { huge, large } from './large';
 import { variants } from './variants';
 
-export const STORES = { demo, large, huge, hostile, variants, conversations, agents, empty: (): Report[] => [] };
+export const STORES = {
+  demo,
+  large,
+  huge,
+  hostile,
+  variants,
+  conversations,
+  agents,
+  empty: (): Report[] => [],
+};
 export type StoreName = keyof typeof STORES;
 
 /** Writes a store into a project folder, and returns the store's folder, for `COBALT_DIR`. */
