@@ -35,7 +35,7 @@ function buildableProject(project: string): Record<string, string> {
   write('cobalt/src/lib.rs', '');
   write('tests/steered.rs', 'fn main() { cobalt::main(); }\n');
   const items = Array.from({ length: 20 }, (_, place) =>
-    JSON.stringify({ id: `question-${place + 1}`, answer: 'Paris', wait_ms: 400 }),
+    JSON.stringify({ id: `question-${place + 1}`, answer: 'Paris', wait_ms: 600 }),
   );
   write('items.jsonl', items.join('\n'));
   const cargo = join(project, 'cargo');
@@ -73,10 +73,10 @@ const baseline = (server: Server, experiment: string) =>
   };
 
 test('without the token the page only reads and says how to change things', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await settled(page);
   await expect(page.getByRole('button', { name: 'Run…' })).toBeDisabled();
-  await page.locator('[data-run]').first().click();
+  await page.locator('[data-row]').first().click();
   await settled(page);
   await page.getByRole('button', { name: 'Actions' }).click();
   await expect(page.getByText(/open the link that cargo cobalt serve printed/)).toBeVisible();
@@ -101,12 +101,14 @@ test('a run becomes the baseline, gets a name and tags, and other runs are delet
 }) => {
   await page.goto(server.link);
   await settled(page);
+  await page.goto('/?view=runs');
+  await settled(page);
   const passed = page
     .getByRole('row')
     .filter({ hasText: /passed/i })
-    .locator('[data-run]')
+    .locator('[data-row]')
     .first();
-  const [id, experiment] = [await passed.getAttribute('data-run'), await passed.textContent()];
+  const [id, experiment] = [await passed.getAttribute('data-row'), await passed.textContent()];
   await passed.click();
   await settled(page);
   await page.getByRole('button', { name: 'Actions' }).click();
@@ -134,18 +136,18 @@ test('a run becomes the baseline, gets a name and tags, and other runs are delet
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
   await expect(page.getByRole('dialog')).toContainText('Cannot be deleted');
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await settled(page);
   const others = page.getByRole('row').filter({ hasNotText: 'baseline' });
-  const rows = others.filter({ has: page.locator('[data-run]') });
-  const gone = await rows.nth(1).locator('[data-run]').getAttribute('data-run');
+  const rows = others.filter({ has: page.locator('[data-row]') });
+  const gone = await rows.nth(1).locator('[data-row]').getAttribute('data-row');
   await rows.nth(1).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Delete' }).click();
   await expect(page.getByRole('dialog')).toContainText('Frees');
   await axe(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
-  await expect(page.locator(`[data-run="${gone}"]`)).toHaveCount(0);
+  await expect(page.locator(`[data-row="${gone}"]`)).toHaveCount(0);
 });
 
 test('an experiment is started, followed and stopped, and its run is resumed', async ({ page, server }) => {

@@ -20,6 +20,8 @@ test('a job is added once and then updated', () => {
   updateJob(client, JOB);
   updateJob(client, { ...JOB, id: '1f' });
   updateJob(client, { ...JOB, state: 'finished' });
+  // A response that was overtaken by an event.
+  updateJob(client, { ...JOB, state: 'stopping' });
   const jobs = client.getQueryData(jobsQuery().queryKey)?.jobs;
   expect(jobs?.map(({ id, state }) => [id, state])).toEqual([
     ['1f', 'running'],

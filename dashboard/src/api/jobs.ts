@@ -11,12 +11,14 @@ export const jobsQuery = () =>
     queryFn: ({ signal }) => getJson<JobList>('/api/jobs', {}, signal),
   });
 
-/** Stores the new state of a job. */
+/** Stores the new state of a job. The response to a request may arrive after an event with a later state. */
 export function updateJob(client: QueryClient, job: Job) {
   client.setQueryData(jobsQuery().queryKey, (list) => {
     const jobs = list?.jobs ?? [];
     const isKnown = jobs.some(({ id }) => id === job.id);
-    return { jobs: isKnown ? jobs.map((other) => (other.id === job.id ? job : other)) : [job, ...jobs] };
+    const isOld = (known: Job) => hasEnded(known) && !hasEnded(job);
+    const update = (known: Job) => (known.id !== job.id || isOld(known) ? known : job);
+    return { jobs: isKnown ? jobs.map(update) : [job, ...jobs] };
   });
 }
 
