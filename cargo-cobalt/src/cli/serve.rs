@@ -25,13 +25,13 @@ pub struct Serve {
     #[arg(long)]
     pub no_open: bool,
 
-    /// Let clients that need a token change and run things
+    /// Let clients with the access token make changes and start runs
     ///
-    /// Without a token, only the page that `serve` opens or whose link it prints can.
+    /// On localhost without an access token, the page that `serve` opens, or whose link it prints, can always do so.
     #[arg(long, conflicts_with = "read_only")]
     pub allow_writes: bool,
 
-    /// Let no client change or run anything
+    /// Let no client make changes or start runs
     #[arg(long)]
     pub read_only: bool,
 
