@@ -49,7 +49,7 @@ test('a header sorts and reverses the order', async ({ page }) => {
   await expect(page).toHaveURL(/sort=duration&order=asc/);
 });
 
-test('runs are selected by keyboard and compared, the oldest as run A', async ({ page }) => {
+test('runs are selected by keyboard and compared, the oldest as the reference', async ({ page }) => {
   await page.goto('/?experiment=support-agent');
   const links = page.locator('[data-row]');
   await expect(links.nth(1)).toBeVisible();
@@ -62,7 +62,7 @@ test('runs are selected by keyboard and compared, the oldest as run A', async ({
   await expect(links.nth(1)).toBeFocused();
   await page.keyboard.press('x');
   await page.getByRole('link', { name: 'Compare 2 runs' }).click();
-  await expect(page).toHaveURL(`/compare?a=${older}&b=${newer}`);
+  await expect(page).toHaveURL(`/runs/${newer}?compare=${older}`);
 });
 
 test('runs that are selected in quick succession are all kept', async ({ page }) => {

@@ -26,13 +26,16 @@ export function SortButton({ order, isNumber = false, onClick, children }: SortB
       )}
     >
       {children}
-      <Arrow
-        aria-hidden="true"
+      {/* Without an order, it takes no space until it is shown. */}
+      <span
         className={clsx(
-          'size-3.5 shrink-0',
-          order === undefined && 'opacity-0 group-hover:opacity-60 group-focus-visible:opacity-60',
+          'flex shrink-0',
+          order === undefined && 'w-0 opacity-0 group-hover:opacity-60 group-focus-visible:opacity-60',
+          isNumber && 'justify-end',
         )}
-      />
+      >
+        <Arrow aria-hidden="true" className="size-3.5 shrink-0" />
+      </span>
     </button>
   );
 }

@@ -7,7 +7,7 @@ import { runRow, runs } from '../../test/runs';
 import { mockServer } from '../../test/server';
 import { Component } from '.';
 import { scoreTicks } from './trends/charts';
-import { axesOf, figuresOf, scatterPoints } from './trends/scatter-axes';
+import { axesOf, metricsOf, scatterPoints } from './trends/scatter-axes';
 import { changeFromPrevious, plotRuns, scoreSeries, scoreThresholds } from './trends/series';
 
 const point = (given: Partial<TrendPoint> = {}): TrendPoint => ({
@@ -41,7 +41,6 @@ const THRESHOLD = {
 
 const draw = (given: Partial<Trends> = {}, parameters = '') => {
   const requests = mockServer({
-    '/api/experiments': { experiments: [] },
     '/api/runs': runs([runRow({ tags: ['main'] })]),
     '/api/trends': { trends: POINTS, thresholds: [THRESHOLD], ...given },
   });
@@ -67,7 +66,7 @@ test('the scatter plot says which run is under the pointer, and a click opens it
   const { container, user, router } = draw();
   const run = await screen.findByRole('link', { name: /failed: Mean score 0\.775, Mean latency 310 ms/ });
   await user.hover(run);
-  const panel = within(screen.getByRole('region', { name: 'Runs by two figures' }));
+  const panel = within(screen.getByRole('region', { name: 'Score, latency and cost' }));
   expect(panel.getByText('Failed')).toBeVisible();
   expect(panel.getByText('Click or press Enter to open the run')).toBeVisible();
   // Only one point can be reached by Tab.
@@ -93,18 +92,18 @@ test('the axes of the scatter plot can be chosen, and are kept in the URL', asyn
   expect(await screen.findByRole('link', { name: /failed: Mean latency 310 ms, tone 0\.850/ })).toBeVisible();
 });
 
-test('the axes are figures that the runs have', () => {
-  const figures = figuresOf([point({ cost: null }), point({ totalTokens: 5 })]);
-  expect(figures.map(({ name }) => name)).toEqual([
+test('the axes are metrics that the runs have', () => {
+  const metrics = metricsOf([point({ cost: null }), point({ totalTokens: 5 })]);
+  expect(metrics.map(({ name }) => name)).toEqual([
     'Mean score',
     'Mean latency',
     'Agent tokens',
     'correctness',
     'tone',
   ]);
-  const axes = axesOf(figures, 'tokens', 'nonsense');
+  const axes = axesOf(metrics, 'tokens', 'nonsense');
   expect(axes?.map(({ name }) => name)).toEqual(['Agent tokens', 'Mean score']);
-  // A run without a figure is not drawn.
+  // A run without a metric is not drawn.
   expect(axes && scatterPoints([point(), point({ id: 'bbb', totalTokens: 5 })], axes)).toHaveLength(1);
 });
 

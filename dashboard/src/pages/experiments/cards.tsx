@@ -8,11 +8,23 @@ import { ItemCounts } from '../runs/cells';
 import { openRow } from '../runs/open-row';
 import { useRowKeys } from '../runs/use-row-keys';
 import { useVirtualRows } from '../runs/use-virtual-rows';
-import { Changes, Costs, ExperimentLink, LatestRun, RecentScores, RegressionsLink } from './cells';
+import {
+  Changes,
+  Costs,
+  changeLines,
+  ExperimentLink,
+  LatestRun,
+  RecentScores,
+  RegressionsLink,
+} from './cells';
 import type { ListProps } from './table';
 
-/** The height of a card in pixels, including its border. */
-const CARD_HEIGHT = 261;
+/** The height of a card in pixels, including its border, with one line of changes; and of further lines. */
+const CARD_HEIGHT = 216;
+const LINE_HEIGHT = 20;
+
+const heightOf = (experiment: ExperimentRow | undefined) =>
+  CARD_HEIGHT + LINE_HEIGHT * (experiment === undefined ? 0 : changeLines(experiment) - 1);
 
 /** The height of the sticky page header in pixels. */
 const HEADER_HEIGHT = 60;
@@ -21,7 +33,7 @@ export function ExperimentCards({ experiments }: ListProps) {
   const navigate = useNavigate();
   const { list, items, before, after, scrollTo } = useVirtualRows<HTMLUListElement>({
     count: experiments.length,
-    height: CARD_HEIGHT,
+    height: (index) => heightOf(experiments[index]),
     headerHeight: HEADER_HEIGHT,
   });
   const names = useMemo(() => experiments.map(({ name }) => name), [experiments]);
@@ -38,7 +50,8 @@ export function ExperimentCards({ experiments }: ListProps) {
               key={experiment.name}
               aria-posinset={index + 1}
               onClick={(event) => openRow(event, experimentUrl(experiment.name), navigate)}
-              className="h-[261px] cursor-pointer overflow-hidden border-line border-t p-3 first-of-type:border-t-0"
+              style={{ height: heightOf(experiment) }}
+              className="cursor-pointer overflow-hidden border-line border-t p-3 first-of-type:border-t-0"
             >
               <Card experiment={experiment} />
             </li>

@@ -92,6 +92,10 @@ const VERDICT_ORDER: ScoreChange['verdict'][] = [
 /** The changes of a row; the others are in the tooltip. */
 const MAX_CHANGES = 3;
 
+/** The number of lines that the changes take. */
+export const changeLines = ({ change }: ExperimentRow) =>
+  Math.max(1, Math.min(MAX_CHANGES, Object.keys(change?.scores ?? {}).length));
+
 /** The changes of the latest run against the saved baseline, one score per line. */
 export function Changes({ experiment: { change, latest } }: CellProps) {
   if (change == null) return <span className="text-muted text-xs">No saved baseline</span>;

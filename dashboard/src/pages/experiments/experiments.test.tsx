@@ -51,7 +51,7 @@ beforeEach(() => {
   setWidth(1440);
 });
 
-test('a row has the verdict and the figures of the latest run', async () => {
+test('a row has the verdict and the metrics of the latest run', async () => {
   show();
   const answers = await row('answers');
   expect(answers.getByRole('link', { name: 'answers' })).toHaveAttribute('href', '/experiments/answers');
@@ -111,12 +111,12 @@ test('experiments are searched and sorted, which the URL keeps', async () => {
   const { user, router } = show();
   await row('answers');
   expect(names()).toEqual(['answers', 'summaries']);
-  await user.click(screen.getByRole('button', { name: 'Cost' }));
+  await user.click(screen.getByRole('button', { name: 'Costs' }));
   expect(names()).toEqual(['summaries', 'answers']);
-  await user.click(screen.getByRole('button', { name: 'Cost' }));
+  await user.click(screen.getByRole('button', { name: 'Costs' }));
   expect(names()).toEqual(['answers', 'summaries']);
   expect(router.state.location.search).toBe('?sort=cost&order=asc');
-  expect(screen.getByRole('columnheader', { name: 'Cost' })).toHaveAttribute('aria-sort', 'ascending');
+  expect(screen.getByRole('columnheader', { name: 'Costs' })).toHaveAttribute('aria-sort', 'ascending');
 
   await user.type(screen.getByRole('searchbox', { name: 'Search experiments' }), 'SUMM');
   await waitFor(() => expect(names()).toEqual(['summaries']));

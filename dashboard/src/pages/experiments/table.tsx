@@ -48,7 +48,7 @@ const COLUMNS: Column[] = [
   {
     name: 'Latest run',
     sort: 'latest',
-    width: 'w-56',
+    width: 'w-64',
     cell: (experiment) => (
       <span className="flex flex-col items-start gap-1">
         <LatestRun experiment={experiment} />
@@ -58,12 +58,12 @@ const COLUMNS: Column[] = [
   },
   {
     name: 'Latest scores',
-    width: 'w-44',
+    width: 'w-42',
     cell: (experiment) => <RecentScores experiment={experiment} width={128} />,
   },
   {
     name: 'Change vs. baseline',
-    width: 'w-64',
+    width: 'w-60',
     cell: (experiment) => <Changes experiment={experiment} />,
   },
   {
@@ -74,7 +74,7 @@ const COLUMNS: Column[] = [
     cell: ({ latest }) => <ItemCounts run={latest} />,
   },
   {
-    name: 'Cost',
+    name: 'Costs',
     sort: 'cost',
     width: 'w-32',
     isNumber: true,
@@ -99,43 +99,45 @@ export function ExperimentTable({ experiments, order }: ListProps) {
   const names = useMemo(() => experiments.map(({ name }) => name), [experiments]);
   useRowKeys(names, scrollTo);
   return (
-    <table
-      ref={list}
-      aria-label="Experiments"
-      aria-rowcount={experiments.length + 1}
-      className="w-full table-fixed rounded-lg border border-line bg-surface"
-    >
-      <thead>
-        <tr aria-rowindex={1}>
-          {COLUMNS.map((column) => (
-            <Head key={column.name} column={column} order={order} />
-          ))}
-        </tr>
-      </thead>
-      <Gap height={before} />
-      <tbody>
-        {items.map(({ index }) => {
-          const experiment = experiments[index];
-          return (
-            experiment && (
-              <tr
-                key={experiment.name}
-                aria-rowindex={index + 2}
-                onClick={(event) => openRow(event, experimentUrl(experiment.name), navigate)}
-                className="h-[81px] cursor-pointer border-line border-t hover:bg-sunken/60 has-[[data-row]:focus-visible]:bg-accent-soft/60"
-              >
-                {COLUMNS.map(({ name, cell, ...column }) => (
-                  <td key={name} className={clsx('px-3 py-0 align-middle', cellClass(column))}>
-                    {cell(experiment)}
-                  </td>
-                ))}
-              </tr>
-            )
-          );
-        })}
-      </tbody>
-      <Gap height={after} />
-    </table>
+    <div className="rounded-lg border border-line bg-surface">
+      <table
+        ref={list}
+        aria-label="Experiments"
+        aria-rowcount={experiments.length + 1}
+        className="w-full table-fixed"
+      >
+        <thead>
+          <tr aria-rowindex={1}>
+            {COLUMNS.map((column) => (
+              <Head key={column.name} column={column} order={order} />
+            ))}
+          </tr>
+        </thead>
+        <Gap height={before} />
+        <tbody>
+          {items.map(({ index }) => {
+            const experiment = experiments[index];
+            return (
+              experiment && (
+                <tr
+                  key={experiment.name}
+                  aria-rowindex={index + 2}
+                  onClick={(event) => openRow(event, experimentUrl(experiment.name), navigate)}
+                  className="h-[81px] cursor-pointer border-line border-t hover:bg-sunken/60 has-[[data-row]:focus-visible]:bg-accent-soft/60"
+                >
+                  {COLUMNS.map(({ name, cell, ...column }) => (
+                    <td key={name} className={clsx('px-3 py-0 align-middle', cellClass(column))}>
+                      {cell(experiment)}
+                    </td>
+                  ))}
+                </tr>
+              )
+            );
+          })}
+        </tbody>
+        <Gap height={after} />
+      </table>
+    </div>
   );
 }
 
@@ -150,7 +152,7 @@ function Head({ column, order }: { column: Column; order: ExperimentOrder }) {
       scope="col"
       aria-sort={ariaSort(direction)}
       className={clsx(
-        'sticky top-13 z-10 h-9 bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)] first:rounded-tl-lg last:rounded-tr-lg',
+        'sticky top-13 z-10 h-9 whitespace-nowrap bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)] first:rounded-tl-lg last:rounded-tr-lg',
         cellClass(column),
       )}
     >

@@ -23,7 +23,7 @@ const HEADER_HEIGHT = 60;
 /** The number of scores on a card. */
 const MAX_SCORES = 3;
 
-export function RunCards({ runs, selection, onEnd }: Pick<ListProps, 'runs' | 'selection' | 'onEnd'>) {
+export function RunCards({ runs, selection, onEnd }: ListProps) {
   const navigate = useNavigate();
   const { list, items, before, after, scrollTo } = useVirtualRows<HTMLUListElement>({
     count: runs.length,

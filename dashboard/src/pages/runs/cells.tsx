@@ -1,8 +1,9 @@
 // The values of a run in the table and the cards.
+import clsx from 'clsx';
 import { GitCommitHorizontal, History, Layers, RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
-import { Tag } from '../../components/badge';
+import { Badge, Tag } from '../../components/badge';
 import { CutText } from '../../components/cut-text';
 import { Verdict } from '../../components/verdict';
 import { runUrl } from '../../lib/addresses';
@@ -38,10 +39,12 @@ export function Replayed({ run }: { run: RunRow }) {
   );
 }
 
-/** Links a variant's run to its group, and marks a run whose stored outputs were scored again. */
+/** What tells a run from others: its name, whether it is the baseline, its variant, and whether it was re-scored. */
 export function Origin({ run }: { run: RunRow }) {
   return (
     <>
+      {run.runName != null && <CutText className="max-w-40 text-muted text-xs">{run.runName}</CutText>}
+      {run.isBaseline === true && <Badge tone="accent">Baseline</Badge>}
       {run.variant != null && (
         <Link
           to={`/groups/${encodeURIComponent(run.variant.group)}`}
@@ -99,7 +102,7 @@ export function VerdictCell({ run }: { run: RunRow }) {
     <span className="flex flex-col items-start gap-0.5">
       <Verdict verdict={run.verdict} />
       {run.verdict === 'partial' && (
-        <span className="pl-2 text-muted text-xs">{STATUS_LABELS[run.status]}</span>
+        <span className="whitespace-nowrap text-muted text-xs">{STATUS_LABELS[run.status]}</span>
       )}
     </span>
   );
@@ -145,14 +148,19 @@ export function TotalCost({ run, format = formatCost }: { run: RunRow; format?: 
 }
 
 /** The number of items at their pass marks, and those below or with errors. */
-export function ItemCounts({ run }: { run: RunRow }) {
+export function ItemCounts({ run, isInline = false }: { run: RunRow; isInline?: boolean }) {
   const { passedItems, lowItems, totalItems } = run;
   const errors = Math.max(0, totalItems - passedItems - lowItems);
+  const look = clsx('text-xs', isInline ? 'ml-2' : 'block');
   return (
     <span className="tabular-nums">
-      {formatCount(passedItems)} <span className="text-muted">of {formatCount(totalItems)}</span>
-      {lowItems > 0 && <span className="block text-warn text-xs">{formatCount(lowItems)} below</span>}
-      {errors > 0 && <span className="block text-bad text-xs">{pluralize(errors, 'error')}</span>}
+      {formatCount(passedItems)}{' '}
+      <span className="text-muted">
+        of {formatCount(totalItems)}
+        {isInline && ' at pass marks'}
+      </span>
+      {lowItems > 0 && <span className={clsx(look, 'text-warn')}>{formatCount(lowItems)} below</span>}
+      {errors > 0 && <span className={clsx(look, 'text-bad')}>{pluralize(errors, 'error')}</span>}
     </span>
   );
 }

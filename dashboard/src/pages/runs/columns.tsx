@@ -41,7 +41,7 @@ export const columns = column.columns([
     id: 'verdict',
     header: 'Verdict',
     cell: ({ row }) => <VerdictCell run={row.original} />,
-    meta: { sort: 'verdict', width: 'w-26' },
+    meta: { sort: 'verdict', width: 'w-27' },
   }),
   column.display({
     id: 'scores',
@@ -75,11 +75,11 @@ export const columns = column.columns([
     id: 'commit',
     header: 'Commit',
     cell: ({ row }) => <Commit run={row.original} />,
-    meta: { width: 'w-28 max-xl:hidden' },
+    meta: { width: 'w-28 max-[87.5rem]:hidden' },
   }),
   column.accessor('timestamp', {
     header: 'Started',
     cell: ({ getValue }) => <DateTime timestamp={getValue()} />,
-    meta: { sort: 'timestamp', width: 'w-36', isNumber: true },
+    meta: { sort: 'timestamp', width: 'w-41', isNumber: true },
   }),
 ]);

@@ -35,13 +35,15 @@ export function Scores({ run }: { run: RunScores }) {
 export function EvaluatorScore({ name, run }: { name: string; run: RunScores }) {
   const value = getOwn(run.avgScores, name);
   return (
-    <div className="w-25 min-w-0">
+    <div className="w-26 min-w-0">
       <CutText className="text-muted text-xs">{name}</CutText>
       <div className="flex h-5 items-center gap-2 tabular-nums">
         {value === undefined ? '–' : formatScore(value)}
         <Sparkline
           points={(getOwn(run.recentScores, name) ?? []).map((score) => (score === null ? null : { score }))}
           label={`${name} over the latest runs`}
+          width={48}
+          height={18}
         />
       </div>
     </div>

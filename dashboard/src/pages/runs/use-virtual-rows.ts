@@ -6,10 +6,13 @@ import { useTop } from '../../lib/use-top';
 /** Loads more when this many rows are left. */
 const PREFETCH_ROWS = 20;
 
+/** The space below a row that is scrolled to, in pixels. */
+const SCROLL_PADDING = 60;
+
 interface VirtualRowsOptions {
   count: number;
-  /** The height of every row in pixels. */
-  height: number;
+  /** The height of every row in pixels, or that of the row at an index. */
+  height: number | ((index: number) => number);
   /** The height of the sticky headers over the list, in pixels. */
   headerHeight: number;
   /** Loads more rows; undefined if there are none or they are already loading. */
@@ -25,11 +28,11 @@ export function useVirtualRows<Element extends HTMLElement>({
   const list = useRef<Element>(null);
   const virtualizer = useWindowVirtualizer({
     count,
-    estimateSize: () => height,
+    estimateSize: (index) => (typeof height === 'number' ? height : height(index)),
     overscan: 8,
     scrollMargin: useTop(list),
     scrollPaddingStart: headerHeight,
-    scrollPaddingEnd: height,
+    scrollPaddingEnd: SCROLL_PADDING,
   });
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;

@@ -1,13 +1,13 @@
 // The columns of an experiment's runs.
+import { GitCompareArrows } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { RunRow, RunVerdict } from '../../../api/types';
-import { Badge } from '../../../components/badge';
 import { ReplayIcon } from '../../../components/replay-mark';
 import type { SortOrder } from '../../../components/sort-button';
 import { DateTime } from '../../../components/time';
-import { runUrl } from '../../../lib/addresses';
-import { costFormat, formatDuration, formatScore, formatSigned } from '../../../lib/format';
+import { comparisonUrl, runUrl } from '../../../lib/addresses';
+import { costFormat, formatDateTime, formatDuration, formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { replayMark } from '../../../lib/traffic';
 import {
@@ -24,7 +24,8 @@ import {
 
 /** What a cell needs to know beside its run. */
 export interface CellContext {
-  isBaseline: boolean;
+  /** The run before. */
+  previous: RunRow | undefined;
   changeOf: (run: RunRow, evaluator: string) => number | undefined;
 }
 
@@ -53,15 +54,15 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
     {
       key: 'started',
       name: 'Run',
-      width: 230,
+      width: 236,
       value: ({ timestamp }) => timestamp,
       first: 'desc',
-      cell: (run, { isBaseline }) => <RunCell run={run} isBaseline={isBaseline} />,
+      cell: (run, context) => <RunCell run={run} context={context} />,
     },
     {
       key: 'verdict',
       name: 'Verdict',
-      width: 104,
+      width: 108,
       value: ({ verdict }) => SEVERITY[verdict],
       first: 'desc',
       cell: (run) => <VerdictCell run={run} />,
@@ -70,7 +71,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
     {
       key: 'items',
       name: 'At pass marks',
-      width: 112,
+      width: 124,
       isNumber: true,
       value: ({ passedItems, totalItems }) => (totalItems === 0 ? undefined : passedItems / totalItems),
       first: 'asc',
@@ -79,7 +80,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
     {
       key: 'agent-cost',
       name: 'Agent cost',
-      width: 104,
+      width: 108,
       isNumber: true,
       value: (run) => costsOf(run).agent,
       cell: (run) => <AgentCost run={run} format={formatUsd} />,
@@ -95,7 +96,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
     {
       key: 'latency',
       name: 'Mean latency',
-      width: 112,
+      width: 124,
       isNumber: true,
       value: ({ avgLatencyMs }) => avgLatencyMs,
       cell: (run) => (
@@ -120,7 +121,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
 const scoreColumn = (evaluator: string): RunColumn => ({
   key: `score:${evaluator}`,
   name: evaluator,
-  width: 124,
+  width: 120,
   isNumber: true,
   value: (run) => getOwn(run.avgScores, evaluator),
   first: 'asc',
@@ -131,7 +132,7 @@ const scoreColumn = (evaluator: string): RunColumn => ({
     return (
       <>
         {formatScore(score)}
-        <span className="inline-block w-13 text-muted text-xs">
+        <span className="ml-2 inline-block min-w-10 text-muted text-xs">
           {change === undefined ? '' : formatSigned(change)}
         </span>
       </>
@@ -139,21 +140,35 @@ const scoreColumn = (evaluator: string): RunColumn => ({
   },
 });
 
-function RunCell({ run, isBaseline }: { run: RunRow; isBaseline: boolean }) {
+function RunCell({ run, context }: { run: RunRow; context: CellContext }) {
   return (
     <span className="flex min-w-0 flex-col gap-0.5">
       <span className="flex items-center gap-2">
-        <Link to={runUrl(run.id)} data-row={run.id} className="font-medium hover:text-accent hover:underline">
-          <DateTime timestamp={run.timestamp} />
-        </Link>
-        {isBaseline && <Badge tone="accent">Baseline</Badge>}
+        <RunDate run={run} />
+        <CompareWithPrevious run={run} previous={context.previous} />
       </span>
-      <span className="flex min-w-0 items-center gap-2 overflow-hidden">
-        <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
-        <Origin run={run} />
-        <Replayed run={run} />
-        <Tags tags={run.tags} />
-      </span>
+      <RunFacts run={run} />
+    </span>
+  );
+}
+
+/** A link to the run, with its start. Shortcut keys move between these links. */
+export function RunDate({ run }: { run: RunRow }) {
+  return (
+    <Link to={runUrl(run.id)} data-row={run.id} className="font-medium hover:text-accent hover:underline">
+      <DateTime timestamp={run.timestamp} />
+    </Link>
+  );
+}
+
+/** What tells a run from others, in one line. */
+export function RunFacts({ run }: { run: RunRow }) {
+  return (
+    <span className="flex h-5.5 min-w-0 items-center gap-2 overflow-hidden">
+      <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
+      <Origin run={run} />
+      <Replayed run={run} />
+      <Tags tags={run.tags} />
     </span>
   );
 }
@@ -166,5 +181,21 @@ function AgentCost({ run, format }: { run: RunRow; format: (usd: number) => stri
       <ReplayIcon mark={replayMark(run.replayedItems, run.totalItems)} />
       {format(agent)}
     </>
+  );
+}
+
+/** A link to what regressed since the run before. */
+export function CompareWithPrevious({ run, previous }: { run: RunRow; previous: RunRow | undefined }) {
+  if (previous === undefined) return null;
+  const label = `Compare with the previous run of ${formatDateTime(previous.timestamp)}`;
+  return (
+    <Link
+      to={comparisonUrl(run.id, [previous.id], 'regressed')}
+      aria-label={label}
+      title={`${label}: what regressed`}
+      className="ml-auto grid size-6 shrink-0 place-items-center rounded text-accent hover:bg-accent-soft"
+    >
+      <GitCompareArrows className="size-4" aria-hidden="true" />
+    </Link>
   );
 }

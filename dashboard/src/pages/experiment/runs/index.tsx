@@ -4,9 +4,9 @@ import type { RunRow } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { useMediaQuery } from '../../../lib/use-media-query';
-import { RunCards } from '../../runs/cards';
 import { SelectionBar } from '../../runs/selection-bar';
 import { useSelectedRuns } from '../../runs/use-selected-runs';
+import { ExperimentRunCards } from './cards';
 import { columnsOf } from './columns';
 import { ExperimentRunTable } from './table';
 import { Toolbar } from './toolbar';
@@ -15,16 +15,19 @@ import { useRunOrder } from './use-run-order';
 interface ExperimentRunsProps {
   /** Latest first. */
   runs: RunRow[];
-  /** The ID of the run that is the saved baseline. */
-  baseline: string | undefined;
 }
 
-export function ExperimentRuns({ runs, baseline }: ExperimentRunsProps) {
+export function ExperimentRuns({ runs }: ExperimentRunsProps) {
   const columns = useMemo(() => columnsOf(runs), [runs]);
-  const order = useRunOrder(columns, runs, baseline);
+  const order = useRunOrder(columns, runs);
   const shown = useMemo(() => order.apply(runs), [order.apply, runs]);
   const selection = useSelectedRuns(runs);
   const previousOf = usePreviousRuns(runs);
+  const contextOf = (run: RunRow) => ({
+    previous: previousOf(run),
+    changeOf: order.changeOf,
+  });
+  const list = { runs: shown, columns, selection, contextOf };
   const isNarrow = useMediaQuery('(max-width: 767px)');
   return (
     <div className="flex flex-col gap-3">
@@ -34,18 +37,9 @@ export function ExperimentRuns({ runs, baseline }: ExperimentRunsProps) {
           <Button onClick={order.clear}>Clear all filters</Button>
         </EmptyState>
       ) : isNarrow ? (
-        <div className="rounded-lg border border-line bg-surface">
-          <RunCards runs={shown} selection={selection} />
-        </div>
+        <ExperimentRunCards {...list} />
       ) : (
-        <ExperimentRunTable
-          runs={shown}
-          columns={columns}
-          order={order}
-          baseline={baseline}
-          selection={selection}
-          previousOf={previousOf}
-        />
+        <ExperimentRunTable {...list} order={order} />
       )}
       <SelectionBar selection={selection} />
     </div>

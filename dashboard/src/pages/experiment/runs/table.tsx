@@ -1,30 +1,28 @@
 // An experiment's runs as a virtualized table that scrolls in its own box.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import clsx from 'clsx';
-import { GitCompareArrows } from 'lucide-react';
 import { useCallback, useMemo, useRef } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import type { RunRow } from '../../../api/types';
 import { CutText } from '../../../components/cut-text';
 import { ariaSort, SortButton } from '../../../components/sort-button';
-import { comparisonUrl, runUrl } from '../../../lib/addresses';
-import { formatDateTime } from '../../../lib/format';
+import { runUrl } from '../../../lib/addresses';
 import { useTop } from '../../../lib/use-top';
 import { SelectCheckbox } from '../../runs/cells';
 import { Gap } from '../../runs/gap';
 import { openRow } from '../../runs/open-row';
 import { useRowKeys } from '../../runs/use-row-keys';
 import type { SelectedRuns } from '../../runs/use-selected-runs';
-import type { RunColumn } from './columns';
+import type { CellContext, RunColumn } from './columns';
 import type { RunOrder } from './use-run-order';
 
 /** In pixels; a row includes its border. */
 const ROW_HEIGHT = 57;
 const HEADER_HEIGHT = 36;
 const SELECT_WIDTH = 44;
-const COMPARE_WIDTH = 52;
-/** The space below the table. */
+/** The space below the table, without and with the bar of the selected runs. */
 const MARGIN = 24;
+const BAR_MARGIN = 64;
 /** The size of the table until it is measured. */
 const INITIAL_SIZE = { width: 1200, height: 640 };
 
@@ -32,14 +30,12 @@ interface ExperimentRunTableProps {
   runs: RunRow[];
   columns: RunColumn[];
   order: RunOrder;
-  baseline: string | undefined;
   selection: SelectedRuns;
-  /** The run before each run. */
-  previousOf: (run: RunRow) => RunRow | undefined;
+  contextOf: (run: RunRow) => CellContext;
 }
 
 export function ExperimentRunTable(props: ExperimentRunTableProps) {
-  const { runs, columns, order, baseline, selection, previousOf } = props;
+  const { runs, columns, order, selection, contextOf } = props;
   const navigate = useNavigate();
   const box = useRef<HTMLElement>(null);
   const top = useTop(box);
@@ -59,7 +55,7 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
     useCallback((index: number) => scrollToIndex(index), [scrollToIndex]),
     selection.toggle,
   );
-  const width = columns.reduce((sum, column) => sum + column.width, SELECT_WIDTH + COMPARE_WIDTH);
+  const width = columns.reduce((sum, column) => sum + column.width, SELECT_WIDTH);
   return (
     <section
       ref={box}
@@ -67,7 +63,7 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
       tabIndex={0}
       aria-label="Runs of the experiment"
       className="relative min-h-60 overflow-auto overscroll-x-contain rounded-lg border border-line bg-surface"
-      style={{ maxHeight: `calc(100dvh - ${top + MARGIN}px)` }}
+      style={{ maxHeight: `calc(100dvh - ${top + (selection.ids.length > 0 ? BAR_MARGIN : MARGIN)}px)` }}
     >
       <table
         aria-label="Runs"
@@ -80,7 +76,6 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
           {columns.map((column, place) => (
             <col key={column.key} style={{ width: place === 0 ? undefined : column.width }} />
           ))}
-          <col style={{ width: COMPARE_WIDTH }} />
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
@@ -90,9 +85,6 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
             {columns.map((column, place) => (
               <Head key={column.key} column={column} order={order} isFirst={place === 0} />
             ))}
-            <th scope="col" className={clsx(HEAD, 'z-10')}>
-              <span className="sr-only">Compare with previous</span>
-            </th>
           </tr>
         </thead>
         <Gap height={items[0]?.start ?? 0} />
@@ -101,7 +93,7 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
             const run = runs[index];
             if (run === undefined) return null;
             const isSelected = selection.ids.includes(run.id);
-            const context = { isBaseline: run.id === baseline, changeOf: order.changeOf };
+            const context = contextOf(run);
             return (
               <tr
                 key={run.id}
@@ -125,9 +117,6 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
                     {column.cell(run, context)}
                   </td>
                 ))}
-                <td className={CELL}>
-                  <CompareWithPrevious run={run} previous={previousOf(run)} />
-                </td>
               </tr>
             );
           })}
@@ -169,20 +158,5 @@ function Head({ column: { key, name, value, isNumber }, order, isFirst }: HeadPr
         </SortButton>
       )}
     </th>
-  );
-}
-
-function CompareWithPrevious({ run, previous }: { run: RunRow; previous: RunRow | undefined }) {
-  if (previous === undefined) return null;
-  const label = `Compare with the previous run of ${formatDateTime(previous.timestamp)}`;
-  return (
-    <Link
-      to={comparisonUrl(run.id, [previous.id], 'regressed')}
-      aria-label={label}
-      title={`${label}: what regressed`}
-      className="grid size-7 place-items-center rounded text-accent hover:bg-accent-soft"
-    >
-      <GitCompareArrows className="size-4" aria-hidden="true" />
-    </Link>
   );
 }

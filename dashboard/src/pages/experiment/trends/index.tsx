@@ -1,4 +1,4 @@
-// The runs of an experiment over time, and one of their figures against another.
+// The runs of an experiment over time, and one of their metrics against another.
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';

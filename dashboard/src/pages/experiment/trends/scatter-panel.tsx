@@ -1,4 +1,4 @@
-// One figure of the runs against another: score, latency and cost.
+// One metric of the runs against another, such as the score against the cost.
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { TrendPoint } from '../../../api/types';
 import { Panel } from '../../../components/panel';
@@ -8,7 +8,7 @@ import { Verdict } from '../../../components/verdict';
 import { formatDateTime, pluralize, shortCommit } from '../../../lib/format';
 import { escapeHidden } from '../../../lib/texts';
 import type { TrendsParameters } from './parameters';
-import { axesOf, type Figure, figuresOf, type ScatterPoint, scatterPoints } from './scatter-axes';
+import { axesOf, type Metric, metricsOf, type ScatterPoint, scatterPoints } from './scatter-axes';
 
 // Loaded on demand, with Recharts.
 const Scatter = lazy(() => import('./scatter'));
@@ -23,16 +23,16 @@ interface RunScatterProps {
 export function RunScatter({ points, parameters, onOpen }: RunScatterProps) {
   const [active, setActive] = useState<string>();
   const { scatterX, scatterY, set } = parameters;
-  const figures = useMemo(() => figuresOf(points), [points]);
-  const axes = useMemo(() => axesOf(figures, scatterX, scatterY), [figures, scatterX, scatterY]);
+  const metrics = useMemo(() => metricsOf(points), [points]);
+  const axes = useMemo(() => axesOf(metrics, scatterX, scatterY), [metrics, scatterX, scatterY]);
   const drawn = useMemo(() => (axes === undefined ? [] : scatterPoints(points, axes)), [points, axes]);
   if (axes === undefined) return null;
   const [across, up] = axes;
   const missing = points.length - drawn.length;
-  const options = figures.map(({ key, name }) => ({ value: key, name: escapeHidden(name) }));
+  const options = metrics.map(({ key, name }) => ({ value: key, name: escapeHidden(name) }));
   return (
     <Panel
-      title="Runs by two figures"
+      title="Score, latency and cost"
       actions={
         <div className="grid grid-cols-2 gap-2 sm:flex">
           <Select
@@ -58,7 +58,7 @@ export function RunScatter({ points, parameters, onOpen }: RunScatterProps) {
       </Suspense>
       {missing > 0 && (
         <p className="mt-2 text-muted text-xs">
-          Not drawn: {pluralize(missing, 'run')} without both figures.
+          Not drawn: {pluralize(missing, 'run')} without both metrics.
         </p>
       )}
     </Panel>
@@ -66,7 +66,7 @@ export function RunScatter({ points, parameters, onOpen }: RunScatterProps) {
 }
 
 /** Says which run is under the pointer or has the focus. */
-function ActiveRun({ run, axes }: { run: ScatterPoint | undefined; axes: [Figure, Figure] }) {
+function ActiveRun({ run, axes }: { run: ScatterPoint | undefined; axes: [Metric, Metric] }) {
   if (run === undefined) {
     return (
       <p className="min-h-6 text-muted text-xs/6">

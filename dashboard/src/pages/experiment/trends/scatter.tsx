@@ -13,12 +13,12 @@ import {
 import { formatDateTime } from '../../../lib/format';
 import { escapeHidden } from '../../../lib/texts';
 import { PointShape } from './point-shape';
-import type { Figure, ScatterPoint } from './scatter-axes';
+import type { Metric, ScatterPoint } from './scatter-axes';
 import { lowestTick } from './series';
 
 interface ScatterProps {
   points: ScatterPoint[];
-  axes: [Figure, Figure];
+  axes: [Metric, Metric];
   active: string | undefined;
   onActive: (id: string | undefined) => void;
   onOpen: (id: string) => void;
@@ -28,8 +28,8 @@ const HEIGHT = 320;
 const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
 
 /** Scores have the scale of the lines: up to 1, from the tenth below the lowest. */
-function domainOf({ isScore }: Figure, values: number[]): [number, number | 'auto'] {
-  if (!isScore) return [0, 'auto'];
+function domainOf({ isScore }: Metric, values: number[]): [number | 'auto', number | 'auto'] {
+  if (!isScore) return ['auto', 'auto'];
   return [lowestTick(values), 1];
 }
 
@@ -123,14 +123,14 @@ interface RunPointProps extends Omit<ScatterProps, 'points'> {
 function RunPoint({ run, x, y, axes, active, reachable, onActive, onOpen }: RunPointProps) {
   const { point } = run;
   const [across, up] = axes;
-  const figures = `${escapeHidden(up.name)} ${up.format(run.y)}, ${escapeHidden(across.name)} ${across.format(run.x)}`;
+  const metrics = `${escapeHidden(up.name)} ${up.format(run.y)}, ${escapeHidden(across.name)} ${across.format(run.x)}`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a link or button of HTML cannot be drawn in a chart
     <g
       role="link"
       tabIndex={point.id === reachable ? 0 : -1}
       data-point={point.id}
-      aria-label={`Run of ${formatDateTime(point.timestamp)}, ${point.verdict}: ${figures}`}
+      aria-label={`Run of ${formatDateTime(point.timestamp)}, ${point.verdict}: ${metrics}`}
       className="cursor-pointer"
       onClick={() => onOpen(point.id)}
       onMouseEnter={() => onActive(point.id)}
