@@ -26,6 +26,7 @@ mod markdown;
 mod mcp;
 mod merge;
 mod otlp;
+mod process_group;
 mod project;
 mod recordings;
 mod reference;

@@ -106,6 +106,8 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
     });
     Ok(Report {
         schema: SCHEMA,
+        run_name: None,
+        note: None,
         // A single shard is already the whole run. It keeps its ID, so that its results count once.
         id: if files.len() == 1 { first.id.clone() } else { new_run_id() },
         variant: merged_variant(files),

@@ -10,7 +10,8 @@ use cobalt::command::config::Flags;
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;
-pub use source::{BaselineSource, json_files};
+pub use set::{AllowedRuns, RefusedBaseline, SavedBaselines, save_baselines};
+pub use source::{BaselineSource, RunHeader, baseline_runs, json_files};
 
 pub fn baseline(command: &BaselineCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {

@@ -1,7 +1,7 @@
 //! `cargo cobalt baseline set`: saves the metrics of runs as baselines.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags};
@@ -14,7 +14,7 @@ use cobalt_core::wording;
 use super::source::RunHeader;
 use crate::cli::{RunName, SetBaseline};
 use crate::config::settings;
-use crate::error::Error;
+use crate::error::{CommandError, Error, ErrorKind};
 use crate::git_ignored::{IgnoreStatus, check_ignored};
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, print, relative_path};
@@ -22,58 +22,119 @@ use crate::terminal::{eprint_wrapped, one_line, print, relative_path};
 pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let files = result_files(arguments, &settings)?;
-    // Read all before writing any: an error in one run changes nothing.
-    let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
-    let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
-    check_file_collisions(files.keys(), &settings)?;
-    if !arguments.allow_failed {
-        runs.iter().try_for_each(refuse_failed)?;
+    let allowed = AllowedRuns { failed: arguments.allow_failed, replayed: arguments.allow_replayed };
+    let SavedBaselines { saved, warnings, commit_advice } = save_baselines(&files, allowed, &settings)?;
+    let warn = |warning: &String| eprint_wrapped(&format!("warning: {warning}"));
+    warnings.iter().for_each(warn);
+    for baseline in &saved {
+        print(&baseline.confirmation()).map_err(Error::Print)?;
+        baseline.warnings.iter().for_each(warn);
     }
-    if !arguments.allow_replayed {
-        runs.iter().try_for_each(refuse_replayed)?;
-    }
-    let layout = settings.layout();
-    refuse_namesakes(&runs, layout)?;
-    let mut written = Vec::new();
-    for run in &runs {
-        let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
-        let path = write_baseline(layout, run)?;
-        print(&confirmation(run, before.as_ref(), &path)).map_err(Error::Print)?;
-        warnings(run, before.as_ref())
-            .iter()
-            .for_each(|warning| eprint_wrapped(&format!("warning: {warning}")));
-        written.push(path);
-    }
-    if let Some(advice) = commit_advice(&written) {
+    if let Some(advice) = commit_advice {
         eprint_wrapped(&advice);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses a failed run: later runs that are as bad would not count as worse.
-fn refuse_failed(run: &Measurements) -> Result<(), Error> {
-    if !run.failed {
-        return Ok(());
+/// The runs that can become baselines although their later runs may wrongly count as no worse.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AllowedRuns {
+    pub failed: bool,
+    pub replayed: bool,
+}
+
+/// The saved baselines.
+#[derive(Debug)]
+pub struct SavedBaselines {
+    pub saved: Vec<SavedBaseline>,
+    pub warnings: Vec<String>,
+    /// What to do about git; `None` without it.
+    pub commit_advice: Option<String>,
+}
+
+/// A saved baseline.
+#[derive(Debug)]
+pub struct SavedBaseline {
+    run: Measurements,
+    /// The id of the run of the previous baseline.
+    pub replaced: Option<String>,
+    pub path: PathBuf,
+    pub warnings: Vec<String>,
+}
+
+/// Saves the runs in result files, by experiment, as baselines.
+///
+/// # Errors
+///
+/// A run cannot be a baseline, or a file cannot be read or written. An error in one run changes nothing.
+pub fn save_baselines(
+    files: &BTreeMap<String, PathBuf>,
+    allowed: AllowedRuns,
+    settings: &Config,
+) -> Result<SavedBaselines, Error> {
+    // Read all before writing any.
+    let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
+    let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
+    check_file_collisions(files.keys(), settings)?;
+    if !allowed.failed {
+        runs.iter().try_for_each(refuse_failed)?;
     }
-    Err(Error::Arguments(format!(
+    if !allowed.replayed {
+        runs.iter().try_for_each(refuse_replayed)?;
+    }
+    let layout = settings.layout();
+    let warnings = refuse_namesakes(&runs, layout)?;
+    let mut saved = Vec::new();
+    for run in runs {
+        let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
+        let path = write_baseline(layout, &run)?;
+        let warnings = self::warnings(&run, before.as_ref());
+        saved.push(SavedBaseline { run, replaced: before.map(|before| before.id), path, warnings });
+    }
+    let paths: Vec<_> = saved.iter().map(|baseline| baseline.path.clone()).collect();
+    Ok(SavedBaselines { saved, warnings, commit_advice: commit_advice(&paths) })
+}
+
+/// Why a run is refused unless it is allowed explicitly.
+#[derive(Debug, thiserror::Error)]
+pub enum RefusedBaseline {
+    #[error(
         "run {} of `{}` failed; with a failed baseline, later runs that are as bad do not count as worse. Select a passing \
          run, or use this one with `--allow-failed`",
-        one_line(&run.id),
-        one_line(&run.name)
-    )))
+        one_line(.id),
+        one_line(.name)
+    )]
+    Failed { id: String, name: String },
+
+    #[error(
+        "run {} of `{}` was replayed, so its latency and cost are those of the recording. Select a run with live responses \
+         (`cargo cobalt run --record off`), or use this one with `--allow-replayed`",
+        one_line(.id),
+        one_line(.name)
+    )]
+    Replayed { id: String, name: String },
+}
+
+impl CommandError for RefusedBaseline {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Arguments
+    }
+}
+
+/// Refuses a failed run: later runs that are as bad would not count as worse.
+fn refuse_failed(run: &Measurements) -> Result<(), Error> {
+    match run.failed {
+        true => Err(RefusedBaseline::Failed { id: run.id.clone(), name: run.name.clone() }.into()),
+        false => Ok(()),
+    }
 }
 
 /// Refuses a run whose model responses were replayed: its latency and cost were not measured.
 fn refuse_replayed(run: &Measurements) -> Result<(), Error> {
-    if !run.replayed {
-        return Ok(());
+    match run.replayed {
+        true => Err(RefusedBaseline::Replayed { id: run.id.clone(), name: run.name.clone() }.into()),
+        false => Ok(()),
     }
-    Err(Error::Arguments(format!(
-        "run {} of `{}` was replayed, so its latency and cost are those of the recording. Select a run with live responses \
-         (`cargo cobalt run --record off`), or use this one with `--allow-replayed`",
-        one_line(&run.id),
-        one_line(&run.name)
-    )))
 }
 
 /// The result files of the selected runs, by experiment.
@@ -156,34 +217,36 @@ fn check_file_collisions<'a>(
     Ok(())
 }
 
-/// Refuses runs of experiments whose name is declared twice: both would share one baseline.
-fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error> {
+/// Refuses runs of experiments whose name is declared twice: both would share one baseline. Returns warnings about names that may be.
+fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<Vec<String>, Error> {
     let root = workspace_root(&std::env::current_dir().map_err(Error::CurrentFolder)?);
-    let mut refused = Vec::new();
+    let (mut refused, mut warnings) = (Vec::new(), Vec::new());
     for Measurements { name, declared_at, .. } in runs {
         let Some(place) = declared_at else { continue };
         match find_name_conflict(layout, &root, &(name.clone(), place.clone())) {
             Some(other) if other.is_certain => {
                 refused.push(format!("experiment `{}`: {other}", one_line(name)))
             }
-            Some(other) => eprint_wrapped(&format!("warning: {}", one_line(&other.to_string()))),
+            Some(other) => warnings.push(one_line(&other.to_string())),
             None => {}
         }
     }
-    if refused.is_empty() { Ok(()) } else { Err(Error::Multiple(refused)) }
+    if refused.is_empty() { Ok(warnings) } else { Err(Error::Multiple(refused)) }
 }
 
-fn confirmation(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
-    let Measurements { id, name, timestamp, items, .. } = run;
-    let start = timestamp.to_string()[..16].replace('T', " ");
-    let run = format!("run {} ({start} UTC, {})", one_line(id), wording::count(items.len(), "item"));
-    let (name, path) = (one_line(name), relative_path(path));
-    match before {
-        Some(before) if before.id == *id => format!("{name}: {run} is already the baseline `{path}`\n"),
-        Some(before) => {
-            format!("{name}: saved {run} as baseline `{path}`, replacing run {}\n", one_line(&before.id))
+impl SavedBaseline {
+    fn confirmation(&self) -> String {
+        let Measurements { id, name, timestamp, items, .. } = &self.run;
+        let start = timestamp.to_string()[..16].replace('T', " ");
+        let run = format!("run {} ({start} UTC, {})", one_line(id), wording::count(items.len(), "item"));
+        let (name, path) = (one_line(name), relative_path(&self.path));
+        match &self.replaced {
+            Some(before) if before == id => format!("{name}: {run} is already the baseline `{path}`\n"),
+            Some(before) => {
+                format!("{name}: saved {run} as baseline `{path}`, replacing run {}\n", one_line(before))
+            }
+            None => format!("{name}: saved {run} as baseline `{path}`\n"),
         }
-        None => format!("{name}: saved {run} as baseline `{path}`\n"),
     }
 }
 

@@ -216,6 +216,13 @@ fn file_error(path: &Path, reason: &impl ToString) -> Error {
     Error::RunFile { path: path.to_owned(), reason: reason.to_string() }
 }
 
+/// The runs that the project's baselines were saved from, with their experiments. Unreadable files are reported by the commands that
+/// use them.
+pub fn baseline_runs(layout: &Layout) -> Result<Vec<(String, String)>, IndexError> {
+    let heads = json_files(&layout.baselines())?.into_iter().filter_map(|file| RunHeader::read(&file).ok());
+    Ok(heads.map(|head| (head.id, head.name)).collect())
+}
+
 /// A file of a commit.
 #[derive(Debug)]
 pub struct CommittedFile {

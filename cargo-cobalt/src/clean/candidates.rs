@@ -335,7 +335,7 @@ pub fn workspaces(
 }
 
 /// The size of all files in a folder in bytes, as far as it can be read: an agent may leave anything.
-fn total_size(folder: &Path) -> u64 {
+pub fn total_size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))

@@ -3,6 +3,7 @@
 //! It only touches files with known names in the folders of the store, never through symbolic links.
 
 mod candidates;
+mod selected;
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Write};
@@ -22,7 +23,9 @@ use crate::config::settings;
 use crate::error::{CommandError, Error};
 use crate::index::{Index, RunFilter};
 use crate::terminal::{Align, eprint_wrapped, paint, print, relative_path, table};
-use candidates::{CleanupEntry, CleanupPlan, FileKind, RetainedRuns, RetentionPolicy};
+pub use candidates::{CleanupEntry, CleanupPlan, FileKind};
+use candidates::{RetainedRuns, RetentionPolicy};
+pub use selected::files_of_runs;
 
 pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
@@ -153,13 +156,14 @@ fn minute(time: SystemTime) -> String {
 
 /// The result of deleting files.
 #[derive(Debug, Default)]
-struct RemovalResult {
-    entries: Vec<CleanupEntry>,
-    notes: Vec<String>,
-    errors: Vec<String>,
+pub struct RemovalResult {
+    pub entries: Vec<CleanupEntry>,
+    pub notes: Vec<String>,
+    pub errors: Vec<String>,
 }
 
-fn remove_all(entries: &[CleanupEntry]) -> RemovalResult {
+/// Deletes files, except for those that are in use.
+pub fn remove_all(entries: &[CleanupEntry]) -> RemovalResult {
     let mut removed = RemovalResult::default();
     for entry in entries {
         match remove_one(entry) {

@@ -25,6 +25,16 @@ pub struct Serve {
     #[arg(long)]
     pub no_open: bool,
 
+    /// Let clients that need a token change and run things
+    ///
+    /// Without a token, only the page that `serve` opens or whose link it prints can.
+    #[arg(long, conflicts_with = "read_only")]
+    pub allow_writes: bool,
+
+    /// Let no client change or run anything
+    #[arg(long)]
+    pub read_only: bool,
+
     /// Print the OpenAPI description of the API and exit
     #[arg(long, exclusive = true)]
     pub openapi: bool,

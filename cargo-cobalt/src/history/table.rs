@@ -102,13 +102,22 @@ fn cells(run: &RunView) -> Row {
     [
         one_line(&run.id),
         format_minute(&run.timestamp),
-        one_line(&run.experiment),
+        name(run),
         status(run),
         run.items.total.to_string(),
         scores(run, usize::MAX),
         cost(run).map(format_cost).unwrap_or_default(),
         one_line(&run.tags.join(", ")),
     ]
+}
+
+/// The experiment's name and, in quotes, that of the run.
+fn name(run: &RunView) -> String {
+    let experiment = one_line(&run.experiment);
+    match &run.run_name {
+        Some(name) => format!("{experiment} \"{}\"", one_line(name)),
+        None => experiment,
+    }
 }
 
 /// What a run has spent, as far as it is known: a run that only scored outputs has paid for its judges.
@@ -230,6 +239,7 @@ pub mod tests {
             experiment: name.to_owned(),
             variant: None,
             variant_group: None,
+            run_name: None,
             rescored_from: None,
             timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),

@@ -40,6 +40,7 @@ struct ResultHead {
     rescored: Option<Box<Rescored>>,
     id: String,
     name: String,
+    run_name: Option<String>,
     timestamp: Timestamp,
     #[serde(default)]
     tags: Vec<String>,
@@ -148,6 +149,7 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         experiment,
         variant,
         variant_group,
+        run_name: head.run_name,
         rescored_from: head.rescored.map(|rescored| rescored.run),
         timestamp: head.timestamp.to_string(),
         tags: head.tags,

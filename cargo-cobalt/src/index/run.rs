@@ -19,6 +19,9 @@ pub struct IndexedRun {
     pub id: String,
     /// The run's name: the experiment's, or `<experiment>::<variant>`.
     pub name: String,
+    /// The name that a user gave to this run.
+    #[serde(default)]
+    pub run_name: Option<String>,
     /// The experiment's name.
     pub experiment: String,
     /// The variant's name; null if the experiment has none.
@@ -111,6 +114,7 @@ impl IndexedRun {
         Ok(Self {
             id: row.get("id")?,
             name: row.get("name")?,
+            run_name: row.get("run_name")?,
             experiment: row.get("experiment")?,
             variant: row.get("variant")?,
             variant_group: row.get("variant_group")?,
@@ -150,15 +154,16 @@ impl IndexedRun {
 
     /// Writes the run, replacing one with the same id.
     pub fn replace(&self, connection: &Connection) -> Result<()> {
-        let sql = "INSERT OR REPLACE INTO runs (id, name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
+        let sql = "INSERT OR REPLACE INTO runs (id, name, run_name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, user_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
+                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :user_cost, :passed_items, :low_items, \
                    :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
                    :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
             ":name": self.name,
+            ":run_name": self.run_name,
             ":experiment": self.experiment,
             ":variant": self.variant,
             ":variant_group": self.variant_group,

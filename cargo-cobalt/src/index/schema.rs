@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -15,6 +15,7 @@ const TABLES: &str = "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
         name TEXT NOT NULL,
+        run_name TEXT,
         experiment TEXT NOT NULL,
         variant TEXT,
         variant_group TEXT,

@@ -127,6 +127,7 @@ fn a_run_is_a_row_with_its_figures() {
         experiment: "desk".to_owned(),
         variant: None,
         variant_group: None,
+        run_name: None,
         rescored_from: None,
         timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
         tags: the(&["smoke"]),

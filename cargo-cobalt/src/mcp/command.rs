@@ -20,6 +20,7 @@ use super::panic_guard::ProjectLocks;
 use super::projects::Project;
 use super::transport::OutputLines;
 use crate::error::Error;
+use crate::process_group::ProcessGroup;
 use crate::project::{cargo, variables_of_this_process};
 
 /// How long a command may take to exit after an interrupt, to save finished items.
@@ -305,50 +306,6 @@ async fn terminate(child: &mut Child, server_ends: &CancellationToken) -> io::Re
     group.kill();
     // The status is cached if it was awaited above.
     child.wait().await
-}
-
-/// The process group of a command, signalled as a whole, as a terminal does.
-#[derive(Clone, Copy, Debug)]
-struct ProcessGroup(#[cfg_attr(not(unix), expect(dead_code, reason = "there are no groups"))] Option<u32>);
-
-impl ProcessGroup {
-    /// Makes a command start its own process group.
-    #[cfg(unix)]
-    fn create(command: &mut Command) {
-        command.process_group(0);
-    }
-
-    #[cfg(not(unix))]
-    fn create(_: &mut Command) {}
-
-    /// The group led by this process.
-    fn led_by(leader: Option<u32>) -> Self {
-        Self(leader)
-    }
-
-    /// Sends SIGINT, as Ctrl-C does. A process that gets it twice at once treats it as one.
-    fn interrupt(self) {
-        #[cfg(unix)]
-        self.send(nix::sys::signal::Signal::SIGINT);
-    }
-
-    /// Kills those that are still running.
-    fn kill(self) {
-        #[cfg(unix)]
-        self.send(nix::sys::signal::Signal::SIGKILL);
-    }
-
-    #[cfg(unix)]
-    fn send(self, signal: nix::sys::signal::Signal) {
-        use nix::sys::signal::killpg;
-        use nix::unistd::Pid;
-
-        // 0 would be the group of this process.
-        if let Some(leader) = self.0.and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 0) {
-            // The group may be gone.
-            let _ = killpg(Pid::from_raw(leader), signal);
-        }
-    }
 }
 
 #[cfg(all(test, unix))]

@@ -173,6 +173,9 @@ fn unfinished(run: &UnfinishedRun) -> String {
 struct RunRow {
     id: String,
     experiment: String,
+    /// The name that a user gave to this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_name: Option<String>,
     /// The variant, if the experiment has variants; runs of the same group were run together.
     #[serde(skip_serializing_if = "Option::is_none")]
     variant: Option<VariantView>,
@@ -240,6 +243,7 @@ impl RunRow {
                 name: truncate::text(&variant.name, NAME),
                 group: truncate::text(&variant.group, NAME),
             }),
+            run_name: run.run_name.as_ref().map(|name| truncate::text(name, NAME)),
             rescored_from: run.rescored_from.as_ref().map(|id| truncate::text(id, NAME)),
             timestamp: run.timestamp.clone(),
             verdict: run.verdict().into(),
@@ -280,8 +284,10 @@ impl RunRow {
             .map(|(name, score)| format!("{} {}", short_code(name), format_score_at(*score, 1.0)));
         let commit =
             self.git_commit.as_deref().map_or(String::new(), |commit| short_code(short_hash(commit)));
+        let run_name =
+            self.run_name.as_deref().map_or(String::new(), |name| format!(" {}", short_code(name)));
         format!(
-            "| {} | {} | {} | {verdict}{replayed}{rescored} | {} | {commit} |",
+            "| {} | {}{run_name} | {} | {verdict}{replayed}{rescored} | {} | {commit} |",
             short_code(&self.id),
             short_code(&self.experiment),
             format_minute(&self.timestamp),

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::project::{Binary, BuildOutput, Project, compile};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
-use crate::serve::running;
+use crate::serve::{DashboardLink, running};
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
 use crate::{browser, interrupt, serve};
 
@@ -173,8 +173,8 @@ fn show_dashboard_link(settings: &Config, results: &Results, screen: &Screen, op
         return None;
     }
     match running(settings) {
-        Some(url) if opens => open(&format!("{url}{path}"), screen),
-        Some(url) => screen.note(&format!("dashboard: {url}{path}")),
+        Some(link) if opens => open(&link, &path, settings, screen),
+        Some(link) => screen.note(&format!("dashboard: {}{path}", link.url)),
         None if opens && browser::is_interactive() => return Some(path),
         None if opens => screen.eprintln(
             "the dashboard is not started because stderr is not a terminal; run `cargo cobalt serve` in a terminal to view the run",
@@ -194,8 +194,9 @@ fn dashboard_path(results: &Results) -> Option<String> {
     }
 }
 
-fn open(address: &str, screen: &Screen) {
-    match browser::open(address) {
+fn open(link: &DashboardLink, path: &str, settings: &Config, screen: &Screen) {
+    let address = format!("{}{path}", link.url);
+    match link.open(settings, path) {
         Ok(()) => screen.eprintln(&format!("opened {address}")),
         Err(error) => screen.eprintln(&format!(
             "warning: failed to open a browser: {}; open {address} yourself or set BROWSER",

@@ -9,10 +9,12 @@
 //! | `.cobalt/results/….json` | the run in a result file, or a baseline |
 
 mod known;
+mod labels;
 mod resolve;
 mod view;
 
 pub use known::{KnownRuns, UnknownRun, short_hash};
+pub use labels::{RunLabels, write_labels};
 pub use resolve::{ResolvedRun, report_of};
 pub use view::{
     ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,

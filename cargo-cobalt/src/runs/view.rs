@@ -21,6 +21,8 @@ pub struct RunView {
     pub id: String,
     /// The run's name: the experiment's, or `<experiment>::<variant>`.
     pub experiment: String,
+    /// The name that a user gave to this run.
+    pub run_name: Option<String>,
     /// The variant, if the experiment has variants.
     pub variant: Option<VariantView>,
     /// The ID of the run whose stored outputs were scored again.
@@ -156,6 +158,7 @@ impl RunView {
                 name,
                 group,
             }),
+            run_name: run.run_name,
             rescored_from: run.rescored_from,
             id: run.id,
             experiment: run.name,
@@ -176,6 +179,7 @@ impl RunView {
             id: header.id.clone(),
             experiment: header.name.clone(),
             variant: header.variant.as_deref().map(VariantView::from),
+            run_name: None,
             rescored_from: header.rescored.as_ref().map(|rescored| rescored.run.clone()),
             timestamp: header.timestamp.to_string(),
             tags: header.tags.clone(),

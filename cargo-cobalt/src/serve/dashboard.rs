@@ -1,6 +1,7 @@
 //! The dashboard server, from start to shutdown, and the embedded files of its page.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::Request;
@@ -14,24 +15,40 @@ use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token};
-use super::server;
+use super::jobs::Jobs;
+use super::open_page::DashboardLink;
 use super::server_registry::{Advertisement, project_name};
 use super::store::Store;
+use super::writes::{WriteAccess, WriteContext, WriteMode};
+use super::{open_page, server};
 use crate::error::Error;
 
 /// A listening server, which responds once it runs.
 pub struct Dashboard {
     listener: TcpListener,
     address: SocketAddr,
-    store: Arc<Store>,
+    context: Arc<WriteContext>,
     guard: Guard,
     access: Access,
     settings: Config,
 }
 
+/// What a dashboard may do, and how its jobs find the settings.
+#[derive(Clone, Debug, Default)]
+pub struct DashboardOptions {
+    pub writes: WriteMode,
+    /// The file of `--config`.
+    pub config: Option<PathBuf>,
+}
+
 impl Dashboard {
     /// A server for the project's runs. Clients need a token if one is given, or if other machines can connect.
-    pub fn new(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
+    pub fn new(
+        settings: &Config,
+        listener: TcpListener,
+        given: Option<&str>,
+        options: DashboardOptions,
+    ) -> Result<Self, Error> {
         let address = listener.local_addr().map_err(Error::Server)?;
         let token = |text: &str| Some(Token::new(text, address.port()));
         let (token, asked) = match given {
@@ -42,30 +59,37 @@ impl Dashboard {
                 (token(&text), Access::GeneratedToken(text))
             }
         };
-        let store = Arc::new(Store::open(settings)?);
-        let guard = Guard::new(address, token);
-        Ok(Self { listener, address, store, guard, access: asked, settings: settings.clone() })
+        let store = Arc::new(Store::open(settings, matches!(asked, Access::Open))?);
+        let writes = WriteAccess::new(options.writes, matches!(asked, Access::Open))?;
+        let guard = Guard::new(address, token, writes.clone());
+        let jobs = Arc::new(Jobs::new(settings, options.config, store.live())?);
+        let context = Arc::new(WriteContext { store, access: writes, jobs });
+        Ok(Self { listener, address, context, guard, access: asked, settings: settings.clone() })
     }
 
-    /// Its URL, if no token is required. A token is never passed to a browser: other users of this machine can read command lines.
-    pub fn url(&self) -> Option<String> {
-        matches!(self.access, Access::Open).then(|| url(self.address))
+    /// The link to it, if no access token is required.
+    pub fn link(&self) -> Option<DashboardLink> {
+        let token = self.context.access.link_token().map(str::to_owned);
+        matches!(self.access, Access::Open).then(|| DashboardLink { url: url(self.address), token })
     }
 
     /// Prints its URL.
     pub fn announce(&self) -> Result<(), Error> {
-        let runs = self.store.run_count()?;
-        eprintln!("{}", announcement(&self.settings, runs, self.address, &self.access));
+        let runs = self.context.store.run_count()?;
+        let open_link = self.link().map(|link| link.printed());
+        eprintln!("{}", announcement(&self.settings, runs, self.address, &self.access, open_link));
         Ok(())
     }
 
     /// Serves until the program is interrupted.
     pub fn run(self) -> Result<(), Error> {
-        let advertised = self.url().map(|url| Advertisement::publish(&self.settings, &url));
+        let advertised = self.link().map(|link| Advertisement::publish(&self.settings, link));
         if let Some(Err(error)) = &advertised {
             eprintln!("warning: `cargo cobalt run` will not find this dashboard: {error}");
         }
-        server::run(self.listener, self.store, self.guard)
+        let served = server::run(self.listener, self.context, self.guard);
+        open_page::remove_redirect(&self.settings);
+        served
     }
 }
 
@@ -81,13 +105,19 @@ enum Access {
 }
 
 /// The line with the URL and the number of runs.
-fn announcement(settings: &Config, runs: usize, address: SocketAddr, asked: &Access) -> String {
+fn announcement(
+    settings: &Config,
+    runs: usize,
+    address: SocketAddr,
+    asked: &Access,
+    open_link: Option<String>,
+) -> String {
     let runs = match runs {
         0 => "no runs yet, create one with `cargo cobalt run`".to_owned(),
         runs => count(runs, "run"),
     };
     let link = match asked {
-        Access::Open => url(address),
+        Access::Open => open_link.unwrap_or_else(|| url(address)),
         Access::UserToken => format!("{}/?token=… with the value of COBALT_TOKEN", external_url(address)),
         Access::GeneratedToken(token) => format!("{}/?token={token}", external_url(address)),
     };

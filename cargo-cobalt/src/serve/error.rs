@@ -13,6 +13,7 @@ use crate::error::Error;
 pub struct ApiError {
     status: StatusCode,
     message: String,
+    code: Option<&'static str>,
 }
 
 /// The body of every error response.
@@ -20,11 +21,29 @@ pub struct ApiError {
 pub struct ErrorBody {
     /// What went wrong, and what to do.
     error: String,
+    /// Identifies an error that the client can act on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
 }
 
 impl ApiError {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into() }
+        Self { status, message: message.into(), code: None }
+    }
+
+    #[cfg(test)]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Adds a code for clients.
+    pub fn with_code(self, code: &'static str) -> Self {
+        Self { code: Some(code), ..self }
+    }
+
+    /// The state of a run or a job does not allow the change.
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, message)
     }
 
     /// Invalid request.
@@ -37,7 +56,10 @@ impl ApiError {
     }
 
     pub fn method_not_allowed() -> Self {
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "the API is read-only; use GET")
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this endpoint does not support this method; `/api/openapi.json` lists all of them",
+        )
     }
 
     /// A handler panicked.
@@ -60,6 +82,6 @@ impl From<Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.status, Json(ErrorBody { error: self.message })).into_response()
+        (self.status, Json(ErrorBody { error: self.message, code: self.code })).into_response()
     }
 }

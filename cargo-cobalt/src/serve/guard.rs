@@ -1,8 +1,9 @@
-//! Access control: this server's own pages, local programs, and clients with the token.
+//! Access control: this server's own pages, local programs, and clients with the token; and [who may write](super::writes).
 //!
 //! Cross-origin requests are rejected, whatever host name they use; if there is a [`Token`], every client needs it. Each response has
 //! security headers.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use axum::http::header::{
     REFERRER_POLICY, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use cobalt::command::config::Config;
@@ -23,6 +24,7 @@ use sha2::Sha256;
 use url::form_urlencoded::{self, Serializer};
 
 use super::error::ApiError;
+use super::writes::WriteAccess;
 use crate::environment::Environment;
 use crate::error::{CommandError, Error};
 
@@ -30,14 +32,15 @@ use crate::error::{CommandError, Error};
 pub struct Guard {
     names: HostNames,
     token: Option<Token>,
+    writes: WriteAccess,
 }
 
 impl Guard {
     /// The guard of a server at this address; with a token, every client needs it.
-    pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
+    pub fn new(address: SocketAddr, token: Option<Token>, writes: WriteAccess) -> Self {
         // A cross-origin page has no token, whatever host name it uses.
         let names = if token.is_some() { HostNames::Any } else { HostNames::local(address) };
-        Self { names, token }
+        Self { names, token, writes }
     }
 
     /// The response to a request that does not pass.
@@ -46,7 +49,13 @@ impl Guard {
         if let Err(refusal) = self.names.check(request, is_api) {
             return Some(refusal.into_response(is_api));
         }
-        check_token(self.token.as_ref()?, request, is_api)
+        if let Some(response) = self.token.as_ref().and_then(|token| check_token(token, request, is_api)) {
+            return Some(response);
+        }
+        // Checked here for all endpoints, so that none can miss it. `OPTIONS` changes nothing, and no endpoint has it.
+        let writes = is_api && !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+        let rejection = writes.then(|| self.writes.check(request).err()).flatten()?;
+        Some(no_store(rejection.into_response()))
     }
 }
 
@@ -108,7 +117,7 @@ fn without_token(uri: &Uri) -> String {
 }
 
 /// The origin relation that browsers send.
-const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+pub const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The default port of HTTP, which browsers omit.
 const DEFAULT_HTTP_PORT: u16 = 80;
 
@@ -179,8 +188,8 @@ impl HostNames {
 }
 
 /// The content security policy: only resources of this server.
-const PAGE_CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
-                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const PAGE_CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                      media-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The headers of every response.
 const SECURITY_HEADERS: [(HeaderName, &str); 5] = [
@@ -201,6 +210,12 @@ fn add_headers(headers: &mut HeaderMap, is_api: bool) {
     if is_api {
         headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
     }
+}
+
+/// A response that is not kept by browsers.
+fn no_store(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
 /// Why a request is rejected, and what to do.
@@ -235,7 +250,7 @@ impl Rejection {
             true => ApiError::new(status, self.message).into_response(),
             false => (status, Html(self.page().into_string())).into_response(),
         };
-        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response = no_store(response);
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -355,18 +370,25 @@ impl Token {
 }
 
 /// A secret, stored as its HMAC-SHA-256.
-struct Secret([u8; 32]);
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
 
 impl Secret {
     /// The key is not secret: it separates these codes from others over the same text.
     const KEY: &[u8] = b"the token of the dashboard of Cobalt";
 
-    fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self(compute_mac(Self::KEY, text).finalize().into_bytes().into())
     }
 
     /// Whether this is the secret, compared in constant time.
-    fn matches(&self, text: &str) -> bool {
+    pub fn matches(&self, text: &str) -> bool {
         compute_mac(Self::KEY, text).verify_slice(&self.0).is_ok()
     }
 }

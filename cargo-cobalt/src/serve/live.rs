@@ -24,6 +24,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use self::journal::Journal;
 pub use self::journal::{LiveRun, LiveRunState};
+use super::jobs::Job;
 use crate::index::{FileStamp, result_files};
 use crate::sized_cache::lock;
 
@@ -55,6 +56,8 @@ pub enum ServerEvent {
         /// Each evaluator's mean score.
         scores: BTreeMap<String, f64>,
     },
+    /// A job has started, printed something, made progress, or ended.
+    Job { job: Job },
     /// The results have changed: a run has finished, or files were added or removed.
     Results {},
 }
@@ -164,6 +167,14 @@ impl LiveUpdates {
         };
         self.wake.notify_one();
         Some((seen.runs(), listener))
+    }
+
+    /// Sends an event to all listeners.
+    pub fn send(&self, event: ServerEvent) {
+        if let Some(listeners) = lock(&self.listeners).as_ref() {
+            // There may be no listeners.
+            let _ = listeners.send(event);
+        }
     }
 
     /// Shuts down: ends all event streams.

@@ -7,10 +7,13 @@ mod api;
 mod dashboard;
 mod error;
 mod guard;
+mod jobs;
 mod live;
+mod open_page;
 mod server;
 mod server_registry;
 mod store;
+mod writes;
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
@@ -22,10 +25,12 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::terminal::print_json;
 use crate::{browser, interrupt};
-use dashboard::Dashboard;
+use dashboard::{Dashboard, DashboardOptions};
 use guard::Token;
+pub use open_page::DashboardLink;
 use server::{ListenOutcome, listen};
 pub use server_registry::find_running as running;
+use writes::WriteMode;
 
 pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {
@@ -36,17 +41,26 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     let opens = !arguments.no_open && settings.dashboard().opens_browser();
     let opens = opens && browser::is_interactive() && !browser::is_ci(&settings);
     let port = arguments.port.or(settings.dashboard().port());
-    let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"))? else {
+    let options = DashboardOptions { writes: write_mode(arguments), config: flags.config.clone() };
+    let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"), options)? else {
         return Ok(ExitCode::SUCCESS);
     };
     dashboard.run()?;
     Err(Error::Interrupted)
 }
 
+fn write_mode(arguments: &Serve) -> WriteMode {
+    match arguments {
+        Serve { read_only: true, .. } => WriteMode::ReadOnly,
+        Serve { allow_writes: true, .. } => WriteMode::Allowed,
+        _ => WriteMode::Local,
+    }
+}
+
 /// Serves on localhost and opens a path of the dashboard in the browser, until the program is interrupted.
 pub fn serve_and_open(settings: &Config, path: &str) -> Result<(), Error> {
     let host = Ipv4Addr::LOCALHOST.into();
-    match start(settings, host, settings.dashboard().port(), Some(path))? {
+    match start(settings, host, settings.dashboard().port(), Some(path), DashboardOptions::default())? {
         Some(dashboard) => dashboard.run(),
         None => Ok(()),
     }
@@ -59,26 +73,27 @@ fn start(
     host: IpAddr,
     port: Option<u16>,
     opened: Option<&str>,
+    options: DashboardOptions,
 ) -> Result<Option<Dashboard>, Error> {
-    let open = |url: &str| {
+    let open = |link: &DashboardLink| {
         if let Some(path) = opened {
-            // If no browser opens, the user can still use the printed URL.
-            let _ = browser::open(&format!("{url}{path}"));
+            // If no browser opens, the user can still use the printed link.
+            let _ = link.open(settings, path);
         }
     };
     interrupt::install_handler()?;
     let token = Token::from_environment(settings)?;
     // A running server without a token must not be reused if a token is required.
     match listen(settings, host, port, token.is_none())? {
-        ListenOutcome::AlreadyRunning(url) => {
-            eprintln!("the dashboard of this project is already running: {url}");
-            open(&url);
+        ListenOutcome::AlreadyRunning(link) => {
+            eprintln!("the dashboard of this project is already running: {}", link.printed());
+            open(&link);
             Ok(None)
         }
         ListenOutcome::Bound(listener) => {
-            let dashboard = Dashboard::new(settings, listener, token.as_deref())?;
+            let dashboard = Dashboard::new(settings, listener, token.as_deref(), options)?;
             dashboard.announce()?;
-            dashboard.url().iter().for_each(|url| open(url));
+            dashboard.link().iter().for_each(open);
             Ok(Some(dashboard))
         }
     }

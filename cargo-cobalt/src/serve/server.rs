@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler as _;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -24,8 +25,9 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::error::ApiError;
 use super::guard::{self, Guard};
-use super::store::Store;
-use super::{api, dashboard, server_registry};
+use super::open_page::DashboardLink;
+use super::writes::{MAX_BODY, WriteContext};
+use super::{api, dashboard, server_registry, writes};
 use crate::error::{CommandError, Error};
 use crate::interrupt;
 
@@ -42,16 +44,18 @@ const WORKERS: usize = 4;
 const PAGE_COMPRESSION: CompressionLevel = CompressionLevel::Precise(6);
 
 /// Serves until the program is interrupted.
-pub fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(), Error> {
+pub fn run(listener: TcpListener, context: Arc<WriteContext>, guard: Guard) -> Result<(), Error> {
     let mut runtime = Builder::new_multi_thread();
     runtime.worker_threads(2).max_blocking_threads(WORKERS).enable_all();
     let runtime = runtime.build().map_err(Error::Server)?;
     let served = runtime.block_on(async {
         listener.set_nonblocking(true).map_err(Error::Server)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Server)?;
-        let live = store.live();
+        let live = context.store.live();
         tokio::spawn(live.clone().run());
-        accept_connections(listener, router(store, guard), || live.shut_down()).await;
+        let jobs = Arc::clone(&context.jobs);
+        accept_connections(listener, router(context, guard), || live.shut_down()).await;
+        jobs.shut_down().await;
         Ok(())
     });
     // Do not wait for threads that still read files.
@@ -91,11 +95,13 @@ async fn accept_connections(mut listener: tokio::net::TcpListener, router: Route
 }
 
 /// All routes.
-fn router(store: Arc<Store>, guard: Guard) -> Router {
+fn router(context: Arc<WriteContext>, guard: Guard) -> Router {
     // Brotli needs several megabytes per in-flight response: too much for large ones.
     let answers = CompressionLayer::new().no_br();
+    let api = api::routes(Arc::clone(&context.store), writes::routes(context));
+    let api = api.layer(answers).layer(DefaultBodyLimit::max(MAX_BODY));
     Router::new()
-        .nest("/api", api::routes(store).layer(answers))
+        .nest("/api", api)
         // Not covered by `nest`.
         .route("/api/", any(api::endpoint_not_found))
         .fallback(dashboard::serve_file.layer(CompressionLayer::new().quality(PAGE_COMPRESSION)))
@@ -133,8 +139,8 @@ impl CommandError for ListenError {}
 pub enum ListenOutcome {
     /// This process.
     Bound(TcpListener),
-    /// The project's server that is already running, at this URL.
-    AlreadyRunning(String),
+    /// The project's server that is already running.
+    AlreadyRunning(DashboardLink),
 }
 
 /// Listens on the requested port, else on the default port or one of the next, which is reported. If `another_will_do`, a running
@@ -157,10 +163,8 @@ fn listen_on(settings: &Config, address: SocketAddr, another_will_do: bool) -> R
         return Ok(ListenOutcome::Bound(listener));
     }
     let url = format!("http://{address}");
-    match another_will_do && server_registry::is_own_server(settings, &url) {
-        true => Ok(ListenOutcome::AlreadyRunning(url)),
-        false => Err(ListenError::PortTaken(address).into()),
-    }
+    let running = another_will_do.then(|| server_registry::find_running_at(settings, &url)).flatten();
+    running.map(ListenOutcome::AlreadyRunning).ok_or_else(|| ListenError::PortTaken(address).into())
 }
 
 fn listen_near_default(
@@ -168,8 +172,8 @@ fn listen_near_default(
     host: IpAddr,
     another_will_do: bool,
 ) -> Result<ListenOutcome, Error> {
-    if another_will_do && let Some(url) = server_registry::find_running(settings) {
-        return Ok(ListenOutcome::AlreadyRunning(url));
+    if another_will_do && let Some(link) = server_registry::find_running(settings) {
+        return Ok(ListenOutcome::AlreadyRunning(link));
     }
     let usual = SocketAddr::new(host, DashboardSettings::DEFAULT_PORT);
     let listener = first_free_port(usual)?.ok_or(ListenError::PortTaken(usual))?;

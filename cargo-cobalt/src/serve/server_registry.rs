@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Builder;
 use url::{Host, Url};
 
+use super::open_page::DashboardLink;
 use crate::atomic_file::write_private;
 use crate::http_client;
 
@@ -25,6 +26,9 @@ struct ServerEntry {
     url: String,
     /// The server's process.
     pid: u32,
+    /// The write token, for the links of the project's commands. Only this user can read the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
 }
 
 /// Advertises the running server in a file until dropped.
@@ -35,14 +39,15 @@ pub struct Advertisement {
 }
 
 impl Advertisement {
-    /// Advertises this process at a URL.
-    pub fn publish(settings: &Config, url: &str) -> io::Result<Self> {
+    /// Advertises this process at the URL of a link.
+    pub fn publish(settings: &Config, link: DashboardLink) -> io::Result<Self> {
         let layout = settings.layout();
         let path = layout.server_file();
         if let Some(folder) = path.parent() {
             layout.create_folder(folder)?;
         }
-        let text = serde_json::to_string(&ServerEntry { url: url.to_owned(), pid: std::process::id() })?;
+        let DashboardLink { url, token } = link;
+        let text = serde_json::to_string(&ServerEntry { url, pid: std::process::id(), token })?;
         write_private(&path, &text)?;
         Ok(Self { path, text })
     }
@@ -57,11 +62,27 @@ impl Drop for Advertisement {
     }
 }
 
-/// The URL of the project's server, if it is running and accepts any local client.
-pub fn find_running(settings: &Config) -> Option<String> {
+/// The link to the project's server, if it is running and accepts any local client.
+pub fn find_running(settings: &Config) -> Option<DashboardLink> {
+    let link = advertised(settings)?;
+    (is_loopback_url(&link.url) && is_own_server(settings, &link.url)).then_some(link)
+}
+
+/// The link in the file.
+fn advertised(settings: &Config) -> Option<DashboardLink> {
     let text = fs::read_to_string(settings.layout().server_file()).ok()?;
-    let ServerEntry { url, .. } = serde_json::from_str(&text).ok()?;
-    (is_loopback_url(&url) && is_own_server(settings, &url)).then_some(url)
+    let ServerEntry { url, token, .. } = serde_json::from_str(&text).ok()?;
+    // The file may come from anywhere, and the token is printed and put into a page.
+    let token = token.filter(|token| token.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    Some(DashboardLink { url, token })
+}
+
+/// The link to the project's server at a URL, if it is running.
+pub fn find_running_at(settings: &Config, url: &str) -> Option<DashboardLink> {
+    is_own_server(settings, url).then(|| {
+        let token = advertised(settings).filter(|link| link.url == url).and_then(|link| link.token);
+        DashboardLink { url: url.to_owned(), token }
+    })
 }
 
 /// Whether a URL is a bare loopback address: the file may come from anywhere.
@@ -76,7 +97,7 @@ fn is_loopback_url(url: &str) -> bool {
 }
 
 /// Whether the server at a URL belongs to this project.
-pub fn is_own_server(settings: &Config, url: &str) -> bool {
+fn is_own_server(settings: &Config, url: &str) -> bool {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return false };
     runtime.block_on(fetch_project_hash(url)).is_some_and(|hash| hash == project_hash(settings))
 }

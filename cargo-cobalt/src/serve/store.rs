@@ -3,19 +3,23 @@
 //! The list of [known](run_list) runs is in memory. Runs whose items are requested are [loaded](loaded_run) into a [bounded cache](crate::sized_cache);
 //! large fields are read from the files again, item by item.
 
+mod baseline_sources;
 mod cell;
 mod columns;
 mod item_fields;
 mod loaded_run;
 mod matched_items;
+mod project_files;
 mod ranked_runs;
 mod run_file;
+mod run_heads;
 mod run_list;
 mod search;
 mod unfinished_run;
 
 use std::fs::File;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -27,12 +31,18 @@ use cobalt_core::report::comparison::Comparison;
 use cobalt_core::report::ranking::Ranking;
 use cobalt_core::store::{Layout, read_report};
 
+pub use self::baseline_sources::BaselineSources;
+use self::baseline_sources::BaselineSourcesCache;
 pub use self::cell::{Cell, SortKey};
 pub use self::columns::{ColumnValues, FileColumn};
 pub use self::item_fields::ItemField;
 pub use self::loaded_run::{LoadedItem, LoadedRun, LoadedTraffic};
+use self::matched_items::size_of_comparison;
 pub use self::matched_items::{MatchedItem, item_change};
+pub use self::project_files::open_regular;
 pub use self::run_file::{ItemReader, RunFile, RunFileError};
+use self::run_heads::RunHeadCache;
+pub use self::run_heads::{RunHead, RunHeads, ScoreDifference};
 pub use self::run_list::RunList;
 use self::run_list::RunListCache;
 pub use self::search::contains_ignore_case;
@@ -72,6 +82,8 @@ pub struct Store {
     settings: Config,
     live: Arc<LiveUpdates>,
     known: RunListCache,
+    baselines: BaselineSourcesCache,
+    heads: RunHeadCache,
     loaded: SizedCache<RunFile, LoadedRun>,
     loaders: Limiter,
     /// The indexes of the items that contain a text.
@@ -88,16 +100,21 @@ pub struct Store {
     pub comparers: Limiter,
     /// Response bodies by ETag.
     responses: SizedCache<String, Bytes>,
+    /// Whether only this machine can connect, and needs no token.
+    is_local: bool,
     /// A random number per start: other prices and versions result in other responses.
     nonce: u64,
 }
 
 impl Store {
-    pub fn open(settings: &Config) -> Result<Self, Error> {
+    /// `is_local` says whether only this machine can connect, and needs no token.
+    pub fn open(settings: &Config, is_local: bool) -> Result<Self, Error> {
         Ok(Self {
             settings: settings.clone(),
             live: Arc::new(LiveUpdates::new(settings.layout())),
             known: RunListCache::default(),
+            baselines: BaselineSourcesCache::default(),
+            heads: RunHeadCache::default(),
             loaded: SizedCache::new(LOADED_BYTES),
             loaders: Limiter::new(MAX_LOADERS),
             searches: SizedCache::new(SEARCH_BYTES),
@@ -108,6 +125,7 @@ impl Store {
             fields: SizedCache::new(FIELD_BYTES),
             comparers: Limiter::new(MAX_COMPARERS),
             responses: SizedCache::new(RESPONSE_BYTES),
+            is_local,
             nonce: fastrand::u64(..),
         })
     }
@@ -128,18 +146,48 @@ impl Store {
         server_registry::project_name(&self.settings)
     }
 
+    /// Whether only this machine can connect, and needs no token. Behind a proxy, a server needs a token, and clients may be elsewhere.
+    pub fn is_local(&self) -> bool {
+        self.is_local
+    }
+
     /// A hash of the project's location.
     pub fn project_hash(&self) -> String {
         server_registry::project_hash(&self.settings)
     }
 
-    fn layout(&self) -> &Layout {
+    pub fn settings(&self) -> &Config {
+        &self.settings
+    }
+
+    pub fn layout(&self) -> &Layout {
         self.settings.layout()
     }
 
     /// The known runs.
     pub fn known(&self) -> Result<Arc<RunList>, ApiError> {
         Ok(self.known.current(self.layout())?)
+    }
+
+    /// The known runs, ignoring the cache.
+    pub fn refreshed(&self) -> Result<Arc<RunList>, ApiError> {
+        Ok(self.known.refreshed(self.layout())?)
+    }
+
+    /// The result file of a finished run.
+    pub fn finished_file(&self, id: &str) -> Result<PathBuf, ApiError> {
+        let file = self.run_file(id)?;
+        match file.is_journal() {
+            true => Err(ApiError::conflict(format!(
+                "run `{id}` is not finished; wait for it, or resume it first"
+            ))),
+            false => Ok(file.path().to_owned()),
+        }
+    }
+
+    /// The runs that the baselines were saved from.
+    pub fn baselines(&self) -> Arc<BaselineSources> {
+        self.baselines.current(self.layout())
     }
 
     /// The file of a run. The id is looked up among the known runs, never used as a path.
@@ -157,7 +205,7 @@ impl Store {
         let found = found(&*self.known.refreshed(self.layout())?);
         found.ok_or_else(|| {
             ApiError::not_found(format!(
-                "There is no run {id}. It may have been deleted, or the link is incomplete."
+                "run {id} not found; it may have been deleted, or the link is incomplete"
             ))
         })
     }
@@ -205,10 +253,7 @@ impl Store {
                 Ok(answer) => return Ok(answer),
             }
         }
-        Err(ApiError::not_found(format!(
-            "the file of run `{}` keeps changing; try again",
-            ids.join("` or `")
-        )))
+        Err(ApiError::not_found(format!("the file of run {} keeps changing; try again", ids.join(" or "))))
     }
 
     /// Loads runs in parallel.
@@ -230,7 +275,7 @@ impl Store {
 
     /// The state that determines the list of runs.
     pub fn list_state(&self) -> Result<String, ApiError> {
-        Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
+        Ok(self.runs_state()? + &self.baselines().state() + &format!("{:?}", self.live.runs()))
     }
 
     /// The state that determines responses about a run.

@@ -22,6 +22,8 @@ pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
         variant: None,
         rescored: None,
         schema: 1,
+        run_name: None,
+        note: None,
         id: id.to_owned(),
         name: name.to_owned(),
         timestamp: Timestamp::from(SystemTime::now() - DAY * days_ago),

@@ -28,9 +28,15 @@ pub struct Report {
     pub id: String,
     /// The experiment's name.
     pub name: String,
+    /// The name that a user gave to this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_name: Option<String>,
+    /// A user's note on this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// When the run started.
     pub timestamp: Timestamp,
-    /// The experiment's tags.
+    /// The experiment's tags, or those that a user gave to this run.
     #[serde(default)]
     pub tags: Vec<String>,
     /// Where the experiment is declared, if by an attribute.
@@ -174,6 +180,8 @@ impl Report {
             schema: self.schema,
             id: self.id.clone(),
             name: self.name.clone(),
+            run_name: self.run_name.clone(),
+            note: self.note.clone(),
             timestamp: self.timestamp,
             tags: self.tags.clone(),
             declared_at: self.declared_at.clone(),

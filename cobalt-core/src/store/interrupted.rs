@@ -38,6 +38,8 @@ impl JournalHeader {
         items.iter_mut().for_each(|item| item.passed = self.config.passes(item));
         Report {
             schema: SCHEMA,
+            run_name: None,
+            note: None,
             id: self.id.clone(),
             name: self.name.clone(),
             timestamp: self.timestamp,

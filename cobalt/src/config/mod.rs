@@ -2,6 +2,7 @@
 
 mod baseline;
 mod datasets;
+mod editor;
 mod error;
 mod evaluators;
 mod file;

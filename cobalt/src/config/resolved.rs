@@ -189,8 +189,8 @@ impl Config {
 
     /// Settings of `cargo cobalt serve`.
     #[must_use]
-    pub fn dashboard(&self) -> DashboardSettings {
-        self.dashboard
+    pub fn dashboard(&self) -> &DashboardSettings {
+        &self.dashboard
     }
 
     /// Whether strings that look like keys are redacted, in addition to known secrets.

@@ -10,6 +10,7 @@ use cobalt_core::trace::ContentLimits;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 
+use super::editor::EditorUrl;
 use super::error::ConfigError;
 use super::resolve::{Resolver, first_set};
 use super::settings::{Origin, dotted_key};
@@ -74,6 +75,8 @@ pub struct Dashboard {
     port: Option<Port>,
     /// Whether to open the browser; default true.
     open: Option<bool>,
+    /// Editor that opens source files, or its URL with `{path}`, `{line}` and `{column}`.
+    editor: Option<EditorUrl>,
 }
 
 /// A port: a whole number from 0 to 65535.
@@ -102,10 +105,11 @@ impl<'de> Deserialize<'de> for Port {
 }
 
 /// The resolved settings of the dashboard.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DashboardSettings {
     port: Option<u16>,
     open: bool,
+    editor: Option<EditorUrl>,
 }
 
 impl DashboardSettings {
@@ -114,23 +118,30 @@ impl DashboardSettings {
 
     /// The configured port, 0 for any free port; `None` if not configured.
     #[must_use]
-    pub fn port(self) -> Option<u16> {
+    pub fn port(&self) -> Option<u16> {
         self.port
     }
 
     /// Whether to open the browser.
     #[must_use]
-    pub fn opens_browser(self) -> bool {
+    pub fn opens_browser(&self) -> bool {
         self.open
+    }
+
+    /// The URL that opens a file in the editor, with `{path}`, `{line}` and `{column}` to replace.
+    #[must_use]
+    pub fn editor_url(&self) -> Option<&str> {
+        self.editor.as_ref().map(|EditorUrl(url)| &**url)
     }
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     pub fn dashboard(&mut self, written: Dashboard) -> DashboardSettings {
-        let Dashboard { port, open } = written;
+        let Dashboard { port, open, editor } = written;
         self.or_default("dashboard.port", port, || Port(DashboardSettings::DEFAULT_PORT));
         let open = self.or_default("dashboard.open", open, || true);
-        DashboardSettings { port: port.map(|Port(port)| port), open }
+        self.note_written("dashboard.editor", editor.as_ref());
+        DashboardSettings { port: port.map(|Port(port)| port), open, editor }
     }
 }
 

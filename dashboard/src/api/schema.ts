@@ -103,7 +103,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Change the name, note or tags of a run */
+        patch: operations["updateRun"];
         trace?: never;
     };
     "/api/runs/{id}/overview": {
@@ -242,6 +243,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the client may do */
+        get: operations["session"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The latest jobs of this server */
+        get: operations["jobs"];
+        put?: never;
+        /** Start a job */
+        post: operations["startJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A job and its output */
+        get: operations["job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events": {
         parameters: {
             query?: never;
@@ -251,6 +304,74 @@ export interface paths {
         };
         /** Server-sent events */
         get: operations["events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/baseline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Save a run as the baseline of its experiment */
+        post: operations["saveBaseline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete runs, or say what that would free */
+        post: operations["deleteRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a job */
+        post: operations["stopJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/items/{key}/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An image or a recording in the project's folder that an item names */
+        get: operations["media"];
         put?: never;
         post?: never;
         delete?: never;
@@ -284,6 +405,8 @@ export interface components {
         ErrorBody: {
             /** @description What went wrong, and what to do. */
             error: string;
+            /** @description Identifies an error that the client can act on. */
+            code?: string | null;
         };
         /** @description Server information. */
         Index: {
@@ -347,6 +470,8 @@ export interface components {
         /** @description A finished run. */
         RunRow: {
             id: string;
+            /** @description The name that a user gave to this run. */
+            runName?: string | null;
             /** @description The start, ISO 8601 in UTC. */
             timestamp: string;
             tags: string[];
@@ -427,6 +552,8 @@ export interface components {
              * @description Evaluations without a score.
              */
             evalErrors: number;
+            /** @description Whether its experiment's baseline was saved from this run. */
+            isBaseline?: boolean;
             /** @description Each evaluator's means in the runs of the experiment up to this one, oldest first; null if a run has none. */
             recentScores?: {
                 [key: string]: (number | null)[];
@@ -588,13 +715,17 @@ export interface components {
             id: string;
             /** @description The experiment's name. */
             name: string;
+            /** @description The name that a user gave to this run. */
+            runName?: string | null;
+            /** @description A user's note on this run. */
+            note?: string | null;
             /**
              * Format: date-time
              * @description When the run started.
              */
             timestamp: string;
             /**
-             * @description The experiment's tags.
+             * @description The experiment's tags, or those that a user gave to this run.
              * @default []
              */
             tags: string[];
@@ -2255,6 +2386,8 @@ export interface components {
             cost?: components["schemas"]["ItemStats"] | null;
             /** @description The number of items in each state. */
             states: components["schemas"]["StateCounts"];
+            /** @description Whether the experiment's baseline was saved from this run. */
+            isBaseline?: boolean;
             /** @description The finished runs of the variants that were run together, including this one. */
             variants?: components["schemas"]["VariantRun"][];
             /** @description The previous run of the experiment. */
@@ -2325,7 +2458,7 @@ export interface components {
         };
         /** @description A place in the project's source. */
         Source: {
-            /** @description The file, relative to the project's folder. */
+            /** @description The file, relative to the folder of the project's workspace. */
             path: string;
             /** @description The same as an absolute path; absent if the file is not there, or if other machines can connect to the server. */
             absolutePath?: string | null;
@@ -2972,6 +3105,8 @@ export interface components {
         /** @description A run. */
         TrendPoint: {
             id: string;
+            /** @description The name that a user gave to this run. */
+            runName?: string | null;
             /** @description The start, ISO 8601 in UTC. */
             timestamp: string;
             tags: string[];
@@ -3049,6 +3184,76 @@ export interface components {
         };
         /** @description A metric of a trend. */
         TrendQuantity: "score" | "latency" | "tokens" | "cost";
+        /** @description What a client may do. */
+        Session: {
+            /** @description Whether the client may change things, with the token in `X-Cobalt-Token`. */
+            canWrite: boolean;
+            /** @description Why it may not, and what to do. */
+            reason?: string | null;
+            /** @description The write token: only for clients that authenticated with the access token, on a server with `--allow-writes`. */
+            token?: string | null;
+        };
+        /** @description The jobs of this server. */
+        JobList: {
+            /** @description Newest first. */
+            jobs: components["schemas"]["Job"][];
+        };
+        /** @description A job. */
+        Job: {
+            id: string;
+            kind: components["schemas"]["JobKind"];
+            /** @description The experiment; absent if all are run. */
+            experiment?: string | null;
+            /** @description The run that is resumed, or whose failed items are run again. */
+            run?: string | null;
+            /** @description The same command for a terminal. */
+            command: string;
+            state: components["schemas"]["JobState"];
+            /** @description The start, ISO 8601 in UTC. */
+            startedAt: string;
+            endedAt?: string | null;
+            /**
+             * Format: int32
+             * @description The exit code of the command; absent while it runs and if it was killed.
+             */
+            exitCode?: number | null;
+            /** @description Whether the build is done. */
+            isBuilt: boolean;
+            /** @description The started runs. */
+            runs: components["schemas"]["JobRun"][];
+            /**
+             * Format: uint
+             * @description The number of output lines so far.
+             */
+            lines: number;
+        };
+        /** @description What to run. */
+        JobKind: "run" | "resume" | "rerunFailed";
+        /** @description The state of a job. */
+        JobState: "running" | "stopping" | "finished" | "failed" | "stopped";
+        /** @description A run of a job. */
+        JobRun: {
+            id: string;
+            /** @description The run's name: the experiment's, or `<experiment>::<variant>`. */
+            name: string;
+            /** Format: uint */
+            totalItems: number;
+            /** Format: uint */
+            finishedItems: number;
+            /** @description Whether its results are complete. */
+            isFinished: boolean;
+        };
+        /** @description A job and lines of its output. */
+        JobWithOutput: {
+            job: components["schemas"]["Job"];
+            /**
+             * Format: uint
+             * @description The number of the first line in `output`, from 0. Of long outputs, only the end is kept.
+             */
+            first: number;
+            /** @description What the build and the run have printed. */
+            output: string[];
+        };
         /** @description An event of the server; its name is `type`. */
         ServerEvent: {
             /** @constant */
@@ -3078,7 +3283,63 @@ export interface components {
             };
         } | {
             /** @constant */
+            type: "job";
+            job: components["schemas"]["Job"];
+        } | {
+            /** @constant */
             type: "results";
+        };
+        /** @description The labels of a run. */
+        LabelledRun: {
+            id: string;
+            runName?: string | null;
+            note?: string | null;
+            tags: string[];
+        };
+        /** @description A saved baseline. */
+        SavedRun: {
+            experiment: string;
+            /** @description The baseline file. */
+            path: string;
+            /** @description The id of the run that was the baseline before. */
+            replaced?: string | null;
+            warnings: string[];
+            /** @description How to share the baseline; absent without git. */
+            advice?: string | null;
+        };
+        /** @description What was deleted; with `dryRun`, what would be. */
+        DeletedRuns: {
+            /** @description The runs' ids. */
+            runs: string[];
+            /** @description The runs that cannot be deleted. Without `dryRun`, there are none. */
+            kept: components["schemas"]["KeptRun"][];
+            /** @description The files by kind. */
+            files: components["schemas"]["FileCount"][];
+            /**
+             * Format: uint64
+             * @description The total size in bytes.
+             */
+            bytes: number;
+            /** @description Notes about files that stay. */
+            notes: string[];
+        };
+        /** @description A run that cannot be deleted. */
+        KeptRun: {
+            id: string;
+            /** @description Why, and what to do. */
+            reason: string;
+        };
+        /** @description The files of a kind. */
+        FileCount: {
+            /** @description `results`, `journals` or `workspaces`. */
+            kind: string;
+            /**
+             * Format: uint
+             * @description Their number; for workspaces, that of the runs.
+             */
+            count: number;
+            /** Format: uint64 */
+            bytes: number;
         };
     };
     responses: never;
@@ -3216,7 +3477,7 @@ export interface operations {
                 sort?: ("timestamp" | "name" | "items" | "duration" | "latency" | "tokens") | "verdict" | "score" | "errors" | "cost";
                 /** @description The sort direction; by default the largest, latest or worst first, and names from A. */
                 order?: "asc" | "desc";
-                /** @description Only runs with this text in their name, id, tags or commit; case-insensitive. */
+                /** @description Only runs with this text in the name of their experiment, their own name, id, tags or commit; case-insensitive. */
                 search?: string;
                 /** @description Only runs of the experiment with this name, with those of its variants, or of `<experiment>::<variant>`. */
                 experiment?: string;
@@ -3277,6 +3538,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WholeRun"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    updateRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The run's name, up to 100 characters; empty removes it.
+                     * @default null
+                     */
+                    runName?: string | null;
+                    /**
+                     * @description A note, up to 4,000 characters; empty removes it.
+                     * @default null
+                     */
+                    note?: string | null;
+                    /**
+                     * @description All tags of the run, up to 30.
+                     * @default null
+                     */
+                    tags?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Change the name, note or tags of a run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelledRun"];
                 };
             };
             /** @description Error */
@@ -3675,6 +3987,143 @@ export interface operations {
             };
         };
     };
+    session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the client may do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    jobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The latest jobs of this server */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobList"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    startJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What to run. */
+                    kind: "run" | "resume" | "rerunFailed";
+                    /** @description The name of the experiment to run; all experiments by default. Only for `run`. */
+                    experiment?: string | null;
+                    /** @description The id of the run: for `resume` an interrupted one, for `rerunFailed` the newest one of its experiment. */
+                    run?: string | null;
+                    /**
+                     * Format: double
+                     * @description The budget of agents, judges and simulated users in USD.
+                     */
+                    maxCost?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Start a job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    job: {
+        parameters: {
+            query?: {
+                /** @description The number of output lines to skip. */
+                after?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A job and its output */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobWithOutput"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     events: {
         parameters: {
             query?: never;
@@ -3691,6 +4140,163 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["ServerEvent"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    saveBaseline: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Also a failed run; otherwise it is refused with the code `failed`.
+                     * @default false
+                     */
+                    allowFailed?: boolean;
+                    /**
+                     * @description Also a run whose model responses were replayed; otherwise it is refused with the code `replayed`.
+                     * @default false
+                     */
+                    allowReplayed?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Save a run as the baseline of its experiment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedRun"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The runs' ids. */
+                    ids: string[];
+                    /**
+                     * @description Only says what would be deleted and what would not.
+                     * @default false
+                     */
+                    dryRun?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Delete runs, or say what that would free */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedRuns"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stopJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Stop a job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    media: {
+        parameters: {
+            query: {
+                /** @description The path exactly as a text of the item's input, output or metadata has it. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An image or a recording in the project's folder that an item names */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
                 };
             };
             /** @description Error */

@@ -65,10 +65,30 @@ pub fn overview(report: &Report, evaluator: Option<&str>, room: usize) -> (Repor
 
 /// Cuts long names and sentences.
 fn shorten_all(head: &mut Report) {
-    let Report { id, name, tags, shards, pooled, declared_at, dataset, git, sources, prices_as_of, .. } =
-        head;
-    let names =
-        [id, name].into_iter().chain(tags).chain(shards).chain(pooled).chain(sources).chain(prices_as_of);
+    let Report {
+        id,
+        name,
+        run_name,
+        note,
+        tags,
+        shards,
+        pooled,
+        declared_at,
+        dataset,
+        git,
+        sources,
+        prices_as_of,
+        ..
+    } = head;
+    note.iter_mut().for_each(|note| shorten(note, LONGEST_SENTENCE));
+    let names = [id, name]
+        .into_iter()
+        .chain(run_name)
+        .chain(tags)
+        .chain(shards)
+        .chain(pooled)
+        .chain(sources)
+        .chain(prices_as_of);
     let names = names.chain(declared_at.as_mut().map(|place| &mut place.file));
     let of_dataset = dataset.iter_mut().flat_map(|DatasetSummary { source, hash, fetched, .. }| {
         [source, hash].into_iter().chain(fetched.as_mut().and_then(|fetch| fetch.version.as_mut()))

@@ -19,6 +19,7 @@ fn to_sse_event(event: &ServerEvent) -> Option<Event> {
     let name = match event {
         ServerEvent::Live { .. } => "live",
         ServerEvent::Item { .. } => "item",
+        ServerEvent::Job { .. } => "job",
         ServerEvent::Results {} => "results",
     };
     // An event that cannot be serialized is dropped; no such event is known.

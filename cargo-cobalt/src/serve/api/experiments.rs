@@ -13,7 +13,10 @@ use super::respond::{Conditional, cached_json};
 use super::runs::{RunRow, run_row};
 use crate::runs::{RunOutcome, RunView};
 use crate::serve::error::ApiError;
-use crate::serve::store::Store;
+use crate::serve::store::{RunHead, RunHeads, ScoreDifference, Store};
+
+/// The maximum number of recent runs.
+const RECENT_RUNS: usize = 20;
 
 /// The experiments, by their newest run.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -93,21 +96,19 @@ pub struct BaselineScoreChange {
     pub verdict: Verdict,
 }
 
-/// The maximum number of recent runs.
-const RECENT_RUNS: usize = 20;
-
 pub async fn experiments(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
 ) -> Result<Response, ApiError> {
-    cached_json(store, conditional, Store::runs_state, list_experiments).await
+    let state = |store: &Store| Ok(store.runs_state()? + &store.baselines().state());
+    cached_json(store, conditional, state, list_experiments).await
 }
 
 fn list_experiments(store: &Store) -> Result<Experiments, ApiError> {
     let known = store.known()?;
-    let (mut order, mut runs_of) = (Vec::new(), HashMap::<&str, Vec<&RunView>>::new());
     let mut all: Vec<_> = known.runs.iter().chain(&known.partial).collect();
     all.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
+    let (mut order, mut runs_of) = (Vec::new(), HashMap::<&str, Vec<&RunView>>::new());
     for run in all {
         let runs = runs_of.entry(&run.experiment).or_default();
         if runs.is_empty() {
@@ -115,22 +116,30 @@ fn list_experiments(store: &Store) -> Result<Experiments, ApiError> {
         }
         runs.push(run);
     }
-    let experiments = order.into_iter().map(|name| experiment_row(name, &runs_of[name]));
+    let recent = order.iter().flat_map(|name| recent_runs(&runs_of[name]));
+    let heads = store.run_heads(recent.map(|run| &*run.id));
+    let experiments = order.into_iter().map(|name| experiment_row(store, &heads, name, &runs_of[name]));
     Ok(Experiments { experiments: experiments.collect() })
 }
 
+/// The newest whole runs, newest first.
+fn recent_runs<'a>(runs: &[&'a RunView]) -> impl Iterator<Item = &'a RunView> {
+    runs.iter().copied().filter(|run| !run.is_partial).take(RECENT_RUNS)
+}
+
 /// `runs` are not empty, newest first.
-fn experiment_row(name: &str, runs: &[&RunView]) -> ExperimentRow {
-    let whole = || runs.iter().filter(|run| !run.is_partial);
-    let latest = whole().next().unwrap_or(&runs[0]);
-    let mut recent: Vec<_> = whole().take(RECENT_RUNS).map(|run| recent_run(run)).collect();
+fn experiment_row(store: &Store, heads: &RunHeads, name: &str, runs: &[&RunView]) -> ExperimentRow {
+    let whole = recent_runs(runs).next();
+    let latest = whole.unwrap_or(runs[0]);
+    let mut recent: Vec<_> =
+        recent_runs(runs).map(|run| recent_run(run, heads.get(&run.id).map(Arc::as_ref))).collect();
     recent.reverse();
     ExperimentRow {
         name: name.to_owned(),
         runs: runs.len(),
-        latest: run_row(latest, BTreeMap::new()),
+        latest: run_row(latest, &store.baselines(), BTreeMap::new()),
         recent,
-        change: None,
+        change: whole.and_then(|run| baseline_change(store, run, heads.get(&run.id).map(Arc::as_ref))),
         agent_cost: latest.metrics.cost,
         judge_cost: latest.metrics.judge_cost,
         user_cost: latest.metrics.user_cost,
@@ -138,13 +147,35 @@ fn experiment_row(name: &str, runs: &[&RunView]) -> ExperimentRow {
     }
 }
 
-fn recent_run(run: &RunView) -> RecentRun {
+fn recent_run(run: &RunView, head: Option<&RunHead>) -> RecentRun {
+    let interval = head.and_then(|head| head.score_interval);
     RecentRun {
         id: run.id.clone(),
         timestamp: run.timestamp.clone(),
         verdict: run.verdict(),
         score: run.mean_score(),
-        low: None,
-        high: None,
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
     }
+}
+
+fn baseline_change(store: &Store, run: &RunView, head: Option<&RunHead>) -> Option<BaselineChange> {
+    let baselines = store.baselines();
+    let baseline = baselines.run_of(&run.experiment).filter(|baseline| *baseline != run.id)?;
+    // The comparison in the file may be with an earlier baseline.
+    let stored = head.and_then(|head| head.baseline.as_ref()).filter(|stored| stored.run == baseline);
+    let differences = match stored {
+        Some(stored) => Arc::clone(&stored.scores),
+        None => store.differences_from_baseline(run).ok()??,
+    };
+    let change = |it: &ScoreDifference| {
+        let ScoreDifference { name, change, interval, verdict } = it;
+        let (low, high) = (interval.map(|it| it.low), interval.map(|it| it.high));
+        (name.clone(), BaselineScoreChange { change: *change, low, high, verdict: *verdict })
+    };
+    Some(BaselineChange {
+        of: run.id.clone(),
+        baseline_run: baseline.to_owned(),
+        scores: differences.iter().map(change).collect(),
+    })
 }

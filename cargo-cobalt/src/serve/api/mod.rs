@@ -8,6 +8,7 @@ mod experiments;
 mod export;
 mod items;
 mod matrix;
+mod media;
 mod openapi;
 mod ranking;
 mod respond;
@@ -16,3 +17,4 @@ mod runs;
 mod trends;
 
 pub use openapi::{description, endpoint_not_found, routes};
+pub use respond::{PathParams, StrictQuery};

@@ -18,15 +18,21 @@ use super::experiments::{self, Experiments};
 use super::export::{self, ExportQuery};
 use super::items::{self, Items, ItemsQuery, WholeItem};
 use super::matrix::{self, Matrix, MatrixQuery};
+use super::media::{self, MediaQuery};
 use super::ranking::{self, RankingQuery, VariantGroup};
 use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
 use super::trends::{self, Trends, TrendsQuery};
 use crate::serve::error::{ApiError, ErrorBody};
+use crate::serve::jobs::{Job, JobList, JobQuery, JobWithOutput, StartJob, StopJob};
 use crate::serve::live::ServerEvent;
 use crate::serve::store::Store;
+use crate::serve::writes::{
+    DeleteRuns, DeletedRuns, LabelledRun, LabelsChange, SaveBaseline, SavedRun, Session,
+};
 
-pub fn routes(store: Arc<Store>) -> Router {
+/// The routes below `/api`: those that read, and these `writes`.
+pub fn routes(store: Arc<Store>, writes: Router) -> Router {
     Router::new()
         .route("/", get(index))
         .route("/health", get(health))
@@ -36,6 +42,7 @@ pub fn routes(store: Arc<Store>) -> Router {
         .route("/runs/{id}/overview", get(run::overview))
         .route("/runs/{id}/items", get(items::items))
         .route("/runs/{id}/items/{key}", get(items::item))
+        .route("/runs/{id}/items/{key}/media", get(media::media))
         .route("/experiments", get(experiments::experiments))
         .route("/compare", get(compare::compare))
         .route("/ranking", get(ranking::ranking))
@@ -44,9 +51,10 @@ pub fn routes(store: Arc<Store>) -> Router {
         .route("/trends", get(trends::trends))
         .route("/export", get(export::export))
         .route("/events", get(events::events))
+        .with_state(store)
+        .merge(writes)
         .fallback(endpoint_not_found)
         .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
-        .with_state(store)
 }
 
 /// The response to an unknown path below `/api`.
@@ -95,11 +103,14 @@ type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// An endpoint of the description.
 struct Endpoint {
+    method: &'static str,
     path: &'static str,
     name: &'static str,
     summary: &'static str,
     /// The parameters after the `?`.
     query: Option<MakeSchema>,
+    /// The JSON body.
+    body: Option<MakeSchema>,
     response: MakeSchema,
     media_type: &'static str,
 }
@@ -115,12 +126,15 @@ fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }
 
-fn endpoints() -> [Endpoint; 15] {
+/// The endpoints that read.
+fn endpoints() -> [Endpoint; 18] {
     let json = |path, name, summary, query, answer| Endpoint {
+        method: "get",
         path,
         name,
         summary,
         query,
+        body: None,
         response: answer,
         media_type: JSON,
     };
@@ -181,6 +195,15 @@ fn endpoints() -> [Endpoint; 15] {
             Some(parameters::<TrendsQuery>),
             schema::<Trends>,
         ),
+        json("/api/session", "session", "What the client may do", None, schema::<Session>),
+        json("/api/jobs", "jobs", "The latest jobs of this server", None, schema::<JobList>),
+        json(
+            "/api/jobs/{id}",
+            "job",
+            "A job and its output",
+            Some(parameters::<JobQuery>),
+            schema::<JobWithOutput>,
+        ),
         Endpoint {
             media_type: "text/event-stream",
             ..json("/api/events", "events", "Server-sent events", None, schema::<ServerEvent>)
@@ -188,12 +211,82 @@ fn endpoints() -> [Endpoint; 15] {
     ]
 }
 
-/// The paths of the endpoints.
-pub fn paths() -> Vec<&'static str> {
-    endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
+/// The endpoints that change things. The [guard](crate::serve::guard) protects them.
+fn write_endpoints() -> [Endpoint; 5] {
+    let post = |path, name, summary, body, response| Endpoint {
+        method: "post",
+        path,
+        name,
+        summary,
+        query: None,
+        body: Some(body),
+        response,
+        media_type: JSON,
+    };
+    [
+        Endpoint {
+            method: "patch",
+            ..post(
+                "/api/runs/{id}",
+                "updateRun",
+                "Change the name, note or tags of a run",
+                parameters::<LabelsChange>,
+                schema::<LabelledRun>,
+            )
+        },
+        post(
+            "/api/runs/{id}/baseline",
+            "saveBaseline",
+            "Save a run as the baseline of its experiment",
+            parameters::<SaveBaseline>,
+            schema::<SavedRun>,
+        ),
+        post(
+            "/api/runs/delete",
+            "deleteRuns",
+            "Delete runs, or say what that would free",
+            parameters::<DeleteRuns>,
+            schema::<DeletedRuns>,
+        ),
+        post("/api/jobs", "startJob", "Start a job", parameters::<StartJob>, schema::<Job>),
+        post("/api/jobs/{id}/stop", "stopJob", "Stop a job", parameters::<StopJob>, schema::<Job>),
+    ]
 }
 
-const EXPORT: &str = "/api/export";
+/// The paths of the endpoints.
+pub fn paths() -> Vec<&'static str> {
+    let mut paths: Vec<_> = endpoints().map(|endpoint| endpoint.path).into_iter().collect();
+    paths.extend(file_endpoints().map(|endpoint| endpoint.path));
+    for Endpoint { path, .. } in write_endpoints() {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// The endpoints whose responses are files.
+fn file_endpoints() -> [Endpoint; 2] {
+    let file = |path, name, summary, query| Endpoint {
+        method: "get",
+        path,
+        name,
+        summary,
+        query: Some(query),
+        body: None,
+        response: schema::<String>,
+        media_type: "*/*",
+    };
+    [
+        file(
+            "/api/runs/{id}/items/{key}/media",
+            "media",
+            "An image or a recording in the project's folder that an item names",
+            parameters::<MediaQuery>,
+        ),
+        file("/api/export", "export", "A run in another format, as a download", parameters::<ExportQuery>),
+    ]
+}
 
 /// Generates the schemas of responses; named types become components.
 fn response_generator() -> SchemaGenerator {
@@ -218,20 +311,17 @@ pub fn description() -> Value {
     let mut generator = response_generator();
     let problem = schema::<ErrorBody>(&mut generator);
     let mut paths = serde_json::Map::new();
-    for endpoint in endpoints() {
-        let answer = (endpoint.response)(&mut generator);
-        let content = json!({ endpoint.media_type: { "schema": answer } });
-        paths.insert(endpoint.path.to_owned(), operation(&endpoint, content, &problem));
-    }
-    let export = Endpoint {
-        path: EXPORT,
-        name: "export",
-        summary: "A run in another format, as a download",
-        query: Some(parameters::<ExportQuery>),
-        response: schema::<String>,
-        media_type: JSON,
+    let mut add = |endpoint: &Endpoint, content| {
+        let operations = paths.entry(endpoint.path).or_insert_with(|| json!({}));
+        operations[endpoint.method] = operation(endpoint, content, &problem);
     };
-    paths.insert(EXPORT.to_owned(), operation(&export, json!({ "*/*": {} }), &problem));
+    for endpoint in endpoints().iter().chain(&write_endpoints()) {
+        let answer = (endpoint.response)(&mut generator);
+        add(endpoint, json!({ endpoint.media_type: { "schema": answer } }));
+    }
+    for endpoint in file_endpoints() {
+        add(&endpoint, json!({ endpoint.media_type: {} }));
+    }
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -250,20 +340,23 @@ fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
     let parameters: Vec<_> = in_path.chain(query.iter().flat_map(query_parameters)).collect();
-    json!({
-        "get": {
-            "operationId": endpoint.name,
-            "summary": endpoint.summary,
-            "parameters": parameters,
-            "responses": {
-                "200": { "description": endpoint.summary, "content": content },
-                "default": {
-                    "description": "Error",
-                    "content": { JSON: { "schema": problem } },
-                },
+    let mut operation = json!({
+        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "parameters": parameters,
+        "responses": {
+            "200": { "description": endpoint.summary, "content": content },
+            "default": {
+                "description": "Error",
+                "content": { JSON: { "schema": problem } },
             },
         },
-    })
+    });
+    if let Some(body) = endpoint.body {
+        let schema = body(&mut parameter_generator());
+        operation["requestBody"] = json!({ "required": true, "content": { JSON: { "schema": schema } } });
+    }
+    operation
 }
 
 /// The fields of a schema as query parameters.

@@ -105,7 +105,7 @@ pub fn group_ids(store: &Store, group: &str) -> Result<Vec<String>, ApiError> {
 /// The error for a group without runs.
 pub fn unknown_group(group: &str) -> ApiError {
     ApiError::not_found(format!(
-        "no run belongs to the group `{group}`; `/api/runs` lists the runs with their groups"
+        "no run belongs to the group {group}; its runs may have been deleted, or the link is incomplete"
     ))
 }
 

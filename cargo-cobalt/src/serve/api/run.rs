@@ -2,13 +2,14 @@
 //! summaries of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
-use cobalt_core::report::Report;
 use cobalt_core::report::stats::describe;
+use cobalt_core::report::{Report, SourceLocation};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::io::AsyncReadExt as _;
@@ -80,6 +81,9 @@ pub struct Overview {
     pub cost: Option<ItemStats>,
     /// The number of items in each state.
     pub states: StateCounts,
+    /// Whether the experiment's baseline was saved from this run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_baseline: bool,
     /// The finished runs of the variants that were run together, including this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<VariantRun>,
@@ -102,7 +106,7 @@ pub struct Overview {
 #[derive(Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Source {
-    /// The file, relative to the project's folder.
+    /// The file, relative to the folder of the project's workspace.
     pub path: String,
     /// The same as an absolute path; absent if the file is not there, or if other machines can connect to the server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -165,7 +169,8 @@ pub async fn overview(
     conditional: Conditional,
 ) -> Result<Response, ApiError> {
     let of = id.clone();
-    let state = move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()?);
+    let state =
+        move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()? + &store.baselines().state());
     cached_json(store, conditional, state, move |store| load_overview(store, &id)).await
 }
 
@@ -191,18 +196,28 @@ fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
             tokens: metric_stats(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
             cost: metric_stats(items().filter_map(|item| item.cost)),
             states: count_states(run),
+            is_baseline: store.baselines().is_source(id),
             variants: variants(&known, &run.head),
             previous,
             next,
-            source: run.head.declared_at.as_ref().map(|place| Source {
-                path: place.file.clone(),
-                absolute_path: None,
-                line: place.line,
-            }),
-            editor: None,
+            source: run.head.declared_at.as_ref().map(|place| source(store, place)),
+            editor: store
+                .is_local()
+                .then(|| store.settings().dashboard().editor_url().map(str::to_owned))
+                .flatten(),
             run: run.head.clone(),
         })
     })
+}
+
+fn source(store: &Store, place: &SourceLocation) -> Source {
+    let file = || store.project_file(Path::new(&place.file), None);
+    let absolute = store.is_local().then(file).flatten();
+    Source {
+        path: place.file.clone(),
+        absolute_path: absolute.and_then(|path| path.to_str().map(str::to_owned)),
+        line: place.line,
+    }
 }
 
 /// Uses the same scores as the item filter, so each bin has as many items as its filter matches.

@@ -14,7 +14,7 @@ use crate::index::RunStatus;
 use crate::runs::{RunMetrics, RunOutcome, RunView, VariantView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRun;
-use crate::serve::store::{RunList, Store, contains_ignore_case};
+use crate::serve::store::{BaselineSources, RunList, Store, contains_ignore_case};
 
 /// A selection of runs, and their order.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -28,7 +28,7 @@ pub struct RunsQuery {
     pub sort: RunSort,
     /// The sort direction; by default the largest, latest or worst first, and names from A.
     pub order: Option<Order>,
-    /// Only runs with this text in their name, id, tags or commit; case-insensitive.
+    /// Only runs with this text in the name of their experiment, their own name, id, tags or commit; case-insensitive.
     pub search: Option<String>,
     /// Only runs of the experiment with this name, with those of its variants, or of `<experiment>::<variant>`.
     pub experiment: Option<String>,
@@ -121,6 +121,9 @@ pub struct RunRow {
     pub failed_items: i64,
     /// Evaluations without a score.
     pub eval_errors: i64,
+    /// Whether its experiment's baseline was saved from this run.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_baseline: bool,
     /// Each evaluator's means in the runs of the experiment up to this one, oldest first; null if a run has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub recent_scores: BTreeMap<String, Vec<Option<f64>>>,
@@ -143,6 +146,9 @@ enum RunStatusSchema {
 #[serde(rename_all = "camelCase")]
 pub struct RunFacts {
     id: String,
+    /// The name that a user gave to this run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_name: Option<String>,
     /// The start, ISO 8601 in UTC.
     timestamp: String,
     tags: Vec<String>,
@@ -199,6 +205,7 @@ impl From<&RunView> for RunFacts {
         } = run.metrics;
         Self {
             id: run.id.clone(),
+            run_name: run.run_name.clone(),
             timestamp: run.timestamp.clone(),
             tags: run.tags.clone(),
             verdict: run.verdict(),
@@ -240,8 +247,9 @@ fn list_runs(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
     sort_runs(&mut found, query);
     let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
     let skipped = known.skipped.iter();
+    let baselines = store.baselines();
     Ok(Runs {
-        runs: page.map(|run| run_row(run, recent_scores(&known, run, query.recent))).collect(),
+        runs: page.map(|run| run_row(run, &baselines, recent_scores(&known, run, query.recent))).collect(),
         matching: found.len(),
         known: all.len(),
         live: store.live().runs(),
@@ -309,7 +317,12 @@ impl<'a> RunsFilter<'a> {
             tags.peek().is_none() || tags.any(|tag| run.tags.iter().any(|has| has == tag))
         };
         let has_text = |text: &String| {
-            let texts = run.tags.iter().chain([&run.experiment, &run.id]).chain(&run.metrics.git_commit);
+            let texts = run
+                .tags
+                .iter()
+                .chain([&run.experiment, &run.id])
+                .chain(&run.run_name)
+                .chain(&run.metrics.git_commit);
             texts.into_iter().any(|it| contains_ignore_case(it, text))
         };
         let is_before = |until: &Until<'_>| match until {
@@ -366,7 +379,11 @@ fn recent_scores(known: &RunList, run: &RunView, recent: usize) -> BTreeMap<Stri
     names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
 }
 
-pub fn run_row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
+pub fn run_row(
+    run: &RunView,
+    baselines: &BaselineSources,
+    recent_scores: BTreeMap<String, Vec<Option<f64>>>,
+) -> RunRow {
     RunRow {
         facts: RunFacts::from(run),
         name: run.experiment.clone(),
@@ -376,6 +393,7 @@ pub fn run_row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>)
         low_items: to_i64(run.items.below_pass_mark),
         failed_items: run.metrics.failed_items,
         eval_errors: run.metrics.eval_errors,
+        is_baseline: baselines.is_source(&run.id),
         recent_scores,
     }
 }

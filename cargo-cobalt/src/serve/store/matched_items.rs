@@ -48,7 +48,7 @@ impl Store {
 }
 
 /// The approximate memory use of a comparison in bytes.
-fn size_of_comparison(comparison: &Comparison) -> usize {
+pub fn size_of_comparison(comparison: &Comparison) -> usize {
     /// Everything except the keys of items.
     const FIGURES: usize = 16 << 10;
     let items = &comparison.items;

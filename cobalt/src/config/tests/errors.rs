@@ -78,6 +78,7 @@ fn every_key_says_what_it_expects() {
             "dashboard = 3",
             "dashboard.port = 70000",
             "dashboard.open = 1",
+            "dashboard.editor = \"javascript:alert({path})\"",
             "redaction = 3",
             "redaction.forms = \"no\"",
             "ci = 3",
