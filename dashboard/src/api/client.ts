@@ -12,14 +12,16 @@ export class ApiError extends Error {
   }
 }
 
-/** Query parameters. Null, undefined and empty ones are left out; a list is repeated. */
-export type QueryParameters = Record<string, string | number | boolean | string[] | null | undefined>;
+type QueryValue = string | number | boolean | null | undefined;
+
+/** Query parameters. Null, undefined and empty ones are left out; a list repeats its parameter. */
+export type QueryParameters = Record<string, QueryValue | QueryValue[]>;
 
 /** A path with query parameters. */
 export function buildUrl(path: string, parameters: QueryParameters = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
+    for (const one of [value].flat()) {
       if (one !== undefined && one !== null && one !== '') query.append(name, String(one));
     }
   }

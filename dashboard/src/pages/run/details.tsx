@@ -6,8 +6,7 @@ import { BaselineChange } from './baseline';
 import { CustomMetrics } from './custom-metrics';
 import { Facts } from './facts';
 import { Groups } from './groups';
-import type { ScoreRange } from './histogram';
-import type { ItemState } from './items/filter';
+import type { ItemState, ScoreRange } from './items/filter';
 import { RunRescored } from './rescored';
 import { RunRetries } from './retries';
 import { Scores } from './scores';
@@ -22,10 +21,12 @@ interface DetailsProps {
   itemAt: (key: string) => string;
   onState: (state: ItemState) => void;
   onRange: (evaluator: string, range: ScoreRange) => void;
+  /** Whether only the items of a bin are shown. */
+  isShown: (evaluator: string, range: ScoreRange) => boolean;
 }
 
 /** To be used within a `Collapsible`. */
-export function Details({ overview, itemAt, onState, onRange }: DetailsProps) {
+export function Details({ overview, itemAt, onState, onRange, isShown }: DetailsProps) {
   const { run } = overview;
   return (
     <Collapsible.Panel
@@ -39,7 +40,7 @@ export function Details({ overview, itemAt, onState, onRange }: DetailsProps) {
         <RunRetries run={run} onRetried={() => onState('retried')} />
         <RunTraffic run={run} onDiverged={() => onState('diverged')} />
         <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
-          <Scores overview={overview} onRange={onRange} />
+          <Scores overview={overview} onRange={onRange} isShown={isShown} />
           <Thresholds run={run} />
         </div>
         <div className="grid gap-4 md:grid-cols-2 lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none">

@@ -17,9 +17,15 @@ import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { Details } from './details';
-import type { ScoreRange } from './histogram';
 import { Items } from './items';
-import { type ItemState, parseFilter, rangeFilter, stateFilter } from './items/filter';
+import {
+  type ItemState,
+  isRangeShown,
+  parseFilter,
+  type ScoreRange,
+  stateFilter,
+  toggleRange,
+} from './items/filter';
 import { RunHead } from './run-head';
 import { Strip } from './strip';
 import { Unfinished } from './unfinished';
@@ -42,14 +48,11 @@ export function Component() {
 }
 
 function Run({ overview }: { overview: Overview }) {
-  const { get, set } = useUrlParameters();
+  const { get, set, search } = useUrlParameters();
+  const filter = parseFilter(search);
   const itemAt = useItemLink();
   const isWide = useIsWide();
   const showState = useCallback((state: ItemState) => set(stateFilter(state)), [set]);
-  const showRange = useCallback(
-    (evaluator: string, range: ScoreRange) => set(rangeFilter(evaluator, range)),
-    [set],
-  );
   const isOpen = get('details') === 'open';
   // In a narrow window, the open item takes the place of everything else.
   const isCovered = !isWide && get('item') !== '';
@@ -71,7 +74,13 @@ function Run({ overview }: { overview: Overview }) {
             Details
           </Collapsible.Trigger>
         </Strip>
-        <Details overview={overview} itemAt={itemAt} onState={showState} onRange={showRange} />
+        <Details
+          overview={overview}
+          itemAt={itemAt}
+          onState={showState}
+          onRange={(evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range))}
+          isShown={(evaluator, range) => isRangeShown(filter, evaluator, range)}
+        />
       </div>
       <Items overview={overview} />
     </Collapsible.Root>

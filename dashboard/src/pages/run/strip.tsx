@@ -28,7 +28,7 @@ export function Strip({ overview, onState, children }: StripProps) {
   return (
     <section
       aria-label="Key figures"
-      className="flex shrink-0 items-stretch overflow-x-auto border-line border-y bg-surface"
+      className="relative flex shrink-0 items-stretch overflow-x-auto border-line border-y bg-surface"
     >
       <Cell
         name="Items"

@@ -1,8 +1,8 @@
-// The items of a run: filters, table and the drawer of the open item.
+// The items of a run: the toolbar, the table, and the open item beside it.
 import clsx from 'clsx';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useLocation } from 'react-router';
-import type { Overview } from '../../../api/types';
+import type { ItemField, Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
@@ -12,26 +12,52 @@ import { ItemPane } from '../../item/pane';
 import { useItem } from '../../item/use-item';
 import { evaluatorsOf } from '../verdict';
 import { useIsWide, Workbench } from '../workbench';
-import { isFiltered, nextSort, parseFilter, UNFILTERED } from './filter';
-import { Filters } from './filters';
+import { columnsOf, conditionFields, type ItemColumn, shownColumns } from './columns';
+import { isFiltered, parseFilter, type ScoreRange, toggleRange, UNFILTERED } from './filter';
+import { parseColumns, parseRowHeight, parseWidths, widthsText } from './layout';
+import { baselineChanges, ScoreHead } from './score-head';
 import { ItemTable } from './table';
+import { Toolbar } from './toolbar';
+import { useColumnActions } from './use-column-actions';
 import { useFirstPage } from './use-items';
 
 export function Items({ overview }: { overview: Overview }) {
   const { get, set, search } = useUrlParameters();
-  const { id } = overview.run;
-  const filter = useMemo(() => parseFilter(search), [search]);
-  const evaluators = useMemo(() => evaluatorsOf(overview.run), [overview.run]);
-  const start = useFirstPage(id, filter);
+  const { run } = overview;
+  const text = search.toString();
+  // The same object as long as the URL has the same parameters.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `search` changes with every navigation
+  const filter = useMemo(() => parseFilter(search), [text]);
+  const start = useFirstPage(run.id, filter);
   const key = get('item');
-  const item = useItem(id, key, filter);
-  const itemAt = useItemAddress();
+  const item = useItem(run.id, key, filter);
+  const isWide = useIsWide();
   const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
-  const sort = (column: string) => set(nextSort(column, filter));
+  const [condition, setCondition] = useState<string>();
+  const columns = useColumns(overview, start.data?.fields);
+  const fields = useMemo(() => conditionFields(columns.all), [columns.all]);
+  const actions = useColumnActions({ ...columns, filter, onFilter: setCondition });
+  const changes = useMemo(() => baselineChanges(overview), [overview]);
+  const showRange = useCallback(
+    (evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range)),
+    [set, filter],
+  );
+  const headOf = useCallback(
+    ({ meta }: ItemColumn) =>
+      meta?.evaluator !== undefined && (
+        <ScoreHead
+          overview={overview}
+          evaluator={meta.evaluator}
+          change={changes.get(meta.evaluator)}
+          filter={filter}
+          onRange={showRange}
+        />
+      ),
+    [overview, changes, filter, showRange],
+  );
 
   const matching = start.data?.matching ?? overview.finishedItems;
   const place = item.data?.item.key === key ? (item.data.position ?? undefined) : undefined;
-  const isWide = useIsWide();
   const table =
     start.isError && start.data === undefined ? (
       <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
@@ -39,19 +65,24 @@ export function Items({ overview }: { overview: Overview }) {
       <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
     ) : (
       <ItemTable
-        id={id}
-        evaluators={evaluators}
+        id={run.id}
         filter={filter}
         start={start}
         matching={matching}
+        columns={columns.all}
+        shown={columns.shown}
+        widths={columns.widths}
+        rowHeight={columns.rowHeight}
         open={key === '' ? undefined : { key, place }}
-        itemAt={itemAt}
-        onSort={sort}
+        itemAt={columns.itemAt}
+        actions={actions}
+        onWidths={(widths) => set({ widths: widthsText(widths) })}
+        headOf={headOf}
       />
     );
   return (
     <section aria-labelledby="items" className="flex min-h-0 grow flex-col">
-      <div className={clsx('px-4 py-2', key !== '' && !isWide && 'hidden')}>
+      <div className={clsx('border-line border-b px-4 py-2', key !== '' && !isWide && 'hidden')}>
         <h2 id="items" className="sr-only">
           Items
         </h2>
@@ -60,20 +91,46 @@ export function Items({ overview }: { overview: Overview }) {
             ? `${pluralize(matching, 'item')} of ${pluralize(overview.finishedItems, 'item')}`
             : ''}
         </p>
-        <Filters
+        <Toolbar
+          overview={overview}
           filter={filter}
-          evaluators={evaluators}
-          states={overview.states}
-          total={overview.finishedItems}
+          columns={columns.all}
+          shown={columns.shown}
+          rowHeight={columns.rowHeight}
+          fields={fields}
+          condition={condition}
+          onCondition={setCondition}
           onChange={set}
         />
       </div>
       <Workbench
         table={table}
-        pane={key === '' ? undefined : <ItemPane runId={id} itemKey={key} filter={filter} onClose={close} />}
+        pane={
+          key === '' ? undefined : <ItemPane runId={run.id} itemKey={key} filter={filter} onClose={close} />
+        }
       />
     </section>
   );
+}
+
+const NO_FIELDS: ItemField[] = [];
+
+/** The columns that there are, and the layout of the URL. */
+function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
+  const { search } = useUrlParameters();
+  const itemAt = useItemAddress();
+  const evaluators = useMemo(() => evaluatorsOf(run), [run]);
+  const [columnsParameter, widthsParameter] = [search.get('columns'), search.get('widths')];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
+  const selected = useMemo(() => parseColumns(search), [columnsParameter]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
+  const widths = useMemo(() => parseWidths(search), [widthsParameter]);
+  const all = useMemo(
+    () => columnsOf(evaluators, fields, selected, itemAt),
+    [evaluators, fields, selected, itemAt],
+  );
+  const shown = useMemo(() => shownColumns(all, selected), [all, selected]);
+  return { all, shown, widths, rowHeight: parseRowHeight(search), itemAt };
 }
 
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
@@ -85,7 +142,7 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
   );
 }
 
-/** The URL of an item's drawer; keeps the filters. */
+/** The URL of an item beside the table; keeps the filters. */
 function useItemAddress() {
   const { search } = useLocation();
   const filters = useMemo(() => {
