@@ -12,6 +12,7 @@ import { expectedField, promptField } from '../../lib/item-input';
 import { areClose, diffTexts } from '../../lib/text-diff';
 import { toText } from '../../lib/texts';
 import { Facts } from './facts';
+import { Heading } from './heading';
 import { metadataOf, omit } from './item';
 import { MediaList } from './media-list';
 import { Section } from './section';
@@ -113,11 +114,15 @@ function Sides({ expected, output }: { expected: unknown; output: ReactNode }) {
   return (
     <div className="grid gap-3 @2xl:grid-cols-2">
       <div className="min-w-0">
-        <h4 className="mb-1 font-medium text-muted text-xs">Expected</h4>
+        <Heading depth={2} className="mb-1 font-medium text-muted text-xs">
+          Expected
+        </Heading>
         <Box value={expected} name="expected output" />
       </div>
       <div className="min-w-0">
-        <h4 className="mb-1 font-medium text-muted text-xs">Output</h4>
+        <Heading depth={2} className="mb-1 font-medium text-muted text-xs">
+          Output
+        </Heading>
         {output}
       </div>
     </div>
