@@ -3,7 +3,9 @@ import { createBrowserRouter, redirect } from 'react-router';
 import { experimentUrl } from './lib/addresses';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
-import { Shell } from './shell/shell';
+import { type PageLayout, Shell } from './shell/shell';
+
+const FILLS_WINDOW: PageLayout = { fillsWindow: true };
 
 /** To the trends of the experiment, with the same filters. */
 function redirectTrends({ request }: { request: Request }) {
@@ -26,7 +28,8 @@ export const router = createBrowserRouter([
         children: [
           { index: true, lazy: () => import('./pages/experiments') },
           { path: 'experiments/:name', lazy: () => import('./pages/experiment') },
-          { path: 'runs/:id', lazy: () => import('./pages/run') },
+          { path: 'runs/:id', handle: FILLS_WINDOW, lazy: () => import('./pages/run') },
+          { path: 'runs/:id/items/:key', lazy: () => import('./pages/item') },
           { path: 'compare', lazy: () => import('./pages/compare') },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },

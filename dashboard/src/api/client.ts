@@ -16,14 +16,18 @@ export class ApiError extends Error {
   }
 }
 
-/** Query parameters. Null, undefined and empty ones are left out. */
-export type QueryParameters = Record<string, string | number | boolean | null | undefined>;
+type QueryValue = string | number | boolean | null | undefined;
+
+/** Query parameters. Null, undefined and empty ones are left out; a list repeats its parameter. */
+export type QueryParameters = Record<string, QueryValue | QueryValue[]>;
 
 /** A path with query parameters. */
 export function buildUrl(path: string, parameters: QueryParameters = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
+    for (const one of [value].flat()) {
+      if (one !== undefined && one !== null && one !== '') query.append(name, String(one));
+    }
   }
   const text = query.toString();
   return text === '' ? path : `${path}?${text}`;

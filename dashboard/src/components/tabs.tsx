@@ -53,7 +53,11 @@ export function Tabs<Value extends string>({
         {actions}
       </div>
       {tabs.map(({ value, panel }) => (
-        <Base.Panel key={value} value={value} className={clsx('outline-none', panelClassName)}>
+        <Base.Panel
+          key={value}
+          value={value}
+          className={clsx('focus-visible:-outline-offset-2', panelClassName)}
+        >
           {panel}
         </Base.Panel>
       ))}

@@ -419,26 +419,26 @@ describe('the items', () => {
     const { router, user } = open();
     (await screen.findByRole('link', { name: 'item 0' })).focus();
     await user.keyboard('{Enter}');
-    const drawer = await screen.findByRole('dialog');
-    expect(await within(drawer).findByText('1 of 57')).toBeVisible();
-    expect(within(drawer).getByRole('button', { name: 'Previous item' })).toBeDisabled();
+    const pane = await screen.findByRole('region', { name: 'item 0' });
+    expect(await within(pane).findByText('1 of 57')).toBeVisible();
+    expect(within(pane).getByRole('button', { name: 'Previous item' })).toBeDisabled();
     await user.keyboard('j');
-    expect(await within(drawer).findByText('2 of 57')).toBeVisible();
+    expect(await screen.findByText('2 of 57')).toBeVisible();
     expect(router.state.location.search).toBe('?item=key-1');
   });
 
   test('the neighbours of an open item are prefetched', async () => {
     const { requests } = open({}, { at: '?item=key-0' });
-    await screen.findByRole('dialog');
+    await screen.findByRole('region', { name: 'item 0' });
     await waitFor(() => expect(requests.map((url) => url.pathname)).toContain(`${RUN}/items/key-1`));
   });
 
-  test('closing a drawer focuses the row of its item', async () => {
+  test('closing the pane focuses the row of its item', async () => {
     const { router, user } = open({}, { at: '?item=key-1' });
-    const drawer = await screen.findByRole('dialog');
-    await within(drawer).findByText('2 of 57');
-    await user.click(within(drawer).getByRole('button', { name: 'Close' }));
-    expect(screen.queryByRole('dialog')).toBeNull();
+    const pane = await screen.findByRole('region', { name: 'item 1' });
+    await within(pane).findByText('2 of 57');
+    await user.click(within(pane).getByRole('button', { name: 'Close' }));
+    expect(screen.queryByRole('region', { name: 'item 1' })).toBeNull();
     expect(router.state.location.search).toBe('');
     await waitFor(() => expect(screen.getByRole('link', { name: 'item 1' })).toHaveFocus());
   });

@@ -1,0 +1,35 @@
+// The tree of a trace's spans.
+import type { Span } from '../../api/types';
+
+export interface SpanNode {
+  span: Span;
+  children: SpanNode[];
+}
+
+/** Deeper spans are next to their parent. */
+const MAX_DEPTH = 12;
+
+/** The spans at the top, with those below them. Spans whose parents are unknown, or are in a cycle, are at the top. */
+export function buildTree(spans: Span[]): SpanNode[] {
+  const nodes = spans.map((span): SpanNode => ({ span, children: [] }));
+  const byId = new Map<string, SpanNode>();
+  for (const node of nodes) if (!byId.has(node.span.id)) byId.set(node.span.id, node);
+  const depths = new Map<SpanNode, number>();
+  const lists = new Map<SpanNode, SpanNode[]>();
+  const top: SpanNode[] = [];
+  for (const node of nodes) {
+    const parent = node.span.parent == null ? undefined : byId.get(node.span.parent);
+    // Parents come first. A span before its parent is out of order, or in a cycle.
+    const depth = parent === undefined ? undefined : depths.get(parent);
+    const isAtTop = parent === undefined || depth === undefined || parent === node;
+    const siblings = isAtTop
+      ? top
+      : depth < MAX_DEPTH
+        ? parent.children
+        : (lists.get(parent) ?? parent.children);
+    siblings.push(node);
+    lists.set(node, siblings);
+    depths.set(node, isAtTop ? 0 : Math.min(depth + 1, MAX_DEPTH));
+  }
+  return top;
+}
