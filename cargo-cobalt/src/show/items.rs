@@ -6,7 +6,7 @@ use cobalt_core::reporters::{
     Style, format_diverged, format_duration, format_retried, format_score, format_traffic, render_groups,
     traffic_notes,
 };
-use cobalt_core::wording::{self, count};
+use cobalt_core::wording::{self, count, group_thousands, pass_mark_counts, passed_count};
 use serde_json::Value;
 
 use crate::datasets::text_table::{Column, fits_side_by_side, render_table};
@@ -134,12 +134,16 @@ fn heading(report: &Report, paint: Style) -> String {
     let items = &report.items;
     let in_error = items.iter().filter(|item| item.is_in_error()).count();
     let below = items.iter().filter(|item| is_below_pass_mark_or_error(report, item)).count() - in_error;
-    let mut parts = vec![count(items.len(), "item")];
-    if below > 0 {
-        parts.push(paint.warning(format!("{below} below pass mark")));
-    }
+    let at = items.len() - below - in_error;
+    let mut parts = match report.config.strict {
+        true if below > 0 => {
+            vec![passed_count(at, items.len()), format!("{} below pass mark", group_thousands(below as u64))]
+        }
+        true => vec![passed_count(at, items.len())],
+        false => vec![count(items.len(), "item"), pass_mark_counts(at, below)],
+    };
     if in_error > 0 {
-        parts.push(paint.error(format!("{in_error} in error")));
+        parts.push(paint.error(format!("{} in error", group_thousands(in_error as u64))));
     }
     let name = paint.bold(one_line(&report.name));
     let mut text =

@@ -4,10 +4,10 @@ use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, V
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
 use cobalt_core::reporters::{
     GroupTable, Style, escape_control, explain_difference, format_agent_usage, format_diverged,
-    format_duration, format_judge_usage, format_not_applicable, format_pass_count, format_retried,
+    format_duration, format_judge_usage, format_not_applicable, format_pass_marks, format_retried,
     format_simulated_users, format_traffic, group_tables, replay_mark, traffic_notes,
 };
-use cobalt_core::wording::{count, percent};
+use cobalt_core::wording::{count, passed_count, percent};
 use maud::{Markup, html};
 
 use super::components::{
@@ -57,7 +57,7 @@ fn verdict_grounds(report: &Report) -> String {
         parts.push(escape_control(&status.summary).into_owned());
     }
     if report.config.strict {
-        parts.push(format!("{} of {} passed", summary.passed_items, count(summary.total_items, "item")));
+        parts.push(passed_count(summary.passed_items, summary.total_items));
     }
     // Files of the original have no such counts.
     let is = |status| report.items.iter().filter(|item| item.status() == status).count();
@@ -88,9 +88,7 @@ fn verdict_grounds(report: &Report) -> String {
 fn run_facts(report: &Report) -> Markup {
     let config = &report.config;
     let runs = (config.runs > 1).then(|| format!(", {} per item", count(config.runs, "trial")));
-    // In a strict experiment, the verdict says it.
-    let at_marks = (!config.strict && !config.evaluators.is_empty())
-        .then(|| format!(", {}", format_pass_count(report.summary.passed_items, report.summary.total_items)));
+    let at_marks = format_pass_marks(report, Style::Plain).map(|counts| format!(" ({counts})"));
     let timeout =
         (config.timeout > 0).then(|| format!(", timeout {}", format_duration(config.timeout as f64)));
     html! {

@@ -6,7 +6,7 @@ use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus
 use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
     GroupCell, SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations,
-    format_judge_usage, format_not_applicable, format_pass_count, format_retried, format_score,
+    format_judge_usage, format_not_applicable, format_pass_marks, format_retried, format_score,
     format_simulated_users, format_traffic, group_tables, score_cells, traffic_notes, verdict_reasons,
 };
 use cobalt_core::wording::{count, truncate};
@@ -158,13 +158,10 @@ fn times_and_usage(report: &Report) -> String {
     )
 }
 
-/// The number of items at their pass marks; empty in a strict experiment, where the verdict covers it.
+/// The items by their pass marks; empty in a strict experiment, where the verdict covers it.
 pub fn items_at_pass_marks(report: &Report) -> String {
-    let Summary { passed_items, total_items, .. } = report.summary;
-    if report.config.strict || report.config.evaluators.is_empty() {
-        return String::new();
-    }
-    format!("- items: {}\n", format_pass_count(passed_items, total_items))
+    let counts = format_pass_marks(report, Style::Plain);
+    counts.map_or_else(String::new, |counts| format!("- items: {counts}\n"))
 }
 
 /// Retries, tokens, costs and metrics, one line each; empty if there were none or they are unknown.
@@ -216,7 +213,7 @@ fn thresholds(report: &Report) -> String {
 }
 
 /// The result of a threshold; an inconclusive one is never shown as met.
-fn result_label(threshold: &ThresholdOutcome) -> &'static str {
+pub fn result_label(threshold: &ThresholdOutcome) -> &'static str {
     match (threshold.finding, threshold.passed) {
         (ThresholdStatus::Met, _) => "✅ met",
         (ThresholdStatus::Missed, _) => "❌ missed",

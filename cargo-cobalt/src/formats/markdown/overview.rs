@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(verdict(&alone), "⚪ `desk` was not evaluated");
         let text = markdown(&alone);
         assert!(text.contains("### `desk`: ⚪ not evaluated, partial run\n"), "{text}");
-        assert!(text.contains("- items: 1 of 2 at their pass marks\n"), "{text}");
+        assert!(text.contains("- items: 1 at pass marks, 1 below\n"), "{text}");
         let mut beside = results(&[("good", true)]);
         beside.experiments.push(partial());
         assert_eq!(verdict(&beside), "⚪ 1 of 2 experiments not evaluated, 1 passed");
