@@ -63,13 +63,13 @@ fn refuse_failed(run: &Measurements) -> Result<(), Error> {
     )))
 }
 
-/// Refuses a run whose model responses were replayed: its latency and cost were not measured.
+/// Refuses a run whose model responses were replayed: its latency and agent cost were not measured.
 fn refuse_replayed(run: &Measurements) -> Result<(), Error> {
     if !run.replayed {
         return Ok(());
     }
     Err(Error::Arguments(format!(
-        "run {} of `{}` was replayed, so its latency and cost are those of the recording. Select a run with live responses \
+        "run {} of `{}` was replayed, so its latency and agent cost are those of the recording. Select a run with live responses \
          (`cargo cobalt run --record off`), or use this one with `--allow-replayed`",
         one_line(&run.id),
         one_line(&run.name)
@@ -175,7 +175,7 @@ fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error>
 
 fn confirmation(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
     let Measurements { id, name, timestamp, items, .. } = run;
-    let start = timestamp.to_string()[..16].replace('T', " ");
+    let start = timestamp.to_minute();
     let run = format!("run {} ({start} UTC, {})", one_line(id), wording::count(items.len(), "item"));
     let (name, path) = (one_line(name), relative_path(path));
     match before {

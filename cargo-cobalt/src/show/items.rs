@@ -108,7 +108,7 @@ pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, pai
         Column::new(title, align, shown.iter().map(|named| cell(named.item)))
     };
     let mut columns = vec![
-        Column::new("key", Align::Left, shown.iter().map(|named| named.key.clone())),
+        Column::names("key", shown.iter().map(|named| named.key.clone())),
         column("result", Align::Left, &|item| result(report, item).to_owned()),
     ];
     let scores = report.config.evaluators.iter();
@@ -146,8 +146,12 @@ fn heading(report: &Report, paint: Style) -> String {
         parts.push(paint.error(format!("{} in error", group_thousands(in_error as u64))));
     }
     let name = paint.bold(one_line(&report.name));
-    let mut text =
-        format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "));
+    let mut text = format!(
+        "{name}, run {} of {} UTC: {}\n",
+        one_line(&report.id),
+        report.timestamp.to_minute(),
+        parts.join(", ")
+    );
     if let Some(retried) = format_retried(&report.summary, paint) {
         text += &format!("retried: {retried}\n");
     }

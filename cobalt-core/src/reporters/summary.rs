@@ -402,7 +402,7 @@ mod tests {
                 "  items   5",
                 "  time    1.0 s total, latency mean 250 ms, p50 250 ms, p95 250 ms (1 of 5 as recorded)",
                 "  tokens  1,200, agent cost $0.25 (1 of 5 as recorded)",
-                "  traffic 5 items: 1 replayed (recorded 2026-11-21), 4 live, $0.04",
+                "  traffic 5 items: 1 replayed (recorded 2026-11-21), 4 live, live agent cost $0.040",
                 "          2 requests not attributed to an item; see `cobalt::recording`",
                 "          1 request retried",
                 "  4 items diverged from the recording",

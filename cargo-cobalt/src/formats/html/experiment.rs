@@ -309,7 +309,7 @@ fn times_and_usage(report: &Report) -> Markup {
     }
     tiles.push(("Duration", format_duration(summary.total_duration_ms as f64)));
     html! {
-        h3 { "Time and cost" }
+        h3 { "Time and costs" }
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
         @if let Some(mark) = replay_mark(summary) { p.note { "Latency, tokens and agent cost: " (mark) "." } }
         (latencies_chart(&latencies))
@@ -343,7 +343,7 @@ fn baseline_section(comparison: &Comparison) -> Markup {
         }
         @for note in &comparison.notes { p.note { (escape_control(note)) } }
         @if let Some(nothing) = view::empty_headline(comparison) { p { (nothing) "." } }
-        @for (title, differences) in [("Score", &comparison.evaluators), ("Metric", &comparison.amounts)] {
+        @for (title, differences) in [("Mean score", &comparison.evaluators), ("Mean per item", &comparison.amounts)] {
             @if !differences.is_empty() { (difference_table(title, differences)) }
         }
         @if let Some(correction) = view::correction(comparison) { p.faint { (correction) "." } }
@@ -352,7 +352,7 @@ fn baseline_section(comparison: &Comparison) -> Markup {
 
 fn difference_table(title: &str, differences: &[Difference]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="group" aria-label={ (title) "s vs. baseline" } {
+        div.scroll tabindex="0" role="group" aria-label={ (title) " vs. baseline" } {
             table.baseline {
                 thead {
                     tr {
@@ -378,7 +378,7 @@ fn difference_row(difference: &Difference, largest: f64) -> Markup {
     };
     html! {
         tr {
-            th scope="row" { (name(&difference.name)) small { (explain_difference(difference)) } }
+            th scope="row" { (name(difference.label())) small { (explain_difference(difference)) } }
             td { (badge(mark, &verdict)) }
             @for figure in &figures { td.number { (figure) } }
             td { (difference_chart(difference, mark.class(), largest)) }

@@ -88,7 +88,7 @@ pub fn run_identity(report: &Report) -> String {
     let mut parts = vec![
         format!("{}{runs}", count(report.summary.total_items, "item")),
         format!("run {}", code(&report.id)),
-        format!("started {} UTC", report.timestamp.to_string()[..16].replace('T', " ")),
+        format!("started {} UTC", report.timestamp.to_minute()),
     ];
     if let Some(git) = &report.git {
         let dirty = if git.dirty { " (uncommitted changes)" } else { "" };
@@ -352,7 +352,7 @@ mod tests {
         let finished = finished(replayed());
         let text = experiment(&finished, 10);
         let lines = "p95 250 ms (1 of 2 as recorded)\n\
-                     - traffic: 2 items: 1 replayed (recorded 2026-01-21), 1 live, $0.03\n\
+                     - traffic: 2 items: 1 replayed (recorded 2026-01-21), 1 live, live agent cost $0.030\n\
                      - traffic: 1 item diverged from the recording\n\
                      - traffic: 2 requests not attributed to an item; see `cobalt::recording`\n";
         assert!(text.contains(lines), "{text}");
@@ -390,7 +390,7 @@ mod tests {
         for text in [text, comment] {
             let reason = "error: `no seats`; `turn 1 missed contains \"Friday\"; turn 2 failed`\n";
             assert!(text.contains(reason), "{text}");
-            let users = "- simulated users: `3 calls, 1,000 tokens, cost $0.25 (gpt-4o)`\n";
+            let users = "- simulated users: `3 calls, 1,000 tokens, user cost $0.25 (gpt-4o)`\n";
             assert!(text.contains(users) && !text.contains("named the city"), "{text}");
         }
     }
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_models_name_among_figures_can_mention_nobody() {
-        assert_eq!(numbers_or_code("1,200, cost $0.03"), "1,200, cost $0.03");
+        assert_eq!(numbers_or_code("1,200, agent cost $0.030"), "1,200, agent cost $0.030");
         assert_eq!(numbers_or_code("1 call, $0 (@you)"), "`1 call, $0 (@you)`");
     }
 }

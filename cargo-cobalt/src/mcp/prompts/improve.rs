@@ -139,7 +139,7 @@ fn text(
     let room = MAX_PROMPT.saturating_sub(text.len() + title.len() + DATA_WARNING.len() + steps.len() + 400);
     let (items, shown) = render_fitting(report, &wanting, room);
     if wanting.is_empty() {
-        text += "\nEvery item of this run reaches the goal. Look at latency and cost, or at what the dataset does not cover.\n";
+        text += "\nEvery item of this run reaches the goal. Look at latency and agent cost, or at what the dataset does not cover.\n";
     } else {
         text += &title;
         text += DATA_WARNING;
