@@ -72,7 +72,7 @@ fn differences(ranking: &Ranking) -> String {
         return format!("\nDifferences: {NO_REAL_DIFFERENCE}.\n");
     }
     let mut text =
-        "\n| beyond noise | better | worse | change | 95% CI | p |\n|---|---|---|--:|--:|--:|\n".to_owned();
+        "\n| beyond noise (per item) | better | worse | change | 95% CI | p |\n|---|---|---|--:|--:|--:|\n".to_owned();
     for RealDifference { name, better, worse, figures } in real.iter().take(MAX_DIFFERENCES) {
         let [name, better, worse] = [name, better, worse].map(|name| escape_cell(&code(name)));
         let [interval, p] = [&figures.ci95, &figures.p].map(|cell| cell.as_deref().unwrap_or_default());
@@ -104,7 +104,7 @@ mod tests {
 
         ⭐ on the Pareto front of mean score and agent cost
 
-        | beyond noise | better | worse | change | 95% CI | p |
+        | beyond noise (per item) | better | worse | change | 95% CI | p |
         |---|---|---|--:|--:|--:|
         | `right` | `large` | `mini` | +0.125 | +0.062 to +0.188 | 0.002 |
 

@@ -281,7 +281,7 @@ fn write_differences(text: &mut String, ranking: &Ranking, paint: Style) -> fmt:
     let pairs: Vec<_> =
         shown.iter().map(|it| format!("{} better than {}", shorten(it.better), shorten(it.worse))).collect();
     let changes: Vec<_> = shown.iter().map(|it| it.figures.difference.clone()).collect();
-    writeln!(text, "  {}", paint.faint("differences beyond noise"))?;
+    writeln!(text, "  {}", paint.faint("differences beyond noise (means per item)"))?;
     for (row, difference) in shown.iter().enumerate() {
         write!(text, "  {:1$}", names[row], width(&names))?;
         write!(text, "{:GAP$}{:2$}", "", pairs[row], width(&pairs))?;
@@ -385,7 +385,7 @@ mod tests {
             "  large-terse             $9.00   1,210",
             "  nano                    $0.50   1,210",
             "  * on the Pareto front of mean score and agent cost",
-            "  differences beyond noise",
+            "  differences beyond noise (means per item)",
             "  right    large better than nano         +0.210 (95% CI +0.170 to +0.250, p = 0.003)",
             "  polite   mini better than large-terse   +0.250 (95% CI +0.210 to +0.290, p = 0.003)",
             "  latency  mini better than large        -1.09 s (95% CI -1.09 to -1.09 s, p = 0.003)",
