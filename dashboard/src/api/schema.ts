@@ -1222,7 +1222,7 @@ export interface components {
         TrafficSummary: {
             /**
              * Format: uint
-             * @description Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
+             * @description Items whose requests were all answered from recordings. Their latency and agent cost are those of the recording.
              * @default 0
              */
             replayedItems: number;

@@ -1,5 +1,6 @@
 // Where the page is: the experiment, the run, the item.
 import { useQuery } from '@tanstack/react-query';
+import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { Link, useMatch } from 'react-router';
 import { overviewQuery } from '../api/queries';
@@ -16,36 +17,45 @@ interface Crumb {
 const EXPERIMENTS: Crumb = { name: 'Experiments', to: '/' };
 
 /** Renders nothing on the pages without a parent. */
-export function Breadcrumbs() {
+export function Breadcrumbs({ fillsWindow }: { fillsWindow: boolean }) {
+  const crumbs = useCrumbs();
+  if (crumbs === undefined) return null;
+  return <Trail crumbs={crumbs} fillsWindow={fillsWindow} />;
+}
+
+function useCrumbs(): Crumb[] | undefined {
   const experiment = useMatch('/experiments/:name')?.params.name;
   const run = useMatch('/runs/:id')?.params.id;
   const item = useMatch('/runs/:id/items/:key')?.params;
   const group = useMatch('/groups/:group')?.params.group;
-  if (experiment !== undefined) return <Trail crumbs={[EXPERIMENTS, { name: experiment }]} />;
-  if (run !== undefined) return <RunTrail id={run} />;
-  if (item?.id !== undefined) return <RunTrail id={item.id} item={item.key} />;
-  if (group !== undefined) return <Trail crumbs={[EXPERIMENTS, { name: 'Variants' }]} />;
-  return null;
+  const ofRun = useRunCrumbs(run ?? item?.id, item?.key);
+  if (experiment !== undefined) return [EXPERIMENTS, { name: experiment }];
+  if (group !== undefined) return [EXPERIMENTS, { name: 'Variants' }];
+  return ofRun;
 }
 
-function RunTrail({ id, item }: { id: string; item?: string }) {
-  const run = useQuery(overviewQuery(id)).data?.run;
+/** The run's experiment, the run, and the item if there is one; undefined without a run. */
+function useRunCrumbs(id: string | undefined, item: string | undefined): Crumb[] | undefined {
+  const run = useQuery({ ...overviewQuery(id ?? ''), enabled: id !== undefined }).data?.run;
+  if (id === undefined) return undefined;
   const name = run === undefined ? `Run ${id}` : `Run of ${formatDateTime(run.timestamp)}`;
-  return (
-    <Trail
-      crumbs={[
-        EXPERIMENTS,
-        ...(run === undefined ? [] : [{ name: run.name, to: experimentUrl(run.name) }]),
-        { name, to: item === undefined ? undefined : runUrl(id) },
-        ...(item === undefined ? [] : [{ name: `Item ${item}` }]),
-      ]}
-    />
-  );
+  return [
+    EXPERIMENTS,
+    ...(run === undefined ? [] : [{ name: run.name, to: experimentUrl(run.name) }]),
+    { name, to: item === undefined ? undefined : runUrl(id) },
+    ...(item === undefined ? [] : [{ name: `Item ${item}` }]),
+  ];
 }
 
-function Trail({ crumbs }: { crumbs: Crumb[] }) {
+function Trail({ crumbs, fillsWindow }: { crumbs: Crumb[]; fillsWindow: boolean }) {
   return (
-    <nav aria-label="Breadcrumbs" className="mx-auto -mb-1 w-full max-w-[96rem] px-4 pt-3 sm:-mb-3 sm:px-6">
+    <nav
+      aria-label="Breadcrumbs"
+      className={clsx(
+        'w-full px-4',
+        fillsWindow ? 'pt-2' : 'mx-auto -mb-1 max-w-[96rem] pt-3 sm:-mb-3 sm:px-6',
+      )}
+    >
       <ol className="flex min-w-0 items-center gap-1 text-muted text-xs">
         {crumbs.map(({ name, to }, place) => (
           <li key={to ?? name} className="flex min-w-0 items-center gap-1 first:shrink-0">
