@@ -114,7 +114,7 @@ fn each_variant_is_listed_and_estimated() {
     assert_eq!(variants, [Some("small"), Some("medium"), Some("large"), None]);
     project.cobalt(&["run", "--experiment", "exp"], 0);
     let said = project.cobalt(&["run", "--estimate"], 0);
-    for row in ["exp::small 30 live $0.03", "exp 30 live $0.06", "exp::large 30 live $0.30"] {
+    for row in ["exp::small 30 live $0.030", "exp 30 live $0.060", "exp::large 30 live $0.30"] {
         assert!(on_one_line(&said.stdout).contains(row), "{said:?}");
     }
     said.stdout_has("total cost at least $0.39");
