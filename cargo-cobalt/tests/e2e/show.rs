@@ -214,7 +214,11 @@ fn the_finished_items_of_a_run_that_has_not_ended_are_shown() {
     fs::write(store.folder().join(".cobalt/runs/0123456789ab.jsonl"), format!("{header}\n{item}\n")).unwrap();
     let said = show(&store, &["0123"], 0);
     assert_printed!(said);
-    assert!(said.stdout.contains("1 item, 1 at pass marks\n") && said.stdout.contains("Paris"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("1 item, 1 at pass marks\n") && said.stdout.contains("Paris"),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::snapshot::assert_printed;
 
 const ALL: [&str; 3] = ["exp", "exp::large", "exp::small"];
 const BEST: &str = "`medium` has the highest mean score, 1.000, and is the cheapest of those that are not worse beyond noise \
-                    (`large`): $2.00 per 1,000 items";
+                    (`large`): agent cost $2.00 per 1,000 items";
 
 /// A package with an experiment that has variants, and one without. `small` is wrong in every third item.
 fn with_variants() -> Project {
