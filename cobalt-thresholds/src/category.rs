@@ -27,6 +27,8 @@ pub enum Category {
     ModelCost(String),
     /// The judge cost per item, in US dollars.
     JudgeCost,
+    /// The cost of simulated users per item, in US dollars.
+    UserCost,
     /// The agent's model calls per item.
     ModelCalls,
     /// The agent's tool calls per item.
@@ -38,13 +40,14 @@ pub enum Category {
 impl Category {
     /// The names of the categories; any other name is an evaluator's.
     #[doc(hidden)]
-    pub const NAMES: [&'static str; 8] = [
+    pub const NAMES: [&'static str; 9] = [
         "score",
         "latency",
         "time_to_first_token",
         "tokens",
         "cost",
         "judge_cost",
+        "user_cost",
         "model_calls",
         "tool_calls",
     ];
@@ -63,6 +66,7 @@ impl Category {
             "tokens" => Self::Tokens,
             "cost" => Self::Cost,
             "judge_cost" => Self::JudgeCost,
+            "user_cost" => Self::UserCost,
             "model_calls" => Self::ModelCalls,
             "tool_calls" => Self::ToolCalls,
             _ => return None,
@@ -92,6 +96,7 @@ impl Category {
             Self::Tokens => "tokens",
             Self::Cost => "cost",
             Self::JudgeCost => "judge_cost",
+            Self::UserCost => "user_cost",
             Self::ModelCalls => "model_calls",
             Self::ToolCalls => "tool_calls",
             Self::ModelTokens(name) => return Cow::Owned(format!("tokens.{name}")),
@@ -108,7 +113,7 @@ impl Category {
                 &["avg", "min", "max", "p50", "p95", "p99", "total"]
             }
             Self::TimeToFirstToken => &["avg", "min", "max", "p50", "p95", "p99"],
-            Self::JudgeCost => &["total", "avg", "min", "max", "p50", "p95", "p99"],
+            Self::JudgeCost | Self::UserCost => &["total", "avg", "min", "max", "p50", "p95", "p99"],
             Self::Tokens | Self::ModelTokens(_) | Self::Cost | Self::ModelCost(_) => {
                 &["avg", "min", "p50", "p95", "p99", "total"]
             }
@@ -122,8 +127,9 @@ impl Category {
             Self::Score | Self::Evaluator(_) => &["drop"],
             Self::Latency | Self::Tokens | Self::Cost => &["rise", "ratio"],
             Self::CustomMetric(_) => &["drop", "rise"],
-            // Judge cost depends on the cache, not on the agent.
+            // These costs depend on the cache, not only on the agent.
             Self::JudgeCost
+            | Self::UserCost
             | Self::TimeToFirstToken
             | Self::ModelTokens(_)
             | Self::ModelCost(_)
@@ -146,6 +152,7 @@ impl Category {
             Self::Latency | Self::Tokens | Self::Cost => &["max_avg"],
             Self::CustomMetric(_)
             | Self::JudgeCost
+            | Self::UserCost
             | Self::TimeToFirstToken
             | Self::ModelTokens(_)
             | Self::ModelCost(_)
@@ -163,7 +170,7 @@ impl Category {
     /// Whether the values are US dollars.
     #[doc(hidden)]
     pub fn is_cost(&self) -> bool {
-        matches!(self, Self::Cost | Self::ModelCost(_) | Self::JudgeCost)
+        matches!(self, Self::Cost | Self::ModelCost(_) | Self::JudgeCost | Self::UserCost)
     }
 
     /// Whether the values are durations.
@@ -188,7 +195,8 @@ impl Category {
         match Metric::from_name(name) {
             Some(metric) if known.contains(&name) => return Ok(metric),
             _ if known.is_empty() => {
-                let reason = if *self == Self::JudgeCost { ": it depends on the cache" } else { "" };
+                let is_cached = matches!(self, Self::JudgeCost | Self::UserCost);
+                let reason = if is_cached { ": it depends on the cache" } else { "" };
                 return Err(format!("`{self}` cannot be compared with a baseline{reason}"));
             }
             _ => {}
@@ -304,7 +312,7 @@ impl Category {
                 "a duration such as `5s` or `800ms`, or a number of milliseconds"
             }
             Self::Tokens | Self::ModelTokens(_) => "a number of tokens",
-            Self::Cost | Self::ModelCost(_) | Self::JudgeCost => "an amount in US dollars",
+            Self::Cost | Self::ModelCost(_) | Self::JudgeCost | Self::UserCost => "an amount in US dollars",
             Self::ModelCalls | Self::ToolCalls => "a number of calls",
             Self::CustomMetric(_) => "a number",
         }

@@ -66,7 +66,7 @@ fn a_run_where_one_in_five_calls_fails_judges_every_item_once() {
 fn what_judges_cost_can_be_bounded() {
     let model = Model::start();
     for (threshold, code, shown) in [
-        ("judge_cost.total <= 0.006", 101, "MISSED  judge_cost.total<=0.006  ($0.00661)"),
+        ("judge_cost.total <= 0.006", 101, "MISSED  judge_cost.total<=0.006  ($0.0066)"),
         ("judge_cost.max < 0.003", 0, "met     judge_cost.max<0.003  ($0.0022)"),
     ] {
         let sandbox = Sandbox::with_items(numbered(3, 0));

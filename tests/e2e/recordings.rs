@@ -213,7 +213,7 @@ fn a_run_stops_when_its_budget_is_used_up_and_can_be_resumed() {
     let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
     let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 1);
     let stopped = program().env("COBALT_MAX_COST", "0.05").run().code(5);
-    stopped.stderr_has(&["the budget of $0.05 is used up", "Resume with COBALT_RESUME="]);
+    stopped.stderr_has(&["the budget of $0.050 is used up", "Resume with COBALT_RESUME="]);
     let asked = model.asked();
     // A request costs about half a cent.
     assert!((8..24).contains(&asked), "{asked}");

@@ -11,8 +11,8 @@ use crate::markdown::{LONGEST_TEXT, block, code, escape_cell, sentence};
 
 /// The comparison as GitHub-flavored Markdown.
 pub fn markdown(compared: &ComparedRuns) -> String {
-    let view = ComparisonView::of(&compared.comparison);
-    let mut text = format!("### {}: {}\n\n{}", code(&view.title), view.headline(code), tables(&view, TITLES));
+    let view = compared.view();
+    let mut text = format!("### {}: {}\n\n{}", code(&view.title), view.headline(code), tables(&view));
     if !compared.most_changed.is_empty() {
         text.push_str("\n<details><summary>Largest changes</summary>\n");
         compared.items().for_each(|changed| item(&mut text, changed));
@@ -28,7 +28,7 @@ pub fn headline(comparison: &Comparison) -> String {
 
 /// The runs and all metrics of a comparison with a baseline, without items.
 pub fn baseline_tables(comparison: &Comparison) -> String {
-    tables(&ComparisonView::with_baseline(comparison), BASELINE_TITLES)
+    tables(&ComparisonView::with_baseline(comparison))
 }
 
 /// A table of differences from a baseline, after an empty line; empty without differences.
@@ -37,13 +37,19 @@ pub fn table<'a>(title: &str, differences: impl IntoIterator<Item = &'a Differen
     rows_table(title, &rows, BASELINE_TITLES)
 }
 
-fn tables(view: &ComparisonView<'_>, titles: [&str; TITLES.len()]) -> String {
+/// The same of two runs of which neither is a baseline.
+pub fn run_table<'a>(title: &str, differences: impl IntoIterator<Item = &'a Difference>) -> String {
+    let rows: Vec<_> = differences.into_iter().map(Row::of).collect();
+    rows_table(title, &rows, TITLES)
+}
+
+fn tables(view: &ComparisonView<'_>) -> String {
     let mut text = runs(view);
     let _ = writeln!(text, "\nItems: {}.", view.matching(code));
     for note in view.notes {
         let _ = writeln!(text, "\n> {}", sentence(note));
     }
-    view.tables().for_each(|(title, rows)| text += &rows_table(title, rows, titles));
+    view.tables().for_each(|(title, rows)| text += &rows_table(title, rows, view.titles));
     text.push('\n');
     for row in view.rows() {
         let _ = writeln!(text, "- {}: {}", code(row.name()), row.explained());

@@ -118,7 +118,12 @@ fn compare_runs(runs: &[LoadedRun], items: usize) -> Result<Vec<ComparedRuns>, E
         let comparison = require_matches(comparison)?;
         let reports = base.report.as_ref().zip(other.report.as_ref());
         let most_changed = reports.map(|(base, other)| most_changed(base, other, items)).unwrap_or_default();
-        Ok(ComparedRuns { comparison, most_changed, is_without_outputs: reports.is_none() })
+        Ok(ComparedRuns {
+            comparison,
+            most_changed,
+            is_without_outputs: reports.is_none(),
+            is_with_baseline: base.report.is_none(),
+        })
     };
     comparisons.into_iter().zip(others).map(with_items).collect()
 }

@@ -25,17 +25,19 @@ const DEFAULT_WIDTH: usize = 120;
 
 /// The comparison as text, fitted to the terminal's width.
 pub fn text(compared: &ComparedRuns, width: Option<usize>, paint: Style) -> String {
-    let view = ComparisonView::of(&compared.comparison);
+    let view = compared.view();
     let mut text = String::new();
     headline(&mut text, &view, width, paint);
-    view.runs.iter().for_each(|run| self::run(&mut text, run, width));
-    paragraph(&mut text, "  items  ", &view.matching(one_line), width, |line| line);
+    let labels = view.runs.iter().map(|run| columns(run.label)).max().unwrap_or(0);
+    let label = |label: &str| format!("  {label:labels$}  ");
+    view.runs.iter().for_each(|run| self::run(&mut text, &label(run.label), run, width));
+    paragraph(&mut text, &label("items"), &view.matching(one_line), width, |line| line);
     for note in view.notes {
-        paragraph(&mut text, "  note   ", &one_line(note), width, |line| paint.warning(line));
+        paragraph(&mut text, &label("note"), &one_line(note), width, |line| paint.warning(line));
     }
     for (title, rows) in view.tables() {
         text.push('\n');
-        table(&mut text, title, rows, width, paint);
+        table(&mut text, title, rows, view.titles, width, paint);
     }
     reasons(&mut text, &view, width, paint);
     if !compared.most_changed.is_empty() {
@@ -73,11 +75,11 @@ fn verdict_paint(verdict: Verdict) -> fn(Style, String) -> String {
     }
 }
 
-fn run(text: &mut String, run: &RunLine<'_>, width: Option<usize>) {
-    let RunLine { label, id, start, commit, size } = run;
+fn run(text: &mut String, label: &str, run: &RunLine<'_>, width: Option<usize>) {
+    let RunLine { id, start, commit, size, .. } = run;
     let commit = commit.as_ref().map(|commit| format!("commit {commit}, ")).unwrap_or_default();
     let facts = format!("{} ({start} UTC), {commit}{size}", one_line(id));
-    paragraph(text, &format!("  {label:5}  "), &facts, width, |line| line);
+    paragraph(text, label, &facts, width, |line| line);
 }
 
 /// Writes a text with a hanging indent after its label.
@@ -96,11 +98,18 @@ fn paragraph(
     }
 }
 
-fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>, paint: Style) {
+fn table(
+    text: &mut String,
+    title: &str,
+    rows: &[Row<'_>],
+    titles: [&str; TITLES.len()],
+    width: Option<usize>,
+    paint: Style,
+) {
     let names: Vec<_> = rows.iter().map(|row| one_line(row.name())).collect();
     let mut widths: [usize; TITLES.len()] = std::array::from_fn(|column| {
         let cells = rows.iter().map(|row| columns(&row.cells[column]));
-        cells.chain([columns(TITLES[column])]).max().unwrap_or(0)
+        cells.chain([columns(titles[column])]).max().unwrap_or(0)
     });
     let mut name = names.iter().map(|name| columns(name)).chain([columns(title)]).max().unwrap_or(0);
     if let Some(width) = width {
@@ -115,8 +124,8 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
         }
         name = name.min(width.saturating_sub(2 + others(&widths)).max(shortest));
     }
-    let titles = line(title, &TITLES.map(str::to_owned), name, &widths);
-    let _ = writeln!(text, "  {}", paint.faint(titles.trim_end()));
+    let head = line(title, &titles.map(str::to_owned), name, &widths);
+    let _ = writeln!(text, "  {}", paint.faint(head.trim_end()));
     for (label, row) in names.iter().zip(rows) {
         let (figures, verdict) = row.cells.split_at(TITLES.len() - 1);
         let verdict = verdict_paint(row.difference.verdict)(paint, verdict.concat());
@@ -125,7 +134,7 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
     let missed: Vec<_> = OPTIONAL_COLUMNS
         .into_iter()
         .filter(|column| widths[*column] == 0)
-        .map(|column| TITLES[column])
+        .map(|column| titles[column])
         .collect();
     if !missed.is_empty() {
         let missed = format!("hidden columns: {} (use `--json` to see all)", missed.join(", "));

@@ -41,6 +41,8 @@ pub struct ComparisonView<'a> {
     /// How p-values were corrected, if they were.
     pub correction: Option<&'static str>,
     pub outcome: ComparisonOutcome,
+    /// The column titles of a table of differences, except the first.
+    pub titles: [&'static str; TITLES.len()],
 }
 
 /// A run of a comparison.
@@ -100,7 +102,8 @@ impl<'a> ComparisonView<'a> {
         Self::labelled(comparison, BASELINE_TITLES)
     }
 
-    fn labelled(comparison: &'a Comparison, [base, other, ..]: [&'static str; TITLES.len()]) -> Self {
+    fn labelled(comparison: &'a Comparison, titles: [&'static str; TITLES.len()]) -> Self {
+        let [base, other, ..] = titles;
         let rows = |differences: &'a [Difference]| differences.iter().map(Row::of).collect();
         Self {
             title: experiments(comparison),
@@ -115,6 +118,7 @@ impl<'a> ComparisonView<'a> {
             },
             correction: correction(comparison),
             outcome: ComparisonOutcome::of(comparison),
+            titles,
         }
     }
 
@@ -332,9 +336,20 @@ pub struct ComparedRuns {
     /// Whether a run has only metrics, as from a baseline file.
     #[serde(skip)]
     pub is_without_outputs: bool,
+    /// Whether the first run is a saved baseline.
+    #[serde(skip)]
+    pub is_with_baseline: bool,
 }
 
 impl ComparedRuns {
+    /// The view of the comparison, which names a saved baseline as such.
+    pub fn view(&self) -> ComparisonView<'_> {
+        match self.is_with_baseline {
+            true => ComparisonView::with_baseline(&self.comparison),
+            false => ComparisonView::of(&self.comparison),
+        }
+    }
+
     /// The items with the largest changes.
     pub fn items(&self) -> impl Iterator<Item = ItemView<'_>> {
         self.most_changed.iter().map(|change| ItemView::of(&self.comparison, change))

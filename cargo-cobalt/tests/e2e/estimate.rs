@@ -65,7 +65,7 @@ fn replayed_and_ignored_experiments_cost_nothing() {
     // The earlier run knows only the agent cost.
     project
         .cobalt(&[&arguments[..], &["--record", "record"]].concat(), 0)
-        .stdout_has("total cost at least $0.02");
+        .stdout_has("total cost at least $0.020");
 }
 
 #[test]

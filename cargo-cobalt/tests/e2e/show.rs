@@ -72,7 +72,7 @@ fn the_items_of_a_passing_run_are_a_table_with_their_outputs() {
     assert_eq!(
         lines,
         [
-            "desk, run aaaaaaaaaaaa of 2026-02-01T14:30:00.000Z: 3 items, 2 in error",
+            "desk, run aaaaaaaaaaaa of 2026-02-01 14:30 UTC: 3 items, 1 at pass marks, 2 in error",
             "key result right tone latency output",
             "paris passed 1 0.75 1.5 s Paris",
             "parma scoring error 1 0.25 1.5 s Parma",
@@ -124,7 +124,7 @@ fn a_run_and_its_items_say_what_was_replayed() {
     assert_eq!(
         lines[1..7],
         [
-            "traffic: 40 items: 39 replayed (recorded 2026-01-21), 1 live, $0.03",
+            "traffic: 40 items: 39 replayed (recorded 2026-01-21), 1 live, live agent cost $0.030",
             "traffic: 1 item diverged from the recording",
             "traffic: 3 requests attributed by content",
             "traffic: 1 request not attributed to an item; see `cobalt::recording`",
@@ -214,7 +214,11 @@ fn the_finished_items_of_a_run_that_has_not_ended_are_shown() {
     fs::write(store.folder().join(".cobalt/runs/0123456789ab.jsonl"), format!("{header}\n{item}\n")).unwrap();
     let said = show(&store, &["0123"], 0);
     assert_printed!(said);
-    assert!(said.stdout.contains("1 item\n") && said.stdout.contains("Paris"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("1 item, 1 at pass marks\n") && said.stdout.contains("Paris"),
+        "{}",
+        said.stdout
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::snapshot::assert_printed;
 
 const ALL: [&str; 3] = ["exp", "exp::large", "exp::small"];
 const BEST: &str = "`medium` has the highest mean score, 1.000, and is the cheapest of those that are not worse beyond noise \
-                    (`large`): $2.00 per 1,000 items";
+                    (`large`): agent cost $2.00 per 1,000 items";
 
 /// A package with an experiment that has variants, and one without. `small` is wrong in every third item.
 fn with_variants() -> Project {
@@ -114,7 +114,7 @@ fn each_variant_is_listed_and_estimated() {
     assert_eq!(variants, [Some("small"), Some("medium"), Some("large"), None]);
     project.cobalt(&["run", "--experiment", "exp"], 0);
     let said = project.cobalt(&["run", "--estimate"], 0);
-    for row in ["exp::small 30 live $0.03", "exp 30 live $0.06", "exp::large 30 live $0.30"] {
+    for row in ["exp::small 30 live $0.030", "exp 30 live $0.060", "exp::large 30 live $0.30"] {
         assert!(on_one_line(&said.stdout).contains(row), "{said:?}");
     }
     said.stdout_has("total cost at least $0.39");

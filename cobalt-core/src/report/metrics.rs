@@ -47,7 +47,9 @@ pub struct RunMetrics<'a> {
     /// The judges' usage.
     pub(super) judges: JudgeTotals,
     /// The usage of simulated users.
-    simulated_users: Option<Box<JudgeUsage>>,
+    pub(super) simulated_users: Option<Box<JudgeUsage>>,
+    /// The user cost of each item with a simulated user, in USD, over its trials, as far as prices are known.
+    pub(super) user_costs: Vec<f64>,
     /// Items with an output in every trial.
     successful: usize,
     /// Whether the agent gave any output.
@@ -151,7 +153,14 @@ impl<'a> RunMetrics<'a> {
         self.unpriced_models.extend(usage.unpriced_models);
         self.judges.add(item);
         let users = item.runs.iter().filter_map(|run| run.transcript.as_ref()?.user.as_deref());
-        users.for_each(|usage| self.simulated_users.get_or_insert_default().add(usage));
+        let mut costs = Vec::new();
+        for usage in users {
+            costs.push(usage.cost);
+            self.simulated_users.get_or_insert_default().add(usage);
+        }
+        if !costs.is_empty() {
+            self.user_costs.push(sum(costs));
+        }
     }
 
     fn all_unpriced_models(&self) -> Vec<String> {

@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::prices::{PriceTable, Tokens};
-    use crate::report::{Execution, RunMetrics, ScoredEvaluation, evaluate};
+    use crate::report::{Execution, RunMetrics, ScoredEvaluation, Transcript, evaluate};
 
     #[test]
     fn averages_of_what_is_no_number_are_no_reason_not_to_read_a_file() {
@@ -420,6 +420,36 @@ mod tests {
         assert_eq!((read.replayed, read.replayed_cost), (0, 0.0));
         let written = serde_json::to_value(&read).unwrap();
         assert_eq!((written.get("replayed"), written.get("replayedCost")), (None, None));
+    }
+
+    #[test]
+    fn the_cost_of_simulated_users_is_measured_per_item() {
+        let with_users = |users: Vec<Option<JudgeUsage>>| {
+            let run = |user: Option<JudgeUsage>| Execution {
+                transcript: Some(Box::new(Transcript { user: user.map(Box::new), ..Transcript::default() })),
+                ..Execution::default()
+            };
+            let runs = users.into_iter().map(run).collect();
+            ItemResult { index: 0, key: String::new(), input: Default::default(), passed: true, runs }
+        };
+        let items = [
+            with_users(vec![Some(usage(1, 0, 0.5, &[])), Some(usage(1, 0, 0.75, &[]))]),
+            with_users(vec![Some(usage(1, 0, 0.25, &[])), None]),
+            with_users(vec![None]),
+        ];
+        assert_eq!(outcome("user_cost.total <= 2", &items).0, Some(1.5));
+        assert_eq!(outcome("user_cost.max <= 2", &items).0, Some(1.25), "the largest item");
+        assert!(
+            outcome("user_cost.total <= 1", &items).1.starts_with("user_cost.total is $1.50, which misses")
+        );
+        let (actual, message) = outcome("user_cost.total <= 2", &items[2..]);
+        assert!(actual.is_none() && message.ends_with("no item has a simulated user"), "{message}");
+        let unpriced = [with_users(vec![Some(usage(1, 0, 0.5, &["ours"]))])];
+        let (actual, message) = outcome("user_cost.total <= 2", &unpriced);
+        assert!(
+            actual.is_none() && message.contains("unknown user cost; add `ours` under `[prices]`"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -380,6 +380,7 @@ impl MetricPath {
             Category::Tokens => ("Tokens", None),
             Category::Cost => ("Cost", None),
             Category::JudgeCost => ("JudgeCost", None),
+            Category::UserCost => ("UserCost", None),
             Category::ModelCalls => ("ModelCalls", None),
             Category::ToolCalls => ("ToolCalls", None),
             Category::Evaluator(name) => ("Evaluator", Some(name)),

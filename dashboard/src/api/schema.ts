@@ -1500,7 +1500,7 @@ export interface components {
         /** @description A threshold that was missed or is inconclusive. */
         Violation: {
             /**
-             * @description `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
+             * @description `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `user_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
              *     That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
              */
             category: string;

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::failing_items::item_block;
 use super::text::{ToolCallWriter, inline_name};
-use crate::compare::markdown::{headline, table};
+use crate::compare::markdown::{headline, run_table};
 use crate::compare::view::verdict_rank;
 use crate::markdown::sentence;
 use crate::mcp::past_runs::PastRuns;
@@ -39,13 +39,13 @@ pub fn section(
         |report: &Report| format!("run {} of {} UTC", inline_name(&report.id), report.timestamp.to_minute());
     let _ = writeln!(
         text,
-        "{} vs. {}: {} in both.",
+        "Run B, {}, vs. run A, {}: {} in both.",
         of(newest),
         of(base),
         count(comparison.items.matched, "item")
     );
     if base.id == newest.id {
-        text += "\nThe baseline is the newest run itself: run the experiment again first.\n";
+        text += "\nThe run to compare with is the newest run itself: run the experiment again first.\n";
         return text;
     }
     if comparison.items.matched == 0 {
@@ -79,7 +79,7 @@ fn differences(comparison: &Comparison) -> String {
     let mut all: Vec<_> = comparison.evaluators.iter().chain(&comparison.amounts).collect();
     all.sort_by_key(|difference| verdict_rank(difference.verdict));
     let more = all.len().saturating_sub(MOST_ROWS);
-    let mut text = table("metric", all.into_iter().take(MOST_ROWS));
+    let mut text = run_table("mean per item", all.into_iter().take(MOST_ROWS));
     if more > 0 {
         let _ = writeln!(text, "\nand {more} more, none worse than these.");
     }

@@ -17,8 +17,8 @@ use crate::mcp::past_runs::PastRuns;
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "regression-check";
-/// The default baseline: the run before the newest.
-const DEFAULT_BASELINE: &str = "latest~1";
+/// The default run A: the run before the newest.
+const DEFAULT_RUN_A: &str = "latest~1";
 /// The maximum number of experiments that are compared.
 const MOST_EXPERIMENTS: usize = 6;
 /// The maximum number of experiments that are named.
@@ -31,11 +31,11 @@ const RESERVED: usize = 2500;
 pub struct Arguments {
     /// Experiment name. Default: all with two runs.
     experiment: Option<String>,
-    /// Run to compare with: run ID, `latest~2`, or git revision such as `main`. Default: the run before the newest.
+    /// Run A, which the newest is compared with: run ID, `latest~2`, or git revision such as `main`. Default: the run before the newest.
     baseline: Option<String>,
-    /// Same as `baseline`: the earlier run.
+    /// Same as `baseline`.
     baseline_run_id: Option<String>,
-    /// Run to compare with the baseline instead of the newest: run ID, ID prefix or another run name.
+    /// Run B, instead of the newest run: run ID, ID prefix or another run name.
     current_run_id: Option<String>,
     /// Project name or folder. Optional if only one project is served.
     project: Option<String>,
@@ -112,7 +112,7 @@ impl Arguments {
         match (&self.experiment, baseline) {
             (Some(experiment), None) if is_alone(experiment) => Ok(Selection::default()),
             (Some(experiment), baseline) => {
-                pair(past, experiment, baseline.unwrap_or(DEFAULT_BASELINE)).map(of_one)
+                pair(past, experiment, baseline.unwrap_or(DEFAULT_RUN_A)).map(of_one)
             }
             // An ID belongs to one experiment; other names may match a run of each.
             (None, Some(baseline)) if past.has_id(baseline) => {
@@ -120,7 +120,7 @@ impl Arguments {
                 pair(past, &experiment, baseline).map(of_one)
             }
             (None, Some(baseline)) => pair_all(past, baseline, |_| false),
-            (None, None) => pair_all(past, DEFAULT_BASELINE, is_alone),
+            (None, None) => pair_all(past, DEFAULT_RUN_A, is_alone),
         }
     }
 }

@@ -157,6 +157,7 @@ impl<'a> ComparedRuns<'a> {
             Category::Cost => ComparedMetric::amount(Quantity::Cost),
             Category::CustomMetric(name) => ComparedMetric::custom(name),
             category @ (Category::JudgeCost
+            | Category::UserCost
             | Category::TimeToFirstToken
             | Category::ModelTokens(_)
             | Category::ModelCost(_)

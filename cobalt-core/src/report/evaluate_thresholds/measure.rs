@@ -111,6 +111,13 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             add_prices(&figures.judges.unpriced)
         )),
         Category::JudgeCost => amount_metric(metric, &figures.judges.cost, || "no judge answered".to_owned()),
+        Category::UserCost => match figures.simulated_users.as_deref() {
+            Some(usage) if !usage.unpriced.is_empty() => Err(format!(
+                "the simulated users used tokens of unknown user cost; {}",
+                add_prices(&usage.unpriced.iter().cloned().collect())
+            )),
+            _ => amount_metric(metric, &figures.user_costs, || "no item has a simulated user".to_owned()),
+        },
     }
 }
 

@@ -31,7 +31,7 @@ use crate::wording;
 /// | the same | `max` | `<=` or `<` a number from 0 to 1 |
 /// | `latency` | `avg`, `max`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a duration such as `5s`, or milliseconds |
 /// | `time_to_first_token` | `avg`, `max`, `p50`, `p95`, `p99` | the same |
-/// | `judge_cost` | those of `latency` | `<=` or `<` US dollars |
+/// | `judge_cost`, `user_cost` | those of `latency` | `<=` or `<` US dollars |
 /// | `model_calls`, `tool_calls` | the same | `<=` or `<` a number of calls |
 /// | `tokens`, `tokens["gpt-4o"]` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a number of tokens |
 /// | `cost`, `cost["gpt-4o"]` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
