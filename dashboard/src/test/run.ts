@@ -116,7 +116,6 @@ export const items =
     return {
       matching,
       total: matching,
-      fields: [],
       items: Array.from({ length }, (_, place) => itemRow(offset + place)),
       fields: FIELDS,
     };

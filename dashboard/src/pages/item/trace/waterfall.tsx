@@ -64,6 +64,8 @@ export function Waterfall(props: WaterfallProps) {
     const target = Math.min(Math.max(index, 0), rows.length - 1);
     setActivePlace(rows[target]?.place);
     virtual.scrollToIndex(target);
+    // The tab around the box may be scrolled as well.
+    box.current?.scrollIntoView({ block: 'nearest' });
   };
   // A link to a span shows it.
   const first = useRef(true);
