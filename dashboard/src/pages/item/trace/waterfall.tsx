@@ -194,7 +194,7 @@ function Axis({ timeline: { startMs, durationMs } }: { timeline: Timeline }) {
       {[0, 0.25, 0.5, 0.75].map((share) => (
         <span
           key={share}
-          className="absolute top-0 border-line border-l pl-1 font-normal leading-4 whitespace-nowrap tabular-nums"
+          className="absolute top-0 w-1/4 overflow-hidden border-line border-l pl-1 font-normal leading-4 whitespace-nowrap tabular-nums"
           style={{ left: `${100 * share}%` }}
         >
           {formatDuration(startMs + share * durationMs)}
