@@ -122,12 +122,12 @@ test('a long conversation shows its first turns, and the others on demand', asyn
 
 test('the conversations of two runs are beside each other', async ({ page, request }) => {
   const { newest, older } = await runsOf(request);
-  await page.goto(`/compare?a=${older.id}&b=${newest.id}&item=scripted`);
+  await page.goto(`/runs/${newest.id}?compare=${older.id}&item=scripted`);
   await page.getByText('Conversations', { exact: true }).click();
   const turnsOf = (name: string) =>
     page.getByRole('region', { name: `Conversation of ${name}` }).getByRole('listitem', { name: /^Turn/ });
-  await expect(turnsOf('Run A')).toHaveCount(2);
-  await expect(turnsOf('Run B')).toHaveCount(3);
+  await expect(turnsOf('reference')).toHaveCount(2);
+  await expect(turnsOf('this run')).toHaveCount(3);
   await axe(page);
 });
 

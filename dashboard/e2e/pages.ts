@@ -18,7 +18,7 @@ export const PAGES: Record<string, Address> = {
   },
   compare: async (request) => {
     const [other, base] = await newest(request);
-    return `/compare?a=${base.id}&b=${other.id}`;
+    return `/runs/${other.id}?compare=${base.id}`;
   },
   trends: async (request) => `/trends?experiment=${encodeURIComponent((await newest(request))[0].name)}`,
 };

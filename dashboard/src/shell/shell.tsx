@@ -2,8 +2,11 @@
 import clsx from 'clsx';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration, useMatches } from 'react-router';
+import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
+import { DockArea } from '../components/dock';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
+import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
 import { Shortcuts } from './shortcuts';
 
@@ -24,6 +27,7 @@ export function Shell() {
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
+      <Breadcrumbs fillsWindow={fillsWindow} />
       <main
         id="content"
         tabIndex={-1}
@@ -34,6 +38,9 @@ export function Shell() {
       >
         <Outlet />
       </main>
+      <DockArea>
+        <JobPanel />
+      </DockArea>
       {open === 'palette' && (
         <Suspense>
           <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />

@@ -4,6 +4,7 @@ import type { Execution, Report, WholeItem } from '../../api/types';
 import { Conversation } from '../../components/conversation';
 import { Tabs } from '../../components/tabs';
 import { formatCount } from '../../lib/format';
+import { ComparedOutputs } from '../run/compare/compared-outputs';
 import { Files } from './files';
 import { attemptsOf, metadataOf, trialsOf } from './item';
 import { Raw } from './raw';
@@ -61,7 +62,12 @@ export function Content({ run, whole, shown, tab, onTab }: ContentProps) {
   const execution = trials[shown] ?? item;
   const id = `${item.key} ${shown}`;
   const panels: Record<TabName, ReactNode> = {
-    result: <Result key={id} runId={run.id} whole={whole} execution={execution} />,
+    result: (
+      <>
+        <ComparedOutputs run={run} itemKey={whole.item.key} />
+        <Result key={id} runId={run.id} whole={whole} execution={execution} />
+      </>
+    ),
     conversation: execution.transcript != null && (
       <Section title="Conversation">
         <Conversation key={id} transcript={execution.transcript} spans={execution.trace} />

@@ -17,6 +17,7 @@ import { metadataOf, omit } from './item';
 import { MediaList } from './media-list';
 import { Section } from './section';
 import { toolCalls } from './tool-calls';
+import { hasToolCalls, ToolTimes } from './tool-times';
 
 interface ResultProps {
   runId: string;
@@ -35,6 +36,11 @@ export function Result({ runId, whole, execution }: ResultProps) {
   return (
     <div className="@container divide-y divide-line">
       <Facts execution={execution} row={row} />
+      {hasToolCalls(execution.trace ?? []) && (
+        <Section title="Tool calls">
+          <ToolTimes spans={execution.trace ?? []} />
+        </Section>
+      )}
       <Section title="Input" actions={<CopyButton text={toText(input)} label="Copy the input" />}>
         <div className="flex flex-col gap-2">
           {prompt !== undefined && <Box value={input[prompt]} name="input" />}

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Items, Overview } from '../../../api/types';
+import type { ItemGroup, Items, Overview } from '../../../api/types';
 import { choose } from '../../../test/choose';
 import { comparison } from '../../../test/comparison';
 import { mockLayout } from '../../../test/layout';
@@ -182,7 +182,7 @@ describe('the items', () => {
   });
 
   test('groups have counts and means, and are closed', async () => {
-    const groups = [
+    const groups: ItemGroup[] = [
       {
         value: 'billing',
         start: 0,
