@@ -57,10 +57,7 @@ test('a bar in the head of a column shows its items, and the filter can be remov
   await expect(page).toHaveURL(/where=score\.fields/);
   await expect(rows(page)).toHaveCount(items);
   await expect(page.getByRole('status').filter({ hasText: `of ${totalItems} items` })).toBeAttached();
-  await page
-    .getByRole('button', { name: /^Remove filter: fields/ })
-    .first()
-    .click();
+  await bar.click();
   await expect(table(page)).toHaveAttribute('aria-rowcount', String(totalItems + 1));
 });
 
@@ -278,10 +275,11 @@ test('a replayed run shows its traffic, and where its items diverged', async ({ 
   await rows(page)
     .getByRole('link', { name: item?.name ?? '?', exact: true })
     .click();
+  await expect(pane(page).getByText('as recorded in part').first()).toBeVisible();
+  await pane(page).getByRole('tab', { name: 'Trace' }).click();
   const ofItem = pane(page).getByRole('region', { name: 'Model traffic' });
   await expect(ofItem).toContainText(`Requests replayed${item?.traffic?.replayed}Requests live1`);
-  await expect(ofItem).toContainText('Diverged from the recording`messages[1].content`');
-  await expect(pane(page).getByText('as recorded in part').first()).toBeVisible();
+  await expect(ofItem).toContainText('Diverged from the recording');
   await axe(page);
 });
 
@@ -311,7 +309,7 @@ for (const [name, beginning] of FORMATS) {
     await page.goto(`/runs/${id}`);
     await page.getByRole('button', { name: 'Export' }).click();
     const downloading = page.waitForEvent('download');
-    await page.getByRole('link', { name: new RegExp(`^${name}`) }).click();
+    await page.getByRole('menuitem', { name: new RegExp(`^${name}`) }).click();
     const download = await downloading;
     expect(download.suggestedFilename()).toContain(id);
     expect(await readFile(await download.path(), 'utf8')).toMatch(beginning);
