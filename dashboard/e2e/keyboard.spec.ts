@@ -119,3 +119,23 @@ test('Enter in the palette selects the current match, however fast the query is 
     await expect(palette).toBeHidden();
   }
 });
+
+test('the items of a run are read by keyboard without a first click', async ({ page, request }) => {
+  const run = PAGES.run;
+  if (!run) throw new Error('no page of a run');
+  await page.goto(await run(request));
+  await settled(page);
+  const links = page.getByRole('table', { name: 'Items' }).locator('tr[data-item] a');
+  await page.keyboard.press('j');
+  await expect(links.first()).toBeFocused();
+  await page.keyboard.press('j');
+  await expect(links.nth(1)).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/item=/);
+  const opened = page.url();
+  await page.keyboard.press('j');
+  await expect(page).not.toHaveURL(opened);
+  await page.keyboard.press('Escape');
+  await expect(page).not.toHaveURL(/item=/);
+  await expect(links.nth(2)).toBeFocused();
+});

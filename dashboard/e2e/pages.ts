@@ -8,6 +8,9 @@ type Address = (request: APIRequestContext) => Promise<string>;
 export const PAGES: Record<string, Address> = {
   runs: async () => '/',
   run: async (request) => `/runs/${(await newest(request))[0].id}`,
+  details: async (request) => `/runs/${(await newest(request))[0].id}?details=open`,
+  grouped: async (request) =>
+    `/runs/${(await newest(request))[0].id}?group=status&columns=key,status,expected,output&rows=tall`,
   item: async (request) => {
     const [{ id }] = await newest(request);
     return itemAddress(id, await keyOf(request, id));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { diffTexts } from './text-diff';
+import { areClose, diffTexts } from './text-diff';
 
 const kinds = (before: unknown, after: unknown) => diffTexts(before, after).parts.map((part) => part.kind);
 
@@ -39,5 +39,18 @@ describe('a diff', () => {
   test('of an empty text and another is an addition', () => {
     expect(kinds('', 'new')).toEqual(['added']);
     expect(kinds(null, 'null')).toEqual(['same']);
+  });
+});
+
+describe('texts are close', () => {
+  test.each([
+    ['the red fox', 'the grey fox', true],
+    ['the red fox', 'the red fox', true],
+    [{ a: 1, b: [1, 2, 3] }, { a: 2, b: [1, 2, 3] }, true],
+    ['the red fox', 'I do not know', false],
+    ['It rains on 142 days.', `# Rainfall\n\n${'Many words about the weather. '.repeat(20)}`, false],
+    [' ', '\n', false],
+  ])('%j and %j: %s', (before, after, isClose) => {
+    expect(areClose(diffTexts(before, after))).toBe(isClose);
   });
 });

@@ -103,7 +103,7 @@ export function Content({ run, whole, shown, tab, onTab }: ContentProps) {
         panel: panels[value],
       }))}
       className="@container min-h-0 flex-1"
-      panelClassName="relative min-h-0 flex-1 overflow-y-auto overscroll-contain"
+      panelClassName="relative min-h-0 flex-1 [container-type:size] overflow-y-auto overscroll-contain"
     />
   );
 }

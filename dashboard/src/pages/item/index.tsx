@@ -5,7 +5,7 @@ import { ArrowLeft } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { overviewQuery } from '../../api/queries';
-import { Text } from '../../components/text';
+import { MiddleCut } from '../../components/middle-cut';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
@@ -36,11 +36,11 @@ export function Component() {
     <div className="flex h-[calc(100dvh-5.25rem)] min-h-96 sm:h-[calc(100dvh-6.25rem)] flex-col gap-2">
       <Link
         to={runPage(id, search)}
-        className="inline-flex items-center gap-1.5 self-start text-accent hover:underline"
+        className="inline-flex max-w-full items-center gap-1.5 self-start text-accent hover:underline"
       >
-        <ArrowLeft className="size-4" aria-hidden="true" />
-        <span>
-          Run <Text>{run?.name ?? id}</Text>
+        <ArrowLeft className="size-4 shrink-0" aria-hidden="true" />
+        <span className="flex min-w-0 gap-1">
+          Run <MiddleCut>{run?.name ?? id}</MiddleCut>
         </span>
       </Link>
       <div className="min-h-0 flex-1 overflow-hidden rounded-lg border border-line">

@@ -52,7 +52,14 @@ export function ItemView({ runId, itemKey, filter, heading, other, onGo, onClose
 
   const error = whole === undefined ? (query.error ?? overview.error) : null;
   return (
-    <section aria-labelledby={title} className="flex h-full min-h-0 min-w-0 flex-col bg-surface text-text">
+    <section
+      aria-labelledby={`${title}-kind ${title}`}
+      className="flex h-full min-h-0 min-w-0 flex-col bg-surface text-text"
+    >
+      {/* An item may have the name of one of its sections. */}
+      <span id={`${title}-kind`} hidden>
+        Item
+      </span>
       <Head
         id={title}
         run={run}

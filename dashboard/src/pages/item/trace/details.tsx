@@ -30,7 +30,11 @@ export function SpanDetails({ span, onClose }: { span: Span; onClose: () => void
   return (
     <section aria-labelledby={id} className="min-w-0 rounded-md border border-line">
       <div className="flex items-center gap-2 border-line border-b bg-sunken/50 py-0.5 pr-1 pl-3">
-        <Heading depth={2} id={id} className="min-w-0 font-medium font-mono text-xs [overflow-wrap:anywhere]">
+        <Heading
+          depth={2}
+          id={id}
+          className="line-clamp-3 min-w-0 font-medium font-mono text-xs [overflow-wrap:anywhere]"
+        >
           <Text>{name}</Text>
         </Heading>
         <span className="ml-auto flex items-center gap-1">

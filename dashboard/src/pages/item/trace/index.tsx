@@ -72,7 +72,11 @@ export function Trace({ spans, dropped }: TraceProps) {
           onToggle={toggle}
           selected={selected && place}
           onSelect={select}
-          className={selected ? 'max-h-[38dvh] @4xl:max-h-[65dvh]' : 'max-h-[65dvh]'}
+          // The box fits into the tab, whose height is known.
+          className={clsx(
+            'min-h-40 @4xl:max-h-[calc(100cqh-8rem)]',
+            selected ? 'max-h-[45cqh]' : 'max-h-[calc(100cqh-8rem)]',
+          )}
         />
         {selected && <SpanDetails key={place} span={selected} onClose={() => select(undefined)} />}
       </div>

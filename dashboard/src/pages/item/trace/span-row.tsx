@@ -42,7 +42,7 @@ export function SpanRowView(props: SpanRowProps) {
   const { span, depth } = row;
   const error = errorOf(span);
   const indent = depth * (layout.isNarrow ? 8 : 14);
-  const number = 'px-2 py-0 text-right align-middle whitespace-nowrap tabular-nums';
+  const number = 'truncate px-2 py-0 text-right align-middle whitespace-nowrap tabular-nums';
   return (
     <tr
       id={id}

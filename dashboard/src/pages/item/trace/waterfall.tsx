@@ -64,6 +64,8 @@ export function Waterfall(props: WaterfallProps) {
     const target = Math.min(Math.max(index, 0), rows.length - 1);
     setActivePlace(rows[target]?.place);
     virtual.scrollToIndex(target);
+    // The tab around the box may be scrolled as well.
+    box.current?.scrollIntoView({ block: 'nearest' });
   };
   // A link to a span shows it.
   const first = useRef(true);
@@ -192,7 +194,7 @@ function Axis({ timeline: { startMs, durationMs } }: { timeline: Timeline }) {
       {[0, 0.25, 0.5, 0.75].map((share) => (
         <span
           key={share}
-          className="absolute top-0 border-line border-l pl-1 font-normal leading-4 whitespace-nowrap tabular-nums"
+          className="absolute top-0 w-1/4 overflow-hidden border-line border-l pl-1 font-normal leading-4 whitespace-nowrap tabular-nums"
           style={{ left: `${100 * share}%` }}
         >
           {formatDuration(startMs + share * durationMs)}

@@ -269,7 +269,7 @@ describe('the items', () => {
     const { router, user } = open();
     (await screen.findByRole('link', { name: 'item 0' })).focus();
     await user.keyboard('{Enter}');
-    const pane = await screen.findByRole('region', { name: 'item 0' });
+    const pane = await screen.findByRole('region', { name: 'Item item 0' });
     expect(await within(pane).findByText('1 of 57')).toBeVisible();
     expect(within(pane).getByRole('button', { name: 'Previous item' })).toBeDisabled();
     await user.keyboard('j');
@@ -279,16 +279,16 @@ describe('the items', () => {
 
   test('the neighbours of an open item are prefetched', async () => {
     const { requests } = open({}, { at: '?item=key-0' });
-    await screen.findByRole('region', { name: 'item 0' });
+    await screen.findByRole('region', { name: 'Item item 0' });
     await waitFor(() => expect(requests.map((url) => url.pathname)).toContain(`${RUN}/items/key-1`));
   });
 
   test('closing the pane focuses the row of its item', async () => {
     const { router, user } = open({}, { at: '?item=key-1' });
-    const pane = await screen.findByRole('region', { name: 'item 1' });
+    const pane = await screen.findByRole('region', { name: 'Item item 1' });
     await within(pane).findByText('2 of 57');
     await user.click(within(pane).getByRole('button', { name: 'Close' }));
-    expect(screen.queryByRole('region', { name: 'item 1' })).toBeNull();
+    expect(screen.queryByRole('region', { name: 'Item item 1' })).toBeNull();
     expect(router.state.location.search).toBe('');
     await waitFor(() => expect(screen.getByRole('link', { name: 'item 1' })).toHaveFocus());
   });
