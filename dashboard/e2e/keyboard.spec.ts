@@ -108,7 +108,6 @@ test('Enter in the palette selects the current match, however fast the query is 
   const palette = page.getByRole('dialog', { name: 'Go to' });
   for (const [words, address] of [
     ['Trends', /\/trends$/],
-    ['Compare', /\/compare$/],
     ['Runs', /\/$/],
     ['trends invoice', /\/trends\?experiment=invoice-extraction$/],
   ] as const) {

@@ -34,10 +34,10 @@ test('back and forward navigate between the pages', async ({ page }) => {
   await page.goto('/');
   await pages.getByRole('link', { name: 'Trends' }).click();
   await expect(page).toHaveURL(/trends/);
-  await pages.getByRole('link', { name: 'Compare' }).click();
-  await expect(page).toHaveURL(/compare/);
+  await pages.getByRole('link', { name: 'Runs' }).click();
+  await expect(page).toHaveURL('/');
   await page.goBack();
   await expect(page).toHaveURL(/trends/);
   await page.goForward();
-  await expect(page).toHaveURL(/compare/);
+  await expect(page).toHaveURL('/');
 });

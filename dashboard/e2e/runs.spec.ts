@@ -23,7 +23,7 @@ test('filters narrow the list, are kept in the URL, and survive a reload', async
 test('replayed runs are marked', async ({ page }) => {
   await page.goto(`/?tag=${REPLAYED_TAG}&experiment=support-agent`);
   await settled(page);
-  const runs = await page.locator('[data-run]').count();
+  const runs = await page.locator('[data-row]').count();
   expect(runs).toBeGreaterThan(0);
   await expect(page.getByText('replayed', { exact: true })).toHaveCount(runs);
   await page.goto('/?tag=nightly');
@@ -36,7 +36,7 @@ test('a search without matches can be cleared', async ({ page }) => {
   await page.getByRole('searchbox').fill('no such run');
   await page.getByRole('button', { name: 'Clear all filters' }).click();
   await expect(page.getByRole('searchbox')).toHaveValue('');
-  await expect(page.locator('[data-run]').first()).toBeVisible();
+  await expect(page.locator('[data-row]').first()).toBeVisible();
 });
 
 test('a header sorts and reverses the order', async ({ page }) => {
@@ -49,12 +49,12 @@ test('a header sorts and reverses the order', async ({ page }) => {
   await expect(page).toHaveURL(/sort=duration&order=asc/);
 });
 
-test('runs are selected by keyboard and compared, the oldest as run A', async ({ page }) => {
+test('runs are selected by keyboard and compared, the oldest as the reference', async ({ page }) => {
   await page.goto('/?experiment=support-agent');
-  const links = page.locator('[data-run]');
+  const links = page.locator('[data-row]');
   await expect(links.nth(1)).toBeVisible();
-  const newer = await links.nth(0).getAttribute('data-run');
-  const older = await links.nth(1).getAttribute('data-run');
+  const newer = await links.nth(0).getAttribute('data-row');
+  const older = await links.nth(1).getAttribute('data-row');
   await page.keyboard.press('j');
   await expect(links.nth(0)).toBeFocused();
   await page.keyboard.press('x');
@@ -62,7 +62,7 @@ test('runs are selected by keyboard and compared, the oldest as run A', async ({
   await expect(links.nth(1)).toBeFocused();
   await page.keyboard.press('x');
   await page.getByRole('link', { name: 'Compare 2 runs' }).click();
-  await expect(page).toHaveURL(`/compare?a=${older}&b=${newer}`);
+  await expect(page).toHaveURL(`/runs/${newer}?compare=${older}`);
 });
 
 test('runs that are selected in quick succession are all kept', async ({ page }) => {
@@ -96,7 +96,7 @@ test('partial runs can be filtered, and names and verdicts sorted in both orders
 
 test('a click on a row opens its run', async ({ page }) => {
   await page.goto('/');
-  const id = await page.locator('[data-run]').first().getAttribute('data-run');
+  const id = await page.locator('[data-row]').first().getAttribute('data-run');
   await page.getByRole('row').nth(1).getByRole('cell').nth(4).click();
   await expect(page).toHaveURL(`/runs/${id}`);
 });

@@ -1,8 +1,23 @@
 // The routes. Each page is loaded on first use.
-import { createBrowserRouter } from 'react-router';
+import { createBrowserRouter, redirect } from 'react-router';
+import { experimentUrl } from './lib/addresses';
+import { redirectCompare } from './lib/compare-url';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
-import { Shell } from './shell/shell';
+import { type PageLayout, Shell } from './shell/shell';
+
+const FILLS_WINDOW: PageLayout = { fillsWindow: true };
+
+/** To the trends of the experiment, with the same filters. */
+function redirectTrends({ request }: { request: Request }) {
+  const { searchParams } = new URL(request.url);
+  const name = searchParams.get('experiment');
+  if (name === null) return redirect('/');
+  searchParams.delete('experiment');
+  searchParams.delete('tab');
+  const filters = searchParams.toString();
+  return redirect(`${experimentUrl(name, 'trends')}${filters === '' ? '' : `&${filters}`}`);
+}
 
 export const router = createBrowserRouter([
   {
@@ -12,12 +27,19 @@ export const router = createBrowserRouter([
       {
         errorElement: <ErrorPage />,
         children: [
-          { index: true, lazy: () => import('./pages/runs') },
-          { path: 'runs/:id', lazy: () => import('./pages/run') },
-          { path: 'compare', lazy: () => import('./pages/compare') },
+          { index: true, lazy: () => import('./pages/experiments') },
+          { path: 'experiments/:name', lazy: () => import('./pages/experiment') },
+          { path: 'runs/:id', handle: FILLS_WINDOW, lazy: () => import('./pages/run') },
+          { path: 'runs/:id/items/:key', lazy: () => import('./pages/item') },
+          // The address of comparisons before they became a mode of the items table.
+          {
+            path: 'compare',
+            loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
+          },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },
-          { path: 'trends', lazy: () => import('./pages/trends') },
+          // The address of the trends before they became a part of the experiment.
+          { path: 'trends', loader: redirectTrends },
           { path: '*', element: <NotFound /> },
         ],
       },

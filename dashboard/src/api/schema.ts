@@ -1222,7 +1222,7 @@ export interface components {
         TrafficSummary: {
             /**
              * Format: uint
-             * @description Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
+             * @description Items whose requests were all answered from recordings. Their latency and agent cost are those of the recording.
              * @default 0
              */
             replayedItems: number;
@@ -3020,7 +3020,7 @@ export interface components {
             /** @description The unfinished runs of the group. */
             live: components["schemas"]["LiveRun"][];
         };
-        /** @description The items of several runs side by side, in dataset order. */
+        /** @description The items of several runs side by side. */
         Matrix: {
             /** @description The runs in order; those of a group in the order of their variants. */
             runs: components["schemas"]["MatrixRun"][];
@@ -3188,11 +3188,13 @@ export interface components {
         Session: {
             /** @description Whether the client may change things, with the token in `X-Cobalt-Token`. */
             canWrite: boolean;
-            /** @description Why it may not, and what to do. */
-            reason?: string | null;
+            /** @description Why it may not. */
+            reason?: components["schemas"]["ReadOnlyReason"] | null;
             /** @description The write token: only for clients that authenticated with the access token, on a server with `--allow-writes`. */
             token?: string | null;
         };
+        /** @description Why a client may only read. */
+        ReadOnlyReason: "noToken" | "readOnly" | "writesNotAllowed";
         /** @description The jobs of this server. */
         JobList: {
             /** @description Newest first. */
@@ -3920,6 +3922,15 @@ export interface operations {
                 only?: "all" | "disagreeing" | "failed";
                 /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
                 search?: string;
+                /**
+                 * @description The sort key: `index` (default), `key`, `spread` (the highest minus the lowest score of the runs), or the id of a run for its
+                 *     score. Items without a value come last.
+                 */
+                sort?: string;
+                /** @description The sort direction; by default the smallest score first, but the largest spread. */
+                order?: "asc" | "desc";
+                /** @description The evaluator whose scores are sorted; by default the mean over all. */
+                evaluator?: string;
             };
             header?: never;
             path?: never;

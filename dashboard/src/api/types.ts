@@ -6,6 +6,10 @@ type Schemas = components['schemas'];
 export type Runs = Schemas['Runs'];
 export type RunRow = Schemas['RunRow'];
 export type LiveRun = Schemas['LiveRun'];
+export type Experiments = Schemas['Experiments'];
+export type ExperimentRow = Schemas['ExperimentRow'];
+export type RecentRun = Schemas['RecentRun'];
+export type BaselineChange = Schemas['BaselineChange'];
 export type RunState = Schemas['RunState'];
 export type RunVerdict = Schemas['RunVerdict'];
 export type Overview = Schemas['Overview'];
@@ -20,6 +24,8 @@ export type RunMetric = Schemas['RunMetric'];
 export type RunTable = Schemas['RunTable'];
 export type Items = Schemas['Items'];
 export type StateCounts = Schemas['StateCounts'];
+export type ItemField = Schemas['ItemField'];
+export type ItemGroup = Schemas['ItemGroup'];
 export type ItemRow = Schemas['ItemRow'];
 export type ItemTraffic = Schemas['ItemTraffic'];
 export type WholeItem = Schemas['WholeItem'];
@@ -59,12 +65,31 @@ export type TrendPoint = Schemas['TrendPoint'];
 export type ThresholdLine = Schemas['ThresholdLine'];
 export type ServerEvent = Schemas['ServerEvent'];
 export type Index = Schemas['Index'];
+export type Session = Schemas['Session'];
+export type LabelledRun = Schemas['LabelledRun'];
+export type SavedRun = Schemas['SavedRun'];
+export type DeletedRuns = Schemas['DeletedRuns'];
+export type Job = Schemas['Job'];
+export type JobKind = Schemas['JobKind'];
+export type JobState = Schemas['JobState'];
+export type JobRun = Schemas['JobRun'];
+export type JobList = Schemas['JobList'];
+export type JobWithOutput = Schemas['JobWithOutput'];
 
 type Query<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
 
+type Body<Operation extends keyof operations> = operations[Operation] extends {
+  requestBody: { content: { 'application/json': infer Content } };
+}
+  ? Content
+  : never;
+
+export type SaveBaseline = Body<'saveBaseline'>;
+export type LabelsChange = Body<'updateRun'>;
+export type StartJob = Body<'startJob'>;
+
 export type RunsQuery = Query<'runs'>;
 export type ItemsQuery = Query<'items'>;
-export type CompareQuery = Query<'compare'>;
 export type MatrixQuery = Query<'matrix'>;
 export type TrendsQuery = Query<'trends'>;
 export type ExportQuery = Query<'export'>;

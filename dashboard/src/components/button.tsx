@@ -20,8 +20,11 @@ export function Button({ look = 'plain', className, ...rest }: ButtonProps) {
   return <button type="button" className={clsx(buttonLook(look), className)} {...rest} />;
 }
 
+/** The classes of a link that looks like a button with only an icon. */
+export const iconButtonLook = (look: keyof typeof LOOKS = 'bare') => clsx(SHAPE, LOOKS[look], 'size-9');
+
 /** A button with only an icon; `label` is its accessible name. */
 export function IconButton({ label, look = 'bare', className, ...rest }: ButtonProps & { label: string }) {
-  const shape = clsx(SHAPE, LOOKS[look], 'size-9', className);
+  const shape = clsx(iconButtonLook(look), className);
   return <button type="button" aria-label={label} title={label} className={shape} {...rest} />;
 }

@@ -71,6 +71,18 @@ const MARKS = {
 const BOX =
   'rounded-md border border-line bg-sunken/50 px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]';
 
+/** Removed and added text in one, with its legend. */
+export function InlineDifference({ diff, names }: { diff: TextDiff; names: DiffProps['names'] }) {
+  return (
+    <>
+      <div className="mb-2 text-xs">
+        <Legend diff={diff} names={names} view="diff" />
+      </div>
+      <InlineDiff diff={diff} />
+    </>
+  );
+}
+
 function InlineDiff({ diff }: { diff: TextDiff }) {
   // The text may be long, so it is collapsible.
   if (diff.isEqual) {

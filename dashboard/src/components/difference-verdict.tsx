@@ -8,7 +8,7 @@ import { Text } from './text';
 
 type Verdict = Difference['verdict'];
 
-const LABELS: Record<Verdict, string> = {
+export const DIFFERENCE_LABELS: Record<Verdict, string> = {
   better: 'Improved',
   worse: 'Regressed',
   changed: 'Changed',
@@ -37,13 +37,13 @@ export function DifferenceVerdict({ verdict }: { verdict: Verdict }) {
   return (
     <span title={MEANINGS[verdict]}>
       <Badge tone={tone} icon={icon}>
-        {LABELS[verdict]}
+        {DIFFERENCE_LABELS[verdict]}
       </Badge>
     </span>
   );
 }
 
-const COLOURS: Record<Verdict, string> = {
+export const DIFFERENCE_COLOURS: Record<Verdict, string> = {
   better: 'text-good',
   worse: 'text-bad',
   changed: 'text-text',
@@ -57,10 +57,13 @@ export function VerdictNames({ verdict, names }: { verdict: Verdict; names: stri
     <p className="[overflow-wrap:anywhere]">
       <span
         title={MEANINGS[verdict]}
-        className={clsx('font-medium [&_svg]:mr-1 [&_svg]:inline [&_svg]:size-4', COLOURS[verdict])}
+        className={clsx(
+          'font-medium [&_svg]:mr-1 [&_svg]:inline [&_svg]:size-4',
+          DIFFERENCE_COLOURS[verdict],
+        )}
       >
         {LOOKS[verdict].icon}
-        {LABELS[verdict]}:
+        {DIFFERENCE_LABELS[verdict]}:
       </span>{' '}
       <Text>{names.join(', ')}</Text>
     </p>

@@ -2,10 +2,18 @@
 import type { ReactNode } from 'react';
 import { CopyButton } from './copy-button';
 
-export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+interface EmptyStateProps {
+  title: string;
+  /** Whether it is all that the page has: its title is then that of the page. */
+  isPage?: boolean;
+  children?: ReactNode;
+}
+
+export function EmptyState({ title, isPage = false, children }: EmptyStateProps) {
+  const Heading = isPage ? 'h1' : 'h2';
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-16 text-center text-muted">
-      <p className="font-semibold text-base text-text">{title}</p>
+      <Heading className="font-semibold text-base text-text">{title}</Heading>
       {children}
     </div>
   );

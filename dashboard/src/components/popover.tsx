@@ -7,12 +7,15 @@ interface PopoverProps {
   trigger: ReactElement;
   /** The accessible name. */
   label: string;
+  /** Both, if it is controlled. */
+  isOpen?: boolean;
+  onOpenChange?: (isOpen: boolean) => void;
   children: ReactNode;
 }
 
-export function Popover({ trigger, label, children }: PopoverProps) {
+export function Popover({ trigger, label, isOpen, onOpenChange, children }: PopoverProps) {
   return (
-    <Base.Root>
+    <Base.Root open={isOpen} onOpenChange={onOpenChange}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner align="start" sideOffset={4} collisionPadding={8} className="z-50">

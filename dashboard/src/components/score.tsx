@@ -20,13 +20,13 @@ export function Score({ value, isBelowPassMark = false }: ScoreProps) {
     <span
       className={clsx(
         'inline-flex items-center gap-2 tabular-nums',
-        isBelowPassMark && 'font-medium text-bad',
+        isBelowPassMark && 'font-medium text-warn',
       )}
     >
       {formatScore(value)}
       <span className="h-1.5 w-10 overflow-hidden rounded-full bg-sunken" aria-hidden="true">
         <span
-          className={clsx('block h-full rounded-full', isBelowPassMark ? 'bg-bad' : 'bg-accent')}
+          className={clsx('block h-full rounded-full', isBelowPassMark ? 'bg-warn' : 'bg-accent')}
           style={{ width: `${100 * value}%` }}
         />
       </span>

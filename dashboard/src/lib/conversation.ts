@@ -1,5 +1,5 @@
 // Conversations in words, like the terminal.
-import type { ConversationEnd, ModelUsage, Turn, UserMistake } from '../api/types';
+import type { ConversationEnd, ModelUsage, Span, Turn, UserMistake } from '../api/types';
 import type { Tone } from '../components/badge';
 import { formatCost, formatCount, formatDuration, pluralize } from './format';
 import { replayedCostMark } from './traffic';
@@ -56,3 +56,14 @@ export function userCalls({ calls, cached, replayed = 0, tokens, models }: Model
 /** The mark of the cost of simulated users; undefined if none was replayed or the cost is unknown. */
 export const userMark = (usage: ModelUsage) =>
   userCost(usage) === undefined ? undefined : replayedCostMark(usage);
+
+/** The tool calls of a turn in a trace; none if these are not the ones that the turn names. */
+export function toolSpansOf({ startMs, latencyMs, toolCalls = [] }: Turn, spans: Span[]): Span[] {
+  const end = startMs + latencyMs;
+  const found = spans.filter((span) => span.kind === 'tool' && span.startMs >= startMs && span.startMs < end);
+  // Parallel calls may be listed in another order.
+  const names = found.map(({ name, tool }) => tool?.name ?? name).sort();
+  const isSame =
+    names.length === toolCalls.length && [...toolCalls].sort().every((name, at) => name === names[at]);
+  return isSame ? found : [];
+}

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
+  costFormat,
   dayBoundary,
   formatCost,
+  formatDateTime,
   formatDuration,
   formatFixed,
   formatNumber,
@@ -36,6 +38,13 @@ describe('formatting', () => {
   test('costs below a cent have two significant digits', () => {
     const costs = [0, 0.0000012, 0.00213, 0.25, 1.25].map(formatCost);
     expect(costs).toEqual(['$0.00', '$0.0000012', '$0.0021', '$0.250', '$1.25']);
+  });
+
+  test('costs beside each other have the same decimals, enough for the smallest', () => {
+    const costs = [0.0015, undefined, 0.138, 0, null];
+    expect([0.0015, 0.138, 0].map(costFormat(costs))).toEqual(['$0.0015', '$0.1380', '$0.0000']);
+    expect([1.5, 12].map(costFormat([1.5, 12]))).toEqual(['$1.50', '$12.00']);
+    expect([0.00000012, 0.25].map(costFormat([0.00000012, 0.25]))).toEqual(['$0.00000012', '$0.250000']);
   });
 
   test('numbers of any size are as in the terminal, with their units', () => {
@@ -88,11 +97,12 @@ describe('formatting', () => {
     expect([pluralize(1, 'item'), pluralize(12_345, 'item')]).toEqual(['1 item', '12,345 items']);
   });
 
-  test('an age of 7 days or more is a date', () => {
+  test('an age of 7 days or more is a date with its time', () => {
     const now = Date.parse('2026-02-05T12:00:00Z');
     expect(timeAgo('2026-02-05T11:59:30Z', now)).toBe('just now');
     expect(timeAgo('2026-02-05T09:00:00Z', now)).toBe('3 h ago');
-    expect(timeAgo('2026-01-01T12:00:00Z', now)).toBe('2026-01-01');
+    expect(timeAgo('2026-01-01T12:00:00Z', now)).toBe(formatDateTime('2026-01-01T12:00:00Z'));
+    expect(timeAgo('2026-01-01T12:00:00Z', now)).toMatch(/^2026-01-01 \d\d:00$/);
   });
 
   test('a day begins and ends in the time zone of the browser', () => {

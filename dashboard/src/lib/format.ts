@@ -69,21 +69,33 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-/** US dollars: `$0.0015`, `$1.25`. Below a cent, with two significant digits. */
-export function formatCost(usd: number): string {
-  if (usd === 0) return '$0.00';
-  if (usd < 0.01) return `$${usd.toFixed(1 - Math.floor(Math.log10(usd)))}`;
-  return `$${usd.toFixed(usd < 1 ? 3 : 2)}`;
+/** The decimals of an amount in US dollars: below a cent, those of two significant digits. */
+function costDecimals(usd: number): number {
+  if (usd === 0 || usd >= 1) return 2;
+  return usd < 0.01 ? 1 - Math.floor(Math.log10(usd)) : 3;
 }
 
-/** The age: `just now`, `5 min ago`, `3 h ago`, `2 d ago`; the date from 7 days on. */
+/** US dollars: `$0.0015`, `$1.25`. Below a cent, with two significant digits. */
+export const formatCost = (usd: number) => `$${usd.toFixed(costDecimals(usd))}`;
+
+/** More decimals than these do not help to compare costs. */
+const MAX_COST_DECIMALS = 6;
+
+/** Formats costs that are shown beside each other with the same decimals: `$0.0015` and `$0.1380`. */
+export function costFormat(costs: (number | null | undefined)[]): (usd: number) => string {
+  const known = costs.filter((cost) => typeof cost === 'number');
+  const decimals = Math.min(MAX_COST_DECIMALS, Math.max(2, ...known.map(costDecimals)));
+  return (usd) => `$${usd.toFixed(Math.max(decimals, usd < 0.0001 ? costDecimals(usd) : 0))}`;
+}
+
+/** The age: `just now`, `5 min ago`, `3 h ago`, `2 d ago`; from 7 days on, the date and time. */
 export function timeAgo(timestamp: string, now = Date.now()): string {
   const age = now - Date.parse(timestamp);
   if (age < MINUTE) return 'just now';
   if (age < HOUR) return `${Math.floor(age / MINUTE)} min ago`;
   if (age < DAY) return `${Math.floor(age / HOUR)} h ago`;
   if (age < 7 * DAY) return `${Math.floor(age / DAY)} d ago`;
-  return formatDate(timestamp);
+  return formatDateTime(timestamp);
 }
 
 const twoDigits = (value: number) => String(value).padStart(2, '0');
@@ -108,3 +120,14 @@ export function formatDateTime(timestamp: string): string {
 
 /** A shortened commit hash. */
 export const shortCommit = (hash: string) => hash.slice(0, 7);
+
+/** A size in bytes: `512 B`, `12 kB`, `3.4 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let [size, unit] = [bytes, 0];
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${unit > 0 && size < 9.95 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
+}

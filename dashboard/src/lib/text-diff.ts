@@ -44,6 +44,24 @@ export function diffTexts(before: unknown, after: unknown): TextDiff {
   return { ...texts, parts: [] };
 }
 
+/** Below this share of common text, a diff reads worse than both texts beside each other. */
+const MIN_COMMON_SHARE = 0.5;
+
+/** Whether two texts have so much in common that their difference is easier to read than both. */
+export function areClose({ isEqual, unit, parts }: TextDiff): boolean {
+  return isEqual || (unit !== undefined && commonShare(parts) >= MIN_COMMON_SHARE);
+}
+
+/** The share of the characters of both texts that is the same, without spaces. */
+function commonShare(parts: DiffPart[]): number {
+  const count = (kind: DiffPart['kind']) =>
+    parts
+      .filter((part) => part.kind === kind)
+      .reduce((sum, { text }) => sum + text.replace(/\s+/g, '').length, 0);
+  const same = 2 * count('same');
+  return same / (same + count('removed') + count('added'));
+}
+
 function toPart({ value, added, removed }: Change): DiffPart {
   return { text: value, kind: added ? 'added' : removed ? 'removed' : 'same' };
 }

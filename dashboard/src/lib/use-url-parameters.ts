@@ -2,18 +2,21 @@
 import { useCallback } from 'react';
 import { useSearchParams } from 'react-router';
 
-/** Reads and changes URL parameters. Setting one to an empty value removes it. */
+/** New values of URL parameters; a list sets a repeated one. An empty value removes the parameter. */
+export type UrlChanges = Record<string, string | string[] | undefined>;
+
+/** Reads and changes URL parameters. */
 export function useUrlParameters() {
   const [search, setSearch] = useSearchParams();
   const get = (name: string) => search.get(name) ?? '';
   const set = useCallback(
-    (changes: Record<string, string | undefined>, { replace = true } = {}) => {
+    (changes: UrlChanges, { replace = true } = {}) => {
       setSearch(
         (before) => {
           const after = new URLSearchParams(before);
           for (const [name, value] of Object.entries(changes)) {
-            if (value === undefined || value === '') after.delete(name);
-            else after.set(name, value);
+            after.delete(name);
+            for (const one of [value ?? []].flat()) if (one !== '') after.append(name, one);
           }
           return after;
         },

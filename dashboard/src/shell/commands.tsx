@@ -1,11 +1,12 @@
 // The palette's entries other than runs: pages, experiments and commands.
 import { useQueryClient } from '@tanstack/react-query';
-import { ChartLine, GitCompareArrows, Keyboard, Link, List, Moon, Rows3, Sun } from 'lucide-react';
+import { ChartLine, FlaskConical, GitCompareArrows, Keyboard, Link, List, Moon, Sun } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useNavigate } from 'react-router';
 import { runsQuery } from '../api/queries';
 import type { Runs } from '../api/types';
 import { Text } from '../components/text';
+import { comparisonUrl, experimentUrl } from '../lib/addresses';
 import { PAGES } from './header';
 import type { PaletteGroup } from './palette-group';
 import { setTheme, useTheme } from './theme';
@@ -29,7 +30,7 @@ const MAX_UNFILTERED_EXPERIMENTS = 2;
 /** The entries that match the query, in groups. */
 export function useCommands({ query, experiments, onDone, onShortcuts }: CommandsProps): PaletteGroup[] {
   const navigate = useNavigate();
-  const icons = [<List key="runs" />, <GitCompareArrows key="compare" />, <ChartLine key="trends" />];
+  const icons = [<FlaskConical key="experiments" />, <List key="runs" />];
   const pages = PAGES.map(({ to, name }, place) => ({
     name,
     icon: icons[place],
@@ -70,18 +71,18 @@ function matchingGroup(group: string, actions: Action[], query: string): Palette
 function useExperimentActions(experiments: Runs['experiments'], onDone: () => void): Action[] {
   const navigate = useNavigate();
   const client = useQueryClient();
-  const go = (path: string, query: Record<string, string>) => {
+  const go = (to: string) => {
     onDone();
-    void navigate(`${path}?${new URLSearchParams(query)}`);
+    void navigate(to);
   };
   const compareLatest = async (experiment: string) => {
     const { runs } = await client.fetchQuery(runsQuery({ experiment, limit: 2 }));
     const [newer, older] = runs;
-    if (newer && older) go('/compare', { a: older.id, b: newer.id });
+    if (newer && older) go(comparisonUrl(newer.id, [older.id]));
   };
   return experiments.flatMap(({ name, runs }) => [
-    { name: `Trends: ${name}`, icon: <ChartLine />, run: () => go('/trends', { experiment: name }) },
-    { name: `Runs: ${name}`, icon: <Rows3 />, run: () => go('/', { experiment: name }) },
+    { name: `Experiment: ${name}`, icon: <FlaskConical />, run: () => go(experimentUrl(name)) },
+    { name: `Trends: ${name}`, icon: <ChartLine />, run: () => go(experimentUrl(name, 'trends')) },
     ...(runs < 2
       ? []
       : [

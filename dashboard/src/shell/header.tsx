@@ -1,26 +1,26 @@
 // The header: project, pages, search and runs in progress.
 import { useQuery } from '@tanstack/react-query';
 import { Keyboard, Search } from 'lucide-react';
-import { NavLink, useNavigation } from 'react-router';
+import { Link, useLocation, useNavigation } from 'react-router';
 import { useLive } from '../api/events';
 import { indexQuery } from '../api/queries';
 import { IconButton } from '../components/button';
 import { Key } from '../components/key';
+import { ALL_RUNS } from '../lib/addresses';
 import { pluralize } from '../lib/format';
 import { Logo } from './logo';
 import { ThemeButton } from './theme';
 
 export const PAGES = [
-  { to: '/', name: 'Runs' },
-  { to: '/compare', name: 'Compare' },
-  { to: '/trends', name: 'Trends' },
+  { to: '/', name: 'Experiments' },
+  { to: ALL_RUNS, name: 'All runs' },
 ];
 
 /** The modifier key for shortcuts on this platform. */
 export const COMMAND_KEY = /Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 const PAGE_LINK = [
-  'relative flex items-center px-2 text-muted hover:text-text sm:px-3',
+  'relative flex items-center whitespace-nowrap px-2 text-muted hover:text-text sm:px-3',
   'aria-[current=page]:font-medium aria-[current=page]:text-text',
   'aria-[current=page]:after:absolute aria-[current=page]:after:inset-x-2 aria-[current=page]:after:bottom-0',
   'aria-[current=page]:after:h-0.5 aria-[current=page]:after:rounded-full aria-[current=page]:after:bg-accent',
@@ -28,15 +28,16 @@ const PAGE_LINK = [
 
 export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShortcuts: () => void }) {
   const isLoading = useNavigation().state === 'loading';
+  const current = useCurrentPage();
   return (
     <header className="sticky top-0 z-30 border-line border-b bg-surface">
       <div className="mx-auto flex h-13 max-w-[96rem] items-center gap-1 px-4 sm:gap-4 sm:px-6">
         <HomeLink />
         <nav aria-label="Pages" className="flex h-full items-stretch">
           {PAGES.map(({ to, name }) => (
-            <NavLink key={to} to={to} end={to === '/'} className={PAGE_LINK}>
+            <Link key={to} to={to} aria-current={to === current ? 'page' : undefined} className={PAGE_LINK}>
               {name}
-            </NavLink>
+            </Link>
           ))}
         </nav>
         <div className="ml-auto flex items-center gap-1 sm:gap-2">
@@ -55,11 +56,18 @@ export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShor
   );
 }
 
-/** The logo and the project's name; links to all runs. */
+/** The address of the current page, if the header has it: two of them differ only in a parameter. */
+function useCurrentPage(): string | undefined {
+  const { pathname, search } = useLocation();
+  if (pathname !== '/') return undefined;
+  return new URLSearchParams(search).get('view') === 'runs' ? ALL_RUNS : '/';
+}
+
+/** The logo and the project's name; links to the experiments. */
 function HomeLink() {
   const project = useQuery(indexQuery()).data?.project;
   return (
-    <NavLink to="/" className="flex min-w-0 items-center gap-2" aria-label="Cobalt, all runs">
+    <Link to="/" className="flex min-w-0 items-center gap-2" aria-label="Cobalt, experiments">
       <Logo />
       <span className="font-semibold max-md:hidden">Cobalt</span>
       {project !== undefined && (
@@ -70,7 +78,7 @@ function HomeLink() {
           <span className="max-w-48 truncate text-muted">{project}</span>
         </span>
       )}
-    </NavLink>
+    </Link>
   );
 }
 
@@ -101,7 +109,7 @@ function RunningCount() {
   const running = useLive().runs.filter((run) => run.state === 'running').length;
   if (running === 0) return null;
   return (
-    <NavLink
+    <Link
       to="/"
       aria-label={`${pluralize(running, 'run')} in progress`}
       className="flex items-center gap-2 rounded-full bg-accent-soft px-2.5 py-1 text-accent text-xs whitespace-nowrap"
@@ -109,6 +117,6 @@ function RunningCount() {
       <span className="size-2 animate-pulse rounded-full bg-accent" />
       <span className="max-sm:hidden">{pluralize(running, 'run')} in progress</span>
       <span className="sm:hidden">{running}</span>
-    </NavLink>
+    </Link>
   );
 }

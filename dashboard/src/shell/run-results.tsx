@@ -1,9 +1,10 @@
 // The runs in the palette.
 import { useNavigate } from 'react-router';
 import type { RunRow } from '../api/types';
-import { Text } from '../components/text';
+import { CutText } from '../components/cut-text';
 import { Time } from '../components/time';
 import { Verdict } from '../components/verdict';
+import { runUrl } from '../lib/addresses';
 import type { PaletteGroup } from './palette-group';
 
 export function useRunResults(runs: RunRow[], onDone: () => void): PaletteGroup {
@@ -14,7 +15,7 @@ export function useRunResults(runs: RunRow[], onDone: () => void): PaletteGroup 
     children: <RunResult run={run} />,
     onSelect: () => {
       onDone();
-      void navigate(`/runs/${encodeURIComponent(run.id)}`);
+      void navigate(runUrl(run.id));
     },
   }));
   return { name: 'Runs', items: items };
@@ -23,9 +24,7 @@ export function useRunResults(runs: RunRow[], onDone: () => void): PaletteGroup 
 function RunResult({ run }: { run: RunRow }) {
   return (
     <>
-      <span className="min-w-0 truncate">
-        <Text>{run.name}</Text>
-      </span>
+      <CutText>{run.name}</CutText>
       <span className="font-mono text-muted text-xs">{run.id}</span>
       <span className="ml-auto flex shrink-0 items-center gap-3 text-muted text-xs">
         <Time timestamp={run.timestamp} />

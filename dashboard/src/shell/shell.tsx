@@ -1,8 +1,12 @@
 // The frame of every page: header, shortcuts, and a warning if the server is unreachable.
+import clsx from 'clsx';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
-import { Outlet, ScrollRestoration } from 'react-router';
+import { Outlet, ScrollRestoration, useMatches } from 'react-router';
+import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
+import { DockArea } from '../components/dock';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
+import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
 import { Shortcuts } from './shortcuts';
 
@@ -11,9 +15,10 @@ const Palette = lazy(() => import('./palette'));
 export function Shell() {
   const [open, setOpen] = useState<'palette' | 'shortcuts'>();
   useShellKeys(setOpen);
+  const fillsWindow = useFillsWindow();
   const close = () => setOpen(undefined);
   return (
-    <div className="flex min-h-dvh flex-col">
+    <div className={clsx('flex flex-col', fillsWindow ? 'h-dvh min-h-120' : 'min-h-dvh')}>
       <a
         href="#content"
         className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
@@ -22,9 +27,20 @@ export function Shell() {
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
-      <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
+      <Breadcrumbs fillsWindow={fillsWindow} />
+      <main
+        id="content"
+        tabIndex={-1}
+        className={clsx(
+          'w-full grow outline-none',
+          fillsWindow ? 'flex min-h-0 flex-col' : 'mx-auto max-w-[96rem] p-4 sm:p-6',
+        )}
+      >
         <Outlet />
       </main>
+      <DockArea>
+        <JobPanel />
+      </DockArea>
       {open === 'palette' && (
         <Suspense>
           <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />
@@ -34,6 +50,16 @@ export function Shell() {
       <ScrollRestoration getKey={({ pathname }) => pathname} />
     </div>
   );
+}
+
+/** What a route tells the shell in its `handle`. */
+export interface PageLayout {
+  /** Whether the page is as high as the window and scrolls within itself. */
+  fillsWindow: boolean;
+}
+
+function useFillsWindow(): boolean {
+  return useMatches().some(({ handle }) => (handle as PageLayout | undefined)?.fillsWindow === true);
 }
 
 /** Global keyboard shortcuts. */

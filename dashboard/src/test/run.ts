@@ -1,5 +1,15 @@
 // Run and item fixtures: each helper returns a complete object, and a test overrides what it is about.
-import type { Evaluation, Item, ItemRow, Items, Overview, Report, ScoreStats, WholeItem } from '../api/types';
+import type {
+  Evaluation,
+  Item,
+  ItemField,
+  ItemRow,
+  Items,
+  Overview,
+  Report,
+  ScoreStats,
+  WholeItem,
+} from '../api/types';
 
 const stats = (given: Partial<ScoreStats> = {}): ScoreStats => ({
   avg: 0.9,
@@ -91,6 +101,12 @@ export const traffic = (
   ...given,
 });
 
+const FIELDS: ItemField[] = [
+  { name: 'expected', label: 'Expected', type: 'text' },
+  { name: 'input.topic', label: 'topic (input)', type: 'text', values: ['billing', 'refunds'] },
+  { name: 'turns', label: 'Turns', type: 'number' },
+];
+
 /** A response of the items endpoint: the requested page of `matching` items. */
 export const items =
   (matching: number) =>
@@ -101,6 +117,7 @@ export const items =
       matching,
       total: matching,
       items: Array.from({ length }, (_, place) => itemRow(offset + place)),
+      fields: FIELDS,
     };
   };
 

@@ -4,6 +4,8 @@ mod events;
 mod experiments;
 mod files;
 mod guard;
+#[cfg(unix)]
+mod jobs;
 mod items;
 mod life;
 #[cfg(unix)]
@@ -16,3 +18,4 @@ mod run;
 mod runs;
 mod server;
 mod token;
+mod writes;

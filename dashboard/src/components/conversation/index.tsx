@@ -2,12 +2,14 @@
 
 import { UserRoundX } from 'lucide-react';
 import { useState } from 'react';
-import type { Transcript } from '../../api/types';
-import { ENDS, formatUserCost, MISTAKES, userCalls, userMark } from '../../lib/conversation';
+import type { Span, Transcript } from '../../api/types';
+import { ENDS, formatUserCost, MISTAKES, toolSpansOf, userCalls, userMark } from '../../lib/conversation';
 import { pluralize } from '../../lib/format';
 import { REPLAYED_USERS } from '../../lib/traffic';
 import { Badge } from '../badge';
 import { ReplayMark } from '../replay-mark';
+import { formOf } from '../rich/value';
+import { SegmentedControl } from '../segmented-control';
 import { ShowAll } from '../show-all';
 import { Text, TextBlock } from '../text';
 import { Checks, ConversationTurn } from './turn';
@@ -15,13 +17,36 @@ import { Checks, ConversationTurn } from './turn';
 /** More turns are shown on demand. */
 const SHOWN = 50;
 
-export function Conversation({ transcript }: { transcript: Transcript }) {
+interface ConversationProps {
+  transcript: Transcript;
+  /** The trace of the same execution; it has the arguments, results and times of the tool calls. */
+  spans?: Span[];
+}
+
+export function Conversation({ transcript, spans = [] }: ConversationProps) {
   const { turns, mistakes = [], unplayed = [] } = transcript;
   const [isWhole, setWhole] = useState(false);
+  const [isRaw, setRaw] = useState(false);
+  const hasForms = turns.some(({ message, reply }) =>
+    [message, reply].some((text) => formOf(text) !== 'text'),
+  );
   const shown = isWhole ? turns : turns.slice(0, SHOWN);
   return (
     <div className="@container flex flex-col gap-3">
-      <Summary transcript={transcript} />
+      <div className="flex flex-wrap items-start justify-between gap-2">
+        <Summary transcript={transcript} />
+        {hasForms && (
+          <SegmentedControl
+            label="Form of the messages"
+            value={isRaw ? 'raw' : 'rendered'}
+            options={[
+              { value: 'rendered', name: 'Rendered' },
+              { value: 'raw', name: 'Raw' },
+            ]}
+            onChange={(form) => setRaw(form === 'raw')}
+          />
+        )}
+      </div>
       {mistakes.length > 0 && <Mistakes transcript={transcript} />}
       {transcript.unchecked != null && (
         <div className="rounded-md bg-warn-soft px-3 py-2 text-warn">
@@ -36,6 +61,8 @@ export function Conversation({ transcript }: { transcript: Transcript }) {
             key={place}
             number={place + 1}
             turn={turn}
+            isRaw={isRaw}
+            calls={toolSpansOf(turn, spans)}
             mistakes={mistakes.filter((mistake) => mistake.turn === place + 1)}
           />
         ))}

@@ -2,20 +2,26 @@
 import clsx from 'clsx';
 import { Check, CircleAlert, UserRoundX, Wrench, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
-import type { Turn, UserMistake } from '../../api/types';
+import type { Span, Turn, UserMistake } from '../../api/types';
 import { MISTAKES, turnUsage } from '../../lib/conversation';
 import { Badge } from '../badge';
+import { RenderedValue } from '../rich/value';
 import { Text, TextBlock } from '../text';
+import { ToolCall } from './tool-call';
 
 interface ConversationTurnProps {
   /** From 1. */
   number: number;
   turn: Turn;
+  /** The tool calls in the trace; without them, their names are shown. */
+  calls: Span[];
+  /** Whether to show messages as they were sent, without rendering Markdown. */
+  isRaw: boolean;
   /** The simulated user's mistakes in this turn. */
   mistakes: UserMistake[];
 }
 
-export function ConversationTurn({ number, turn, mistakes }: ConversationTurnProps) {
+export function ConversationTurn({ number, turn, calls, isRaw, mistakes }: ConversationTurnProps) {
   const id = useId();
   const { toolCalls = [], checks = [] } = turn;
   return (
@@ -27,12 +33,21 @@ export function ConversationTurn({ number, turn, mistakes }: ConversationTurnPro
         <span className="text-muted tabular-nums">{turnUsage(turn)}</span>
       </p>
       <Message speaker="User" isUser note={<MistakeBadges mistakes={mistakes} />}>
-        <TextBlock>{turn.message}</TextBlock>
+        <Said isRaw={isRaw}>{turn.message}</Said>
       </Message>
-      {toolCalls.length > 0 && <ToolNames names={toolCalls} />}
+      {calls.length > 0 ? (
+        <ul aria-label="Tool calls" className="flex flex-col gap-1">
+          {calls.map((span, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: calls are identified by their index
+            <ToolCall key={place} span={span} />
+          ))}
+        </ul>
+      ) : (
+        toolCalls.length > 0 && <ToolNames names={toolCalls} />
+      )}
       {turn.reply != null && (
         <Message speaker="Agent">
-          <TextBlock>{turn.reply}</TextBlock>
+          <Said isRaw={isRaw}>{turn.reply}</Said>
         </Message>
       )}
       {turn.error != null && (
@@ -47,6 +62,10 @@ export function ConversationTurn({ number, turn, mistakes }: ConversationTurnPro
       {checks.length > 0 && <Checks label="Expectations" checks={checks} />}
     </li>
   );
+}
+
+function Said({ isRaw, children }: { isRaw: boolean; children: string }) {
+  return isRaw ? <TextBlock>{children}</TextBlock> : <RenderedValue value={children} />;
 }
 
 interface MessageProps {

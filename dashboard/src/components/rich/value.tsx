@@ -47,6 +47,12 @@ export function RichValue({ value, label }: RichValueProps) {
   );
 }
 
+/** A value in the form that suits it, without a choice. */
+export function RenderedValue({ value }: { value: unknown }) {
+  const form = formOf(value);
+  return form === 'text' ? <TextBlock>{toText(value)}</TextBlock> : <Rendered value={value} form={form} />;
+}
+
 function Rendered({ value, form }: { value: unknown; form: 'json' | 'markdown' }) {
   const Markdown = useImport(loadMarkdown)?.default;
   const text = toText(form === 'json' ? parseStructure(value) : value);

@@ -1,6 +1,9 @@
-// The page of a run: verdict, metrics and items.
+// The page of a run: the verdict, the key figures, and the items with the open one beside them.
+import { Collapsible } from '@base-ui/react/collapsible';
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
-import { useCallback, useRef } from 'react';
+import clsx from 'clsx';
+import { ChevronRight } from 'lucide-react';
+import { useCallback } from 'react';
 import { Link, useLocation, useParams } from 'react-router';
 import { ApiError } from '../../api/client';
 import { itemsQuery, overviewQuery } from '../../api/queries';
@@ -9,26 +12,25 @@ import { buttonLook } from '../../components/button';
 import { EmptyState } from '../../components/empty-state';
 import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
+import { Text } from '../../components/text';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
-import { BaselineChange } from './baseline';
-import { ChartPanel } from './chart-panel';
-import { CustomMetrics } from './custom-metrics';
-import { Groups } from './groups';
-import type { ScoreRange } from './histogram';
+import { ComparisonHead } from './compare';
+import { Details } from './details';
 import { Items } from './items';
-import { parseFilter, rangeFilter, stateFilter } from './items/filter';
-import { Metrics } from './metrics';
-import { RunRescored } from './rescored';
-import { RunRetries } from './retries';
-import { RunHeader } from './run-header';
-import { Scores } from './scores';
-import { Thresholds } from './thresholds';
-import { RunTraffic } from './traffic';
+import {
+  type ItemState,
+  isRangeShown,
+  parseFilter,
+  type ScoreRange,
+  stateFilter,
+  toggleRange,
+} from './items/filter';
+import { RunHead } from './run-head';
+import { Strip } from './strip';
 import { Unfinished } from './unfinished';
-import { Usage } from './usage';
-import { RunVariant } from './variant';
+import { useIsWide } from './workbench';
 
 export function Component() {
   const { id = '' } = useParams();
@@ -37,7 +39,7 @@ export function Component() {
   // Load the items in parallel with the overview.
   usePrefetchQuery(itemsQuery(id, parseFilter(search), 0));
   useTitle(data === undefined ? `Run ${id}` : escapeHidden(data.run.name));
-  if (error instanceof ApiError && error.status === 404) return <RunNotFound message={error.message} />;
+  if (error instanceof ApiError && error.status === 404) return <RunNotFound id={id} />;
   if (error !== null && data === undefined) {
     return <ErrorMessage title="Failed to load the run" error={error} onRetry={refetch} />;
   }
@@ -47,43 +49,43 @@ export function Component() {
 }
 
 function Run({ overview }: { overview: Overview }) {
-  const { set } = useUrlParameters();
-  const items = useRef<HTMLHeadingElement>(null);
+  const { get, set, search } = useUrlParameters();
+  const filter = parseFilter(search);
   const itemAt = useItemLink();
-  const showItems = useCallback(
-    (filter: Record<string, string | undefined>) => {
-      set(filter);
-      items.current?.scrollIntoView();
-    },
-    [set],
-  );
-  const showRange = useCallback(
-    (evaluator: string, range: ScoreRange) => showItems(rangeFilter(evaluator, range)),
-    [showItems],
-  );
-  const { run } = overview;
+  const isWide = useIsWide();
+  const showState = useCallback((state: ItemState) => set(stateFilter(state)), [set]);
+  const isOpen = get('details') === 'open';
+  // In a narrow window, the open item takes the place of everything else.
+  const isCovered = !isWide && get('item') !== '';
   return (
-    <div className="flex flex-col gap-4">
-      <RunHeader overview={overview} />
-      <Unfinished overview={overview} />
-      <RunVariant overview={overview} />
-      <RunRescored run={run} />
-      <Metrics overview={overview} />
-      <RunRetries run={run} onRetried={() => showItems(stateFilter('retried'))} />
-      <RunTraffic run={run} onDiverged={() => showItems(stateFilter('diverged'))} />
-      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
-        <Scores overview={overview} onRange={showRange} />
-        <Thresholds run={run} />
+    <Collapsible.Root
+      open={isOpen}
+      onOpenChange={(open) => set({ details: open ? 'open' : undefined })}
+      className="flex min-h-0 grow flex-col"
+    >
+      <div className={clsx('flex min-h-0 shrink-0 flex-col', isCovered && 'hidden', isOpen && 'max-h-[70%]')}>
+        <RunHead overview={overview} />
+        <Unfinished overview={overview} />
+        <Strip overview={overview} onState={showState}>
+          <Collapsible.Trigger className="group flex h-9 items-center gap-1.5 rounded-md px-2 font-medium text-muted hover:bg-sunken hover:text-text">
+            <ChevronRight
+              aria-hidden="true"
+              className="size-4 transition-transform group-data-panel-open:rotate-90"
+            />
+            Details
+          </Collapsible.Trigger>
+        </Strip>
+        <ComparisonHead overview={overview} />
+        <Details
+          overview={overview}
+          itemAt={itemAt}
+          onState={showState}
+          onRange={(evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range))}
+          isShown={(evaluator, range) => isRangeShown(filter, evaluator, range)}
+        />
       </div>
-      <Groups run={run} />
-      <CustomMetrics run={run} />
-      <div className="grid gap-4 md:grid-cols-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
-        <ChartPanel run={run} />
-        <Usage overview={overview} />
-        {run.baseline && <BaselineChange comparison={run.baseline} itemAt={itemAt} />}
-      </div>
-      <Items overview={overview} heading={items} />
-    </div>
+      <Items overview={overview} />
+    </Collapsible.Root>
   );
 }
 
@@ -93,13 +95,14 @@ function useItemLink() {
   return (key: string) => `${pathname}?${new URLSearchParams({ item: key })}`;
 }
 
-function RunNotFound({ message }: { message: string }) {
+function RunNotFound({ id }: { id: string }) {
   return (
-    <EmptyState title="Run not found">
-      <p className="max-w-xl [overflow-wrap:anywhere]">{message}</p>
-      <p>It may have been deleted, or the ID is wrong.</p>
+    <EmptyState title="Run not found" isPage>
+      <p className="max-w-xl [overflow-wrap:anywhere]">
+        No run has the ID <Text>{id}</Text>. It may have been deleted, or the link is incomplete.
+      </p>
       <Link to="/" className={buttonLook()}>
-        Show all runs
+        Show the experiments
       </Link>
     </EmptyState>
   );
@@ -107,10 +110,10 @@ function RunNotFound({ message }: { message: string }) {
 
 function LoadingRun() {
   return (
-    <div className="flex flex-col gap-4">
+    <div className="flex flex-col gap-4 p-4">
       <Skeleton label="Loading the run" className="h-16" />
-      <Skeleton label="Loading metrics" className="h-20" />
-      <Skeleton label="Loading scores" className="h-64" />
+      <Skeleton label="Loading key figures" className="h-16" />
+      <Skeleton label="Loading items" className="h-96" />
     </div>
   );
 }

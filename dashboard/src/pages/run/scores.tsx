@@ -4,17 +4,20 @@ import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatCount, formatPercent, formatScore } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
-import { Histogram, type ScoreRange } from './histogram';
+import { Distribution } from './distribution';
 import { Interval } from './interval';
+import type { ScoreRange } from './items/filter';
 import { evaluatorsOf, passMarkOf } from './verdict';
 
 interface ScoresProps {
   overview: Overview;
   /** Called with the clicked bin of a histogram. */
   onRange: (evaluator: string, range: ScoreRange) => void;
+  /** Whether only the items of a bin are shown. */
+  isShown: (evaluator: string, range: ScoreRange) => boolean;
 }
 
-export function Scores({ overview, onRange }: ScoresProps) {
+export function Scores({ overview, onRange, isShown }: ScoresProps) {
   const { run, histograms } = overview;
   const evaluators = evaluatorsOf(run);
   return (
@@ -48,6 +51,7 @@ export function Scores({ overview, onRange }: ScoresProps) {
                 run={run}
                 bins={getOwn(histograms, name)}
                 onRange={(range) => onRange(name, range)}
+                isShown={(range) => isShown(name, range)}
               />
             ))}
           </tbody>
@@ -63,9 +67,10 @@ interface RowProps {
   run: Report;
   bins: number[] | undefined;
   onRange: (range: ScoreRange) => void;
+  isShown: (range: ScoreRange) => boolean;
 }
 
-function Row({ name, run, bins, onRange }: RowProps) {
+function Row({ name, run, bins, onRange, isShown }: RowProps) {
   const stats = getOwn(run.summary.scores, name);
   const passMark = passMarkOf(run, name);
   const notApplicable = getOwn(run.summary.notApplicable, name) ?? 0;
@@ -94,7 +99,18 @@ function Row({ name, run, bins, onRange }: RowProps) {
           <td className="px-3 text-right">
             <PassRate stats={stats} passMark={passMark} trials={run.config.runs} />
           </td>
-          <td>{bins && <Histogram name={name} bins={bins} passMark={passMark} onRange={onRange} />}</td>
+          <td>
+            {bins && (
+              <Distribution
+                name={name}
+                bins={bins}
+                passMark={passMark}
+                height={36}
+                isShown={isShown}
+                onRange={onRange}
+              />
+            )}
+          </td>
         </>
       )}
     </tr>

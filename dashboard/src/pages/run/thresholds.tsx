@@ -5,20 +5,20 @@ import { Badge } from '../../components/badge';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { pluralize } from '../../lib/format';
+import { ThresholdName } from './threshold-name';
 
-const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
+export const Thresholds = ({ run }: { run: Report }) => (
+  <Panel title="Thresholds">
+    <ThresholdTable run={run} />
+  </Panel>
+);
 
-/** Splits the name of a threshold into metric and bound: `score.avg` and `≥ 0.8`. */
-function splitThreshold(name: string): [metric: string, bound: string] {
-  const match = /^(.*\S)\s*(>=|<=|>|<)\s*([^<>=]+)$/.exec(name);
-  return match === null ? [name, ''] : [match[1] ?? '', `${SIGNS[match[2] ?? '']} ${match[3]}`];
-}
-
-export function Thresholds({ run }: { run: Report }) {
+/** The thresholds without a frame. */
+export function ThresholdTable({ run }: { run: Report }) {
   const outcomes = run.ciStatus?.thresholds ?? [];
   const pooled = run.pooled?.length ?? 0;
   return (
-    <Panel title="Thresholds">
+    <>
       {pooled > 0 && (
         <p className="mb-2 text-muted text-xs">
           Pooled with {pluralize(pooled, 'earlier run')} of this commit, as additional trials.
@@ -48,7 +48,7 @@ export function Thresholds({ run }: { run: Report }) {
         </table>
       )}
       <SummaryErrors run={run} />
-    </Panel>
+    </>
   );
 }
 
@@ -96,15 +96,6 @@ function NotEvaluated({ run: { ciStatus, config, partial } }: { run: Report }) {
         ))}
       </ul>
     </>
-  );
-}
-
-function ThresholdName({ name }: { name: string }) {
-  const [metric, bound] = splitThreshold(name);
-  return (
-    <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
-      {metric} <span className="whitespace-nowrap text-muted">{bound}</span>
-    </span>
   );
 }
 

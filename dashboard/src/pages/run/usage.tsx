@@ -3,9 +3,10 @@ import type { ReactNode } from 'react';
 import type { ItemStats, LatencyStats, Overview } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { ReplayMark } from '../../components/replay-mark';
-import { userCalls, userCost, userMark } from '../../lib/conversation';
-import { formatCost, formatCount, formatDuration, pluralize } from '../../lib/format';
+import { userCalls, userMark } from '../../lib/conversation';
+import { costFormat, formatCount, formatDuration, pluralize } from '../../lib/format';
 import { judgeMark, REPLAYED_JUDGES, REPLAYED_USERS, summaryMark } from '../../lib/traffic';
+import { costsOf } from './costs';
 
 const COLUMNS = ['p50', 'p95', 'p99', 'max'] as const;
 
@@ -13,47 +14,70 @@ export function Usage({ overview }: { overview: Overview }) {
   const { summary } = overview.run;
   return (
     <Panel title="Latency, tokens and cost" actions={<ReplayMark mark={summaryMark(summary)} />}>
-      <table className="w-full tabular-nums">
-        <caption className="sr-only">Percentiles per item</caption>
-        <thead>
-          <tr className="border-line border-b text-right text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
-            <th scope="col" className="text-left">
-              Per item
+      <PercentileTable overview={overview} />
+      <div className="mt-3 border-line border-t pt-3">
+        <CostTotals overview={overview} />
+      </div>
+    </Panel>
+  );
+}
+
+/** The percentiles of latency, tokens and agent cost per item. */
+export function PercentileTable({ overview }: { overview: Overview }) {
+  const format = costFormat(COLUMNS.map((column) => overview.cost?.[column]));
+  return (
+    <table className="w-full tabular-nums">
+      <caption className="sr-only">Percentiles per item</caption>
+      <thead>
+        <tr className="border-line border-b text-right text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
+          <th scope="col" className="text-left">
+            Per item
+          </th>
+          {COLUMNS.map((name) => (
+            <th key={name} scope="col" className="pl-2">
+              {name}
             </th>
-            {COLUMNS.map((name) => (
-              <th key={name} scope="col" className="pl-2">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          <Percentiles name="Latency" stats={summary.latency} format={formatDuration} />
-          <Percentiles name="Tokens" stats={overview.tokens} format={formatCount} />
-          <Percentiles name="Agent cost" stats={overview.cost} format={formatCost} />
-        </tbody>
-      </table>
-      <dl className="mt-3 flex flex-col gap-1 border-line border-t pt-3">
+          ))}
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line">
+        <Percentiles name="Latency" stats={overview.run.summary.latency} format={formatDuration} />
+        <Percentiles name="Tokens" stats={overview.tokens} format={formatCount} />
+        <Percentiles name="Agent cost" stats={overview.cost} format={format} />
+      </tbody>
+    </table>
+  );
+}
+
+/** The cost of the agent, the judges and the simulated users over all items. */
+export function CostTotals({ overview }: { overview: Overview }) {
+  const { summary } = overview.run;
+  const costs = costsOf(summary);
+  const format = costFormat(costs.all);
+  const formatTotal = (cost: number | undefined) => (cost === undefined ? 'cost unknown' : format(cost));
+  return (
+    <>
+      <dl className="flex flex-col gap-1">
         <TotalRow name="Agent total">
-          {formatTotal(summary.estimatedCost)}
+          {formatTotal(costs.agent)}
           <Note>
             {summary.totalTokens == null ? 'no tokens reported' : pluralize(summary.totalTokens, 'token')}
           </Note>
         </TotalRow>
         {summary.judgeCalls != null && (
           <TotalRow name="Judge total">
-            {formatTotal(summary.judgeCost)}{' '}
-            <ReplayMark mark={judgeMark(summary)} explanation={REPLAYED_JUDGES} />
+            {formatTotal(costs.judge)} <ReplayMark mark={judgeMark(summary)} explanation={REPLAYED_JUDGES} />
             <Note>{judgeNote(overview)}</Note>
           </TotalRow>
         )}
         {summary.simulatedUsers != null && (
           <TotalRow name="Simulated users total">
-            {formatTotal(userCost(summary.simulatedUsers))}{' '}
+            {formatTotal(costs.user)}{' '}
             <ReplayMark mark={userMark(summary.simulatedUsers)} explanation={REPLAYED_USERS} />
             <Note>{userCalls(summary.simulatedUsers)}</Note>
           </TotalRow>
         )}
+        {costs.hasSeveral && <TotalRow name="Total cost">{formatTotal(costs.total)}</TotalRow>}
       </dl>
       {summary.unpricedModels !== undefined && summary.unpricedModels.length > 0 && (
         <p className="mt-2 text-warn text-xs [overflow-wrap:anywhere]">
@@ -61,12 +85,9 @@ export function Usage({ overview }: { overview: Overview }) {
           [prices] in cobalt.toml.
         </p>
       )}
-    </Panel>
+    </>
   );
 }
-
-/** A total cost, or that it is unknown. */
-const formatTotal = (cost: number | null | undefined) => (cost == null ? 'cost unknown' : formatCost(cost));
 
 interface PercentilesProps {
   name: string;

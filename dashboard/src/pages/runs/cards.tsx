@@ -1,14 +1,15 @@
 // The runs as cards, for narrow windows.
 import { Coins, ListChecks, Timer } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useNavigate } from 'react-router';
 import type { RunRow } from '../../api/types';
-import { Time } from '../../components/time';
+import { DateTime } from '../../components/time';
 import { Verdict } from '../../components/verdict';
+import { runUrl } from '../../lib/addresses';
 import { formatDuration, pluralize } from '../../lib/format';
-import { Commit, Cost, Errors, Origin, Replayed, RunLink, SelectCheckbox, Tags } from './cells';
+import { Commit, Errors, Origin, Replayed, RunLink, SelectCheckbox, Tags, TotalCost } from './cells';
 import type { ListProps } from './list';
-import { openRun } from './open-run';
+import { openRow } from './open-row';
 import { EvaluatorScore } from './scores';
 import { useRowKeys } from './use-row-keys';
 import { useVirtualRows } from './use-virtual-rows';
@@ -30,7 +31,8 @@ export function RunCards({ runs, selection, onEnd }: ListProps) {
     headerHeight: HEADER_HEIGHT,
     onEnd,
   });
-  useRowKeys(runs, scrollTo, selection.toggle);
+  const rows = useMemo(() => runs.map((run) => run.id), [runs]);
+  useRowKeys(rows, scrollTo, selection.toggle);
   return (
     <ul ref={list} aria-label="Runs">
       <li aria-hidden="true" style={{ height: before }} />
@@ -42,7 +44,7 @@ export function RunCards({ runs, selection, onEnd }: ListProps) {
             <li
               key={run.id}
               aria-posinset={index + 1}
-              onClick={(event) => openRun(event, run.id, navigate)}
+              onClick={(event) => openRow(event, runUrl(run.id), navigate)}
               className="h-[141px] cursor-pointer border-line border-t p-3 first-of-type:border-t-0"
             >
               <Card run={run} checkbox={<SelectCheckbox run={run} selection={selection} />} />
@@ -81,11 +83,11 @@ function Card({ run, checkbox }: { run: RunRow; checkbox: ReactNode }) {
         )}
         <Fact icon={<Timer />}>{formatDuration(run.durationMs)}</Fact>
         <Fact icon={<Coins />}>
-          <Cost run={run} />
+          total <TotalCost run={run} />
         </Fact>
       </div>
       <div className="flex h-5 min-w-0 items-center gap-3 text-muted text-xs">
-        <Time timestamp={run.timestamp} />
+        <DateTime timestamp={run.timestamp} />
         <Commit run={run} />
         <Origin run={run} />
         <Replayed run={run} />

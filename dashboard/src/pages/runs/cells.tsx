@@ -1,11 +1,13 @@
 // The values of a run in the table and the cards.
+import clsx from 'clsx';
 import { GitCommitHorizontal, History, Layers, RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
-import { Tag } from '../../components/badge';
-import { Text } from '../../components/text';
+import { Badge, Tag } from '../../components/badge';
+import { CutText } from '../../components/cut-text';
 import { Verdict } from '../../components/verdict';
-import { formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
+import { runUrl } from '../../lib/addresses';
+import { costFormat, formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { REPLAY_EXPLANATION } from '../../lib/traffic';
 
@@ -13,12 +15,11 @@ import { REPLAY_EXPLANATION } from '../../lib/traffic';
 export function RunLink({ run }: { run: RunRow }) {
   return (
     <Link
-      to={`/runs/${encodeURIComponent(run.id)}`}
-      data-run={run.id}
-      title={escapeHidden(run.name)}
-      className="min-w-0 truncate font-medium hover:text-accent hover:underline"
+      to={runUrl(run.id)}
+      data-row={run.id}
+      className="flex min-w-0 font-medium hover:text-accent hover:underline"
     >
-      <Text>{run.name}</Text>
+      <CutText>{run.name}</CutText>
     </Link>
   );
 }
@@ -38,10 +39,12 @@ export function Replayed({ run }: { run: RunRow }) {
   );
 }
 
-/** Links a variant's run to its group, and marks a run whose stored outputs were scored again. */
+/** What tells a run from others: its name, whether it is the baseline, its variant, and whether it was re-scored. */
 export function Origin({ run }: { run: RunRow }) {
   return (
     <>
+      {run.runName != null && <CutText className="max-w-40 text-muted text-xs">{run.runName}</CutText>}
+      {run.isBaseline === true && <Badge tone="accent">Baseline</Badge>}
       {run.variant != null && (
         <Link
           to={`/groups/${encodeURIComponent(run.variant.group)}`}
@@ -50,9 +53,7 @@ export function Origin({ run }: { run: RunRow }) {
         >
           <Layers className="size-3" aria-hidden="true" />
           <span className="sr-only">all variants beside </span>
-          <span className="max-w-32 truncate">
-            <Text>{run.variant.name}</Text>
-          </span>
+          <CutText className="max-w-32">{run.variant.name}</CutText>
         </Link>
       )}
       {run.rescoredFrom != null && (
@@ -101,7 +102,7 @@ export function VerdictCell({ run }: { run: RunRow }) {
     <span className="flex flex-col items-start gap-0.5">
       <Verdict verdict={run.verdict} />
       {run.verdict === 'partial' && (
-        <span className="pl-2 text-muted text-xs">{STATUS_LABELS[run.status]}</span>
+        <span className="whitespace-nowrap text-muted text-xs">{STATUS_LABELS[run.status]}</span>
       )}
     </span>
   );
@@ -121,18 +122,45 @@ export function Errors({ run }: { run: RunRow }) {
   );
 }
 
-/** The total cost; those of agent, judges and simulated users are in the tooltip. */
-export function Cost({ run }: { run: RunRow }) {
-  const { cost: agent, judgeCost: judge, userCost: users } = run;
-  const known = [agent, judge, users].filter((cost) => typeof cost === 'number');
-  if (known.length === 0) return <MissingValue label="unknown" />;
+/** The agent cost and the total cost of a run; undefined if unknown. */
+export function costsOf({ cost, judgeCost, userCost }: Pick<RunRow, 'cost' | 'judgeCost' | 'userCost'>) {
+  const known = [cost, judgeCost, userCost].filter((part) => typeof part === 'number');
+  return {
+    agent: cost ?? undefined,
+    total: known.length === 0 ? undefined : known.reduce((sum, part) => sum + part, 0),
+  };
+}
+
+/** The parts of the total cost in words. */
+function costParts({ cost, judgeCost, userCost }: RunRow): string {
+  const format = costFormat([cost, judgeCost, userCost]);
   const part = (name: string, usd: number | null | undefined) =>
-    `${name} ${typeof usd === 'number' ? formatCost(usd) : 'unknown'}`;
+    `${name} ${typeof usd === 'number' ? format(usd) : 'unknown'}`;
+  const users = typeof userCost === 'number' ? `, ${part('user cost', userCost)}` : '';
+  return `${part('Agent cost', cost)}, ${part('judge cost', judgeCost)}${users}`;
+}
+
+/** The total cost; its parts are in the tooltip. */
+export function TotalCost({ run, format = formatCost }: { run: RunRow; format?: (usd: number) => string }) {
+  const { total } = costsOf(run);
+  if (total === undefined) return <MissingValue label="unknown" />;
+  return <span title={costParts(run)}>{format(total)}</span>;
+}
+
+/** The number of items at their pass marks, and those below or with errors. */
+export function ItemCounts({ run, isInline = false }: { run: RunRow; isInline?: boolean }) {
+  const { passedItems, lowItems, totalItems } = run;
+  const errors = Math.max(0, totalItems - passedItems - lowItems);
+  const look = clsx('text-xs', isInline ? 'ml-2' : 'block');
   return (
-    <span
-      title={`${part('Agent cost', agent)}, ${part('judge cost', judge)}${typeof users === 'number' ? `, ${part('user cost', users)}` : ''}`}
-    >
-      {formatCost(known.reduce((sum, cost) => sum + cost, 0))}
+    <span className="tabular-nums">
+      {formatCount(passedItems)}{' '}
+      <span className="text-muted">
+        of {formatCount(totalItems)}
+        {isInline && ' at pass marks'}
+      </span>
+      {lowItems > 0 && <span className={clsx(look, 'text-warn')}>{formatCount(lowItems)} below</span>}
+      {errors > 0 && <span className={clsx(look, 'text-bad')}>{pluralize(errors, 'error')}</span>}
     </span>
   );
 }
@@ -157,7 +185,7 @@ export function Commit({ run }: { run: RunRow }) {
   );
 }
 
-function MissingValue({ label }: { label: string }) {
+export function MissingValue({ label }: { label: string }) {
   return (
     <span className="text-muted">
       <span aria-hidden="true">–</span>
@@ -166,7 +194,7 @@ function MissingValue({ label }: { label: string }) {
   );
 }
 
-/** Selects the run for comparison. */
+/** Selects the run, to compare or delete it. */
 export function SelectCheckbox({
   run,
   selection,
@@ -179,14 +207,14 @@ export function SelectCheckbox({
   return (
     <label
       className="-m-2 flex cursor-pointer p-2"
-      title={isDisabled ? 'You can compare up to eight runs' : undefined}
+      title={isDisabled ? 'You cannot select more runs' : undefined}
     >
       <input
         type="checkbox"
         checked={isSelected}
         disabled={isDisabled}
         onChange={() => selection.toggle(run.id)}
-        aria-label={`Select ${escapeHidden(run.name)} (${run.id}) to compare`}
+        aria-label={`Select ${escapeHidden(run.name)} (${run.id})`}
         className="size-4 accent-accent disabled:opacity-40"
       />
     </label>

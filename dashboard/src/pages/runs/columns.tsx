@@ -1,9 +1,9 @@
 // The columns of the runs table.
 import { createColumnHelper, metaHelper, tableFeatures } from '@tanstack/react-table';
 import type { RunRow } from '../../api/types';
-import { Time } from '../../components/time';
+import { DateTime } from '../../components/time';
 import { formatCount, formatDuration } from '../../lib/format';
-import { Commit, Cost, Errors, Origin, Replayed, RunLink, Tags, VerdictCell } from './cells';
+import { Commit, Errors, Origin, Replayed, RunLink, Tags, TotalCost, VerdictCell } from './cells';
 import { Scores } from './scores';
 import type { Sort } from './use-filters';
 
@@ -41,7 +41,7 @@ export const columns = column.columns([
     id: 'verdict',
     header: 'Verdict',
     cell: ({ row }) => <VerdictCell run={row.original} />,
-    meta: { sort: 'verdict', width: 'w-26' },
+    meta: { sort: 'verdict', width: 'w-27' },
   }),
   column.display({
     id: 'scores',
@@ -68,18 +68,18 @@ export const columns = column.columns([
   column.display({
     id: 'cost',
     header: 'Total cost',
-    cell: ({ row }) => <Cost run={row.original} />,
+    cell: ({ row }) => <TotalCost run={row.original} />,
     meta: { sort: 'cost', width: 'w-28 max-lg:hidden', isNumber: true },
   }),
   column.display({
     id: 'commit',
     header: 'Commit',
     cell: ({ row }) => <Commit run={row.original} />,
-    meta: { width: 'w-28 max-xl:hidden' },
+    meta: { width: 'w-28 max-[87.5rem]:hidden' },
   }),
   column.accessor('timestamp', {
     header: 'Started',
-    cell: ({ getValue }) => <Time timestamp={getValue()} />,
-    meta: { sort: 'timestamp', width: 'w-27', isNumber: true },
+    cell: ({ getValue }) => <DateTime timestamp={getValue()} />,
+    meta: { sort: 'timestamp', width: 'w-41', isNumber: true },
   }),
 ]);

@@ -5,7 +5,7 @@ import { renderPage } from '../../test/render';
 import { liveRun, runRow, runs } from '../../test/runs';
 import { errorResponse, mockServer, mockServerDown } from '../../test/server';
 import { setWidth } from '../../test/window';
-import { Component as RunsPage } from '.';
+import { AllRuns as RunsPage } from './all-runs';
 
 const OLD = runRow({ id: 'old1', name: 'answers', timestamp: '2026-02-01T10:00:00.000Z', tags: ['nightly'] });
 const NEW = runRow({ id: 'new1', name: 'answers', timestamp: '2026-02-05T10:00:00.000Z', verdict: 'failed' });
@@ -53,7 +53,9 @@ describe('the table', () => {
     expect(run.getByRole('link', { name: 'answers' })).toHaveAttribute('href', '/runs/a1b2c3');
     expect(run.getByText('Passed')).toBeVisible();
     expect(run.getByText('0.900')).toBeVisible();
-    expect(run.getByRole('img', { name: 'correctness over the latest runs' })).toBeVisible();
+    expect(
+      run.getByRole('img', { name: 'correctness over the latest runs, on a scale from 0 to 1' }),
+    ).toBeVisible();
     expect(run.getByTitle('2 items failed or timed out, 1 scoring error')).toHaveTextContent('3');
     expect(run.getByTitle('Agent cost $0.020, judge cost $0.030')).toHaveTextContent('$0.050');
     expect(run.getByText('uncommitted changes')).toBeInTheDocument();
@@ -106,7 +108,7 @@ describe('the table', () => {
     await user.keyboard('j');
     await waitFor(() => expect(document.activeElement).toHaveAttribute('href', '/runs/old1'));
     await user.keyboard('x');
-    expect(screen.getByRole('checkbox', { name: 'Select answers (old1) to compare' })).toBeChecked();
+    expect(screen.getByRole('checkbox', { name: 'Select answers (old1)' })).toBeChecked();
     await user.keyboard('{Enter}');
     expect(router.state.location.pathname).toBe('/runs/old1');
   });
@@ -166,33 +168,36 @@ describe('filters', () => {
 });
 
 describe('selected runs', () => {
-  test('are compared with the oldest as run A', async () => {
+  test('are compared with the oldest as the reference', async () => {
     mockServer({ '/api/runs': runs([NEW, OTHER, OLD]) });
     const { user } = show();
-    await user.click(await screen.findByRole('checkbox', { name: 'Select answers (new1) to compare' }));
+    await user.click(await screen.findByRole('checkbox', { name: 'Select answers (new1)' }));
     expect(screen.getByText('Select another run to compare')).toBeVisible();
-    await user.click(screen.getByRole('checkbox', { name: 'Select answers (old1) to compare' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Select answers (old1)' }));
     const link = screen.getByRole('link', { name: 'Compare 2 runs' });
-    expect(link).toHaveAttribute('href', '/compare?a=old1&b=new1');
-    expect(screen.getByText(/, run A$/)).toBeVisible();
+    expect(link).toHaveAttribute('href', '/runs/new1?compare=old1');
+    expect(screen.getByText(/, reference$/)).toBeVisible();
     expect(screen.queryByText('Different experiments')).not.toBeInTheDocument();
 
-    await user.click(screen.getByRole('checkbox', { name: 'Select summaries (oth1) to compare' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Select summaries (oth1)' }));
     expect(screen.getByRole('link', { name: 'Compare 3 runs' })).toHaveAttribute(
       'href',
-      '/compare?a=old1&b=oth1&c=new1',
+      '/runs/new1?compare=old1,oth1',
     );
     expect(screen.getByText('Different experiments')).toBeVisible();
   });
 
-  test('are at most eight, and more than three are ranked', async () => {
+  test('are compared if they are at most eight', async () => {
     const rows = Array.from({ length: 9 }, (_, index) => runRow({ id: `run${index}` }));
     mockServer({ '/api/runs': runs(rows) });
     const ids = rows.slice(0, 8).map((run) => run.id);
-    show(`/?picked=${ids.join()}`);
-    expect(await screen.findByRole('checkbox', { name: 'Select answers (run8) to compare' })).toBeDisabled();
-    const link = screen.getByRole('link', { name: 'Compare 8 runs' });
-    expect(link).toHaveAttribute('href', `/ranking?${new URLSearchParams({ runs: ids.join() })}`);
+    const { user } = show(`/?picked=${ids.join()}`);
+    const link = await screen.findByRole('link', { name: 'Compare 8 runs' });
+    expect(link).toHaveAttribute('href', `/runs/run7?compare=${ids.slice(0, 7).join()}`);
+    await user.click(screen.getByRole('checkbox', { name: 'Select answers (run8)' }));
+    expect(screen.getByText('9 runs selected')).toBeVisible();
+    expect(screen.getByText('You can compare up to eight runs')).toBeVisible();
+    expect(screen.queryByRole('link', { name: /Compare/ })).not.toBeInTheDocument();
   });
 
   test('of a variant link to its group, and re-scored ones are marked', async () => {
@@ -213,7 +218,7 @@ describe('selected runs', () => {
     mockServer({ '/api/runs': runs([NEW]), '/api/runs/old1/overview': { run: { ...OLD } } });
     show('/?picked=new1,old1');
     const link = await screen.findByRole('link', { name: 'Compare 2 runs' });
-    expect(link).toHaveAttribute('href', '/compare?a=old1&b=new1');
+    expect(link).toHaveAttribute('href', '/runs/new1?compare=old1');
   });
 });
 

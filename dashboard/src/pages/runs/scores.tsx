@@ -1,11 +1,11 @@
 // The mean scores of a run, with sparklines over the latest runs.
 import type { RunRow } from '../../api/types';
+import { CutText } from '../../components/cut-text';
 import { Sparkline } from '../../components/sparkline';
 import { Text } from '../../components/text';
 import { Tooltip } from '../../components/tooltip';
 import { formatScore } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
-import { escapeHidden } from '../../lib/texts';
 import { useMediaQuery } from '../../lib/use-media-query';
 
 type RunScores = Pick<RunRow, 'avgScores' | 'recentScores'>;
@@ -35,15 +35,15 @@ export function Scores({ run }: { run: RunScores }) {
 export function EvaluatorScore({ name, run }: { name: string; run: RunScores }) {
   const value = getOwn(run.avgScores, name);
   return (
-    <div className="w-25 min-w-0">
-      <div className="truncate text-muted text-xs" title={escapeHidden(name)}>
-        <Text>{name}</Text>
-      </div>
+    <div className="w-26 min-w-0">
+      <CutText className="text-muted text-xs">{name}</CutText>
       <div className="flex h-5 items-center gap-2 tabular-nums">
         {value === undefined ? '–' : formatScore(value)}
         <Sparkline
-          values={getOwn(run.recentScores, name) ?? []}
-          label={`${escapeHidden(name)} over the latest runs`}
+          points={(getOwn(run.recentScores, name) ?? []).map((score) => (score === null ? null : { score }))}
+          label={`${name} over the latest runs`}
+          width={48}
+          height={18}
         />
       </div>
     </div>

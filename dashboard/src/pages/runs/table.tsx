@@ -1,13 +1,16 @@
 // The runs as a virtualized table.
 import { type Header, useTable } from '@tanstack/react-table';
 import clsx from 'clsx';
-import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
+import { useMemo } from 'react';
 import { useNavigate } from 'react-router';
 import type { RunRow } from '../../api/types';
+import { ariaSort, SortButton } from '../../components/sort-button';
+import { runUrl } from '../../lib/addresses';
 import { SelectCheckbox } from './cells';
 import { columns, features } from './columns';
+import { Gap } from './gap';
 import type { ListProps } from './list';
-import { openRun } from './open-run';
+import { openRow } from './open-row';
 import type { Filters } from './use-filters';
 import { useRowKeys } from './use-row-keys';
 import { useVirtualRows } from './use-virtual-rows';
@@ -28,7 +31,8 @@ export function RunTable({ runs, matching, filters, selection, onEnd }: ListProp
     headerHeight: HEADER_HEIGHT,
     onEnd,
   });
-  useRowKeys(runs, scrollTo, selection.toggle);
+  const ids = useMemo(() => runs.map((run) => run.id), [runs]);
+  useRowKeys(ids, scrollTo, selection.toggle);
 
   return (
     <table ref={list} aria-label="Runs" aria-rowcount={matching + 1} className="w-full table-fixed">
@@ -52,9 +56,9 @@ export function RunTable({ runs, matching, filters, selection, onEnd }: ListProp
             <tr
               key={row.id}
               aria-rowindex={item.index + 2}
-              onClick={(event) => openRun(event, row.id, navigate)}
+              onClick={(event) => openRow(event, runUrl(row.id), navigate)}
               className={clsx(
-                'h-[57px] cursor-pointer border-line border-t has-[[data-run]:focus-visible]:bg-accent-soft/60',
+                'h-[57px] cursor-pointer border-line border-t has-[[data-row]:focus-visible]:bg-accent-soft/60',
                 isSelected ? 'bg-accent-soft/60' : 'hover:bg-sunken/60',
               )}
             >
@@ -88,49 +92,20 @@ const cellClass = (meta: Meta) => clsx(meta?.width, meta?.isNumber ? 'text-right
 function Head({ header, filters }: { header: Header<typeof features, RunRow>; filters: Filters }) {
   const { meta, header: name } = header.column.columnDef;
   const sort = meta?.sort;
-  const isSorted = sort === filters.sort;
-  const direction = filters.order === 'asc' ? 'ascending' : 'descending';
-  const Arrow = isSorted ? (filters.order === 'asc' ? ArrowUp : ArrowDown) : ChevronsUpDown;
+  const order = sort !== undefined && sort === filters.sort ? filters.order : undefined;
   return (
-    <th
-      scope="col"
-      aria-sort={isSorted ? direction : undefined}
-      className={clsx(HEADER_CELL, cellClass(meta))}
-    >
+    <th scope="col" aria-sort={ariaSort(order)} className={clsx(HEADER_CELL, cellClass(meta))}>
       {sort === undefined ? (
         String(name)
       ) : (
-        <button
-          type="button"
-          onClick={() => (isSorted ? filters.reverseOrder() : filters.sortBy(sort))}
-          className={clsx(
-            'group -mx-1 inline-flex items-center align-middle gap-1 rounded px-1 hover:text-text',
-            isSorted && 'text-text',
-            meta?.isNumber && 'flex-row-reverse',
-          )}
+        <SortButton
+          order={order}
+          isNumber={meta?.isNumber}
+          onClick={() => (order === undefined ? filters.sortBy(sort) : filters.reverseOrder())}
         >
           {String(name)}
-          <Arrow
-            aria-hidden="true"
-            className={clsx(
-              'size-3.5',
-              !isSorted && 'opacity-0 group-hover:opacity-60 group-focus-visible:opacity-60',
-            )}
-          />
-        </button>
+        </SortButton>
       )}
     </th>
-  );
-}
-
-/** Reserves the space of rows that are not rendered. */
-function Gap({ height }: { height: number }) {
-  if (height <= 0) return null;
-  return (
-    <tbody aria-hidden="true">
-      <tr>
-        <td style={{ height }} className="p-0" />
-      </tr>
-    </tbody>
   );
 }

@@ -3,10 +3,11 @@ import { useEffect, useState } from 'react';
 import { Link } from 'react-router';
 import { useLive } from '../../api/events';
 import type { LiveRun } from '../../api/types';
+import { CutText } from '../../components/cut-text';
 import { CommandSnippet } from '../../components/empty-state';
-import { Text } from '../../components/text';
-import { Time } from '../../components/time';
+import { DateTime } from '../../components/time';
 import { Verdict } from '../../components/verdict';
+import { runUrl } from '../../lib/addresses';
 import { formatCount, formatDuration, formatScore, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
@@ -51,11 +52,8 @@ function Name({ run }: { run: LiveRun }) {
   return (
     <span className="flex min-w-0 items-center gap-3 md:w-72">
       <Verdict verdict={run.state} />
-      <Link
-        to={`/runs/${encodeURIComponent(run.id)}`}
-        className="truncate font-medium hover:text-accent hover:underline"
-      >
-        <Text>{run.name}</Text>
+      <Link to={runUrl(run.id)} className="flex min-w-0 font-medium hover:text-accent hover:underline">
+        <CutText>{run.name}</CutText>
       </Link>
       {run.partial && <span className="text-muted text-xs">partial</span>}
     </span>
@@ -100,10 +98,8 @@ function Progress({ run }: { run: LiveRun }) {
 
 function ScoresSoFar({ run }: { run: LiveRun }) {
   return Object.entries(run.avgScores).map(([name, value]) => (
-    <span key={name} className="max-w-48 truncate">
-      <span className="text-muted text-xs">
-        <Text>{name}</Text>
-      </span>{' '}
+    <span key={name} className="flex max-w-48 items-baseline gap-1">
+      <CutText className="text-muted text-xs">{name}</CutText>
       <span className="tabular-nums">{formatScore(value)}</span>
     </span>
   ));
@@ -127,7 +123,7 @@ function Interrupted({ run }: { run: LiveRun }) {
       <Name run={run} />
       <span className="text-muted tabular-nums">
         {formatCount(run.finishedItems)} of {pluralize(run.totalItems, 'item')},{' '}
-        <Time timestamp={run.timestamp} />
+        <DateTime timestamp={run.timestamp} />
       </span>
       <span className="flex min-w-0 items-center gap-2 md:ml-auto">
         <span className="text-muted max-lg:sr-only">Resume:</span>

@@ -1,20 +1,24 @@
-// Moves between runs by keyboard. The link of the current run has the focus.
+// Moves between rows by keyboard. The link of the current row, marked with `data-row`, has the focus.
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { RunRow } from '../../api/types';
 import { type KeyHandlers, useKeys } from '../../lib/use-keys';
 
-/** The ID of the run whose link has the focus. */
-const focusedRun = () =>
-  document.activeElement instanceof HTMLElement ? document.activeElement.dataset.run : undefined;
+/** The row whose link has the focus. */
+const focusedRow = () =>
+  document.activeElement instanceof HTMLElement ? document.activeElement.dataset.row : undefined;
 
-export function useRowKeys(runs: RunRow[], scrollTo: (index: number) => void, toggle: (id: string) => void) {
+/** `rows` are the values of `data-row`; `toggle` selects a row. */
+export function useRowKeys(
+  rows: string[],
+  scrollTo: (index: number) => void,
+  toggle?: (row: string) => void,
+) {
   // Rows outside the viewport are not rendered: focus the target as soon as it is.
   const [pending, setPending] = useState<string>();
   const lastFocused = useRef<string>(undefined);
   useEffect(() => {
     if (pending === undefined) return;
     const frame = requestAnimationFrame(() => {
-      const link = document.querySelector<HTMLElement>(`[data-run="${CSS.escape(pending)}"]`);
+      const link = document.querySelector<HTMLElement>(`[data-row="${CSS.escape(pending)}"]`);
       link?.focus({ preventScroll: true });
       if (link) setPending(undefined);
     });
@@ -23,30 +27,25 @@ export function useRowKeys(runs: RunRow[], scrollTo: (index: number) => void, to
 
   const keys = useMemo((): KeyHandlers => {
     const move = (step: number) => (event: KeyboardEvent) => {
-      const place = runs.findIndex((run) => run.id === (focusedRun() ?? lastFocused.current));
-      const next = Math.max(0, Math.min(runs.length - 1, place === -1 ? 0 : place + step));
-      const run = runs[next];
-      if (run === undefined) return;
+      const place = rows.indexOf(focusedRow() ?? lastFocused.current ?? '');
+      const next = Math.max(0, Math.min(rows.length - 1, place === -1 ? 0 : place + step));
+      const row = rows[next];
+      if (row === undefined) return;
       event.preventDefault();
-      lastFocused.current = run.id;
+      lastFocused.current = row;
       scrollTo(next);
-      setPending(run.id);
+      setPending(row);
     };
     const inList = (act: (event: KeyboardEvent) => void) => (event: KeyboardEvent) => {
-      if (focusedRun() !== undefined) act(event);
+      if (focusedRow() !== undefined) act(event);
     };
+    const arrows = { j: move(1), k: move(-1), ArrowDown: inList(move(1)), ArrowUp: inList(move(-1)) };
+    if (toggle === undefined) return arrows;
     const toggleFocused = inList((event) => {
       event.preventDefault();
-      toggle(focusedRun() ?? '');
+      toggle(focusedRow() ?? '');
     });
-    return {
-      j: move(1),
-      k: move(-1),
-      ArrowDown: inList(move(1)),
-      ArrowUp: inList(move(-1)),
-      x: toggleFocused,
-      ' ': toggleFocused,
-    };
-  }, [runs, scrollTo, toggle]);
+    return { ...arrows, x: toggleFocused, ' ': toggleFocused };
+  }, [rows, scrollTo, toggle]);
   useKeys(keys);
 }

@@ -1,49 +1,58 @@
-// The runs selected for comparison, kept in the URL.
+// The selected runs, kept in the URL.
 import { useQueries } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { overviewQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
+import { comparisonUrl } from '../../lib/addresses';
+import { MAX_COMPARED } from '../../lib/compare-url';
 import { useUrlParameters } from '../../lib/use-url-parameters';
-import { compareUrl as compareRunsUrl, rankingUrl, SIDES } from '../compare/parameters';
 
-/** The maximum number of runs to compare. */
-const MAX_RUNS = 8;
+/** The maximum number of runs to select: an address must not be too long. */
+const MAX_SELECTED = 100;
 
 export type SelectedRun = Pick<RunRow, 'id' | 'name' | 'timestamp'>;
 
 export function useSelectedRuns(rows: RunRow[]) {
   const { get, set } = useUrlParameters();
   const text = get('picked');
-  const ids = useMemo(() => text.split(',').filter(Boolean).slice(0, MAX_RUNS), [text]);
+  const ids = useMemo(() => text.split(',').filter(Boolean).slice(0, MAX_SELECTED), [text]);
 
-  // Selected runs that are not in the list are loaded separately.
-  const listed = new Map(rows.map((row) => [row.id, row]));
+  // Selected runs that are not in the list are loaded separately, as many as can be compared.
+  const listed = useMemo(() => new Map(rows.map((row) => [row.id, row])), [rows]);
   const others = useQueries({
-    queries: ids.filter((id) => !listed.has(id)).map((id) => overviewQuery(id)),
+    queries: ids
+      .filter((id) => !listed.has(id))
+      .slice(0, MAX_COMPARED)
+      .map((id) => overviewQuery(id)),
     combine: (results) => results.flatMap(({ data }) => (data === undefined ? [] : [data.run])),
   });
-  const known = new Map<string, SelectedRun>([...others.map((run) => [run.id, run] as const), ...listed]);
+  const known = new Map<string, SelectedRun>(others.map((run) => [run.id, run]));
   const runs = ids
-    .flatMap((id) => known.get(id) ?? [])
+    .flatMap((id): SelectedRun[] => {
+      const run = listed.get(id) ?? known.get(id);
+      return run === undefined ? [] : [run];
+    })
     .sort((one, two) => one.timestamp.localeCompare(two.timestamp));
 
   const toggle = useCallback(
     (id: string) => {
       const rest = ids.filter((other) => other !== id);
-      if (rest.length === ids.length && ids.length === MAX_RUNS) return;
+      if (rest.length === ids.length && ids.length === MAX_SELECTED) return;
       const selected = rest.length < ids.length ? rest : [...ids, id];
       set({ picked: selected.join(',') });
     },
     [ids, set],
   );
   const clear = useCallback(() => set({ picked: undefined }), [set]);
-  return { ids, runs, toggle, clear, isFull: ids.length === MAX_RUNS };
+  return { ids, runs, toggle, clear, isFull: ids.length === MAX_SELECTED };
 }
 
 export type SelectedRuns = ReturnType<typeof useSelectedRuns>;
 
-/** The URL of the comparison or, for more runs than it has places, of the ranking. Runs are given oldest first; the oldest becomes run A. */
-export function compareUrl(runs: SelectedRun[]): string {
+/** The comparison of two to eight runs, given oldest first: the others are compared with the oldest. */
+export function compareUrl(runs: SelectedRun[]): string | undefined {
   const ids = runs.map((run) => run.id);
-  return ids.length > SIDES.length ? rankingUrl(ids) : compareRunsUrl(ids);
+  const newest = ids.at(-1);
+  if (newest === undefined || ids.length < 2 || ids.length > MAX_COMPARED) return undefined;
+  return comparisonUrl(newest, ids.slice(0, -1));
 }

@@ -1,14 +1,18 @@
 // Virtualizes a long list, and loads more rows near its end.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
+import { useTop } from '../../lib/use-top';
 
 /** Loads more when this many rows are left. */
 const PREFETCH_ROWS = 20;
 
+/** The space below a row that is scrolled to, in pixels. */
+const SCROLL_PADDING = 60;
+
 interface VirtualRowsOptions {
   count: number;
-  /** The height of every row in pixels. */
-  height: number;
+  /** The height of every row in pixels, or that of the row at an index. */
+  height: number | ((index: number) => number);
   /** The height of the sticky headers over the list, in pixels. */
   headerHeight: number;
   /** Loads more rows; undefined if there are none or they are already loading. */
@@ -24,11 +28,11 @@ export function useVirtualRows<Element extends HTMLElement>({
   const list = useRef<Element>(null);
   const virtualizer = useWindowVirtualizer({
     count,
-    estimateSize: () => height,
+    estimateSize: (index) => (typeof height === 'number' ? height : height(index)),
     overscan: 8,
     scrollMargin: useTop(list),
     scrollPaddingStart: headerHeight,
-    scrollPaddingEnd: height,
+    scrollPaddingEnd: SCROLL_PADDING,
   });
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -44,19 +48,4 @@ export function useVirtualRows<Element extends HTMLElement>({
     after: virtualizer.getTotalSize() - ((items.at(-1)?.end ?? margin) - margin),
     scrollTo: (index: number) => virtualizer.scrollToIndex(index),
   };
-}
-
-/** The distance of an element from the top of the page, kept up to date. */
-function useTop(element: RefObject<HTMLElement | null>): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => {
-      if (element.current) setTop(element.current.getBoundingClientRect().top + window.scrollY);
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [element]);
-  return top;
 }

@@ -1,179 +1,192 @@
 // The columns of the items table.
-import { createColumnHelper, tableFeatures } from '@tanstack/react-table';
-import { Link } from 'react-router';
-import type { ItemRow } from '../../../api/types';
-import { ReplayIcon } from '../../../components/replay-mark';
-import { RetryMark } from '../../../components/retry-mark';
-import { Score } from '../../../components/score';
-import { Text } from '../../../components/text';
-import { ItemVerdict } from '../../../components/verdict';
-import { formatCost, formatCount, formatDuration } from '../../../lib/format';
-import { getOwn } from '../../../lib/get-own';
-import { itemMark } from '../../../lib/traffic';
-
-/** The maximum number of score columns; the drawer has all scores. */
-const MAX_SCORE_COLUMNS = 4;
-
-export interface TableRow {
-  /** The index among the matching items, from 0. */
-  place: number;
-  /** Undefined while loading. */
-  item: ItemRow | undefined;
-}
+import {
+  columnOrderingFeature,
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+  createColumnHelper,
+  tableFeatures,
+} from '@tanstack/react-table';
+import type { ReactNode } from 'react';
+import type { ItemField, ItemRow } from '../../../api/types';
+import { formatCount } from '../../../lib/format';
+import { Cost, FieldValue, ItemLink, Latency, None, Output, Preview, ScoreCell, Status } from './cells';
+import { isField, MAX_WIDTH, MIN_WIDTH, NAME_COLUMN } from './layout';
 
 interface ColumnMeta {
+  /** The name for people. */
+  label: string;
+  /** The name for conditions and groups; absent if the server has none. */
+  name?: string;
+  type: ItemField['type'];
+  /** Suggestions for conditions. */
+  values?: string[];
   /** The server's sort key; absent if the column is not sortable. */
   sort?: string;
-  /** The minimum width in pixels; the text columns share the remaining space. */
-  width: number;
   isNumber?: boolean;
+  /** Whether it takes the remaining space, unless it was resized. */
+  isFlexible?: boolean;
+  /** The evaluator whose scores it has. */
+  evaluator?: string;
+  /** Whether it is shown unless others are selected. */
+  isUsual?: boolean;
+  cell: (item: ItemRow) => ReactNode;
 }
 
-export const features = tableFeatures({ columnMeta: {} as ColumnMeta });
-const helper = createColumnHelper<typeof features, TableRow>();
+export const features = tableFeatures({
+  columnMeta: {} as ColumnMeta,
+  columnOrderingFeature,
+  columnResizingFeature,
+  columnSizingFeature,
+  columnVisibilityFeature,
+});
 
-/** `itemAt` returns the URL of an item's drawer. */
-export function columnsOf(evaluators: string[], itemAt: (key: string) => string) {
+/** Rows are virtual and loaded by pages, so the table has none of its own. */
+export const NO_ROWS: ItemRow[] = [];
+
+const helper = createColumnHelper<typeof features, ItemRow>();
+
+const column = (id: string, size: number, meta: ColumnMeta) =>
+  helper.display({
+    id,
+    size,
+    minSize: MIN_WIDTH,
+    maxSize: MAX_WIDTH,
+    enableHiding: id !== NAME_COLUMN,
+    meta,
+  });
+
+export type ItemColumn = ReturnType<typeof column>;
+
+/** The width of the change of a score, in pixels. */
+const CHANGE_WIDTH = 72;
+
+export const scoreColumn = (evaluator: string) => `score.${evaluator}`;
+
+/** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. */
+export function columnsOf(
+  evaluators: string[],
+  fields: ItemField[],
+  shown: string[] | undefined,
+  itemAt: (key: string) => string,
+  compared: number,
+): ItemColumn[] {
+  const known = new Set(fields.map(({ name }) => name));
+  const unknown = (shown ?? []).filter((id) => isField(id) && !known.has(id));
   return [
-    helper.display({
-      id: 'index',
-      header: '#',
-      meta: { sort: 'index', width: 56, isNumber: true },
-      cell: ({ row }) => <span className="text-muted">{row.original.item?.index}</span>,
+    column(NAME_COLUMN, 184, {
+      label: 'Item',
+      name: 'key',
+      type: 'text',
+      sort: 'key',
+      isUsual: true,
+      cell: (item) => <ItemLink item={item} to={itemAt(item.key)} />,
     }),
-    helper.display({
-      id: 'key',
-      header: 'Item',
-      meta: { sort: 'key', width: 160 },
-      cell: ({ row: { original } }) =>
-        original.item && <ItemLink item={original.item} to={itemAt(original.item.key)} />,
+    column('status', compared > 0 ? 200 : 164, {
+      label: 'Status',
+      name: 'status',
+      type: 'text',
+      values: ['ok', 'error', 'timeout'],
+      sort: 'status',
+      isUsual: true,
+      cell: (item) => <Status item={item} />,
     }),
-    helper.display({
-      id: 'status',
-      header: 'Status',
-      meta: { sort: 'status', width: 184 },
-      cell: ({ row: { original } }) => original.item && <Status item={original.item} />,
-    }),
-    helper.display({
-      id: 'input',
-      header: 'Input',
-      meta: { width: 160 },
-      cell: ({ row: { original } }) => <Preview text={original.item?.input} />,
-    }),
-    helper.display({
-      id: 'output',
-      header: 'Output',
-      meta: { width: 160 },
-      cell: ({ row: { original } }) => <Output item={original.item} />,
-    }),
-    ...evaluators.slice(0, MAX_SCORE_COLUMNS).map((name) =>
-      helper.display({
-        id: `score:${name}`,
-        header: () => <Text>{name}</Text>,
-        meta: { sort: `score:${name}`, width: 110 },
-        cell: ({ row: { original } }) => original.item && <ScoreCell item={original.item} evaluator={name} />,
+    ...evaluators.map((evaluator) =>
+      column(scoreColumn(evaluator), 142 + CHANGE_WIDTH * compared, {
+        label: evaluator,
+        name: scoreColumn(evaluator),
+        type: 'number',
+        sort: `score:${evaluator}`,
+        evaluator,
+        isUsual: true,
+        cell: (item) => <ScoreCell item={item} evaluator={evaluator} />,
       }),
     ),
-    helper.display({
-      id: 'latency',
-      header: 'Latency',
-      meta: { sort: 'latency', width: 96, isNumber: true },
-      cell: ({ row: { original } }) => original.item && <Latency item={original.item} />,
+    column('input', 180, {
+      label: 'Input',
+      type: 'text',
+      isFlexible: true,
+      isUsual: true,
+      cell: (item) => <Preview text={item.input} />,
     }),
-    helper.display({
-      id: 'tokens',
-      header: 'Tokens',
-      meta: { sort: 'tokens', width: 86, isNumber: true },
-      cell: ({ row: { original } }) => <OptionalNumber value={original.item?.tokens} format={formatCount} />,
+    column('output', 180, {
+      label: 'Output',
+      type: 'text',
+      isFlexible: true,
+      isUsual: true,
+      cell: (item) => <Output item={item} />,
     }),
-    helper.display({
-      id: 'cost',
-      header: 'Agent cost',
-      meta: { sort: 'cost', width: 120, isNumber: true },
-      cell: ({ row: { original } }) => original.item && <Cost item={original.item} />,
+    column('latency', 92, {
+      label: 'Latency',
+      name: 'latency',
+      type: 'number',
+      sort: 'latency',
+      isNumber: true,
+      isUsual: true,
+      cell: (item) => <Latency item={item} />,
     }),
+    column('tokens', 88, {
+      label: 'Tokens',
+      name: 'tokens',
+      type: 'number',
+      sort: 'tokens',
+      isNumber: true,
+      isUsual: true,
+      cell: (item) => (item.tokens == null ? <None /> : formatCount(item.tokens)),
+    }),
+    column('cost', 112, {
+      label: 'Agent cost',
+      name: 'cost',
+      type: 'number',
+      sort: 'cost',
+      isNumber: true,
+      isUsual: true,
+      cell: (item) => <Cost item={item} />,
+    }),
+    column('index', 64, {
+      label: '#',
+      type: 'number',
+      sort: 'index',
+      isNumber: true,
+      cell: (item) => <span className="text-muted">{item.index}</span>,
+    }),
+    ...fields.map(fieldColumn),
+    ...unknown.map((name) => fieldColumn({ name, label: name, type: 'text' })),
   ];
 }
 
-/** A link that covers its row, and so is its title. */
-function ItemLink({ item, to }: { item: ItemRow; to: string }) {
-  const recorded = itemMark(item.traffic);
-  return (
-    <Link
-      to={to}
-      preventScrollReset
-      title={recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`}
-      className="block scroll-mt-12 scroll-mb-4 truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-    >
-      <Text>{item.name}</Text>
-      {item.runs > 1 && (
-        <span className="ml-1 font-normal text-muted text-xs" title={`${item.runs} trials`}>
-          ×{item.runs}
-        </span>
-      )}
-    </Link>
+const fieldColumn = ({ name, label, type, values }: ItemField) =>
+  column(name, type === 'number' || type === 'boolean' ? 112 : 180, {
+    label,
+    name,
+    type,
+    values,
+    sort: name,
+    isNumber: type === 'number',
+    isFlexible: name === 'expected',
+    cell: (item) => <FieldValue item={item} column={name} />,
+  });
+
+/** Columns for conditions only: the item has them, but the table cannot show them. */
+export const HIDDEN_FIELDS: ItemField[] = [
+  { name: 'tool', label: 'Called tool', type: 'text' },
+  { name: 'model', label: 'Model', type: 'text' },
+];
+
+/** What conditions and groups can name. */
+export function conditionFields(columns: ItemColumn[]): ItemField[] {
+  const own = columns.flatMap(({ meta }): ItemField[] =>
+    meta?.name === undefined
+      ? []
+      : [{ name: meta.name, label: meta.label, type: meta.type, values: meta.values }],
   );
+  const names = new Set(own.map(({ name }) => name));
+  return [...own, ...HIDDEN_FIELDS.filter(({ name }) => !names.has(name))];
 }
 
-function Status({ item }: { item: ItemRow }) {
-  return (
-    <>
-      <ItemVerdict row={item} />
-      <RetryMark attempts={item.retried} />
-    </>
-  );
-}
-
-function Preview({ text }: { text: string | undefined }) {
-  return (
-    <span className="block truncate text-muted" dir="auto">
-      {text !== undefined && <Text>{text}</Text>}
-    </span>
-  );
-}
-
-function Output({ item }: { item: ItemRow | undefined }) {
-  if (item?.output != null) return <Preview text={item.output} />;
-  return <span className="block truncate text-bad">{item?.error != null && <Text>{item.error}</Text>}</span>;
-}
-
-function ScoreCell({ item, evaluator }: { item: ItemRow; evaluator: string }) {
-  const value = getOwn(item.scores, evaluator);
-  if (value === undefined && item.notApplicable?.includes(evaluator))
-    return (
-      <span className="text-muted" title="The evaluator does not apply to this item">
-        n/a
-      </span>
-    );
-  if (value === undefined && item.evalErrors.includes(evaluator))
-    return <span className="text-bad">no score</span>;
-  return <Score value={value} isBelowPassMark={item.low.includes(evaluator)} />;
-}
-
-function Latency({ item }: { item: ItemRow }) {
-  return (
-    <>
-      <ReplayIcon {...itemMark(item.traffic)} />
-      {formatDuration(item.latencyMs)}
-    </>
-  );
-}
-
-function Cost({ item }: { item: ItemRow }) {
-  return (
-    <>
-      {item.cost != null && <ReplayIcon {...itemMark(item.traffic)} />}
-      <OptionalNumber value={item.cost} format={formatCost} />
-    </>
-  );
-}
-
-function OptionalNumber({
-  value,
-  format,
-}: {
-  value: number | null | undefined;
-  format: (value: number) => string;
-}) {
-  return value == null ? <span className="text-muted">–</span> : format(value);
+/** The shown columns in their order. */
+export function shownColumns(columns: ItemColumn[], shown: string[] | undefined): string[] {
+  const ids = columns.map(({ id }) => id ?? '');
+  if (shown !== undefined) return shown.filter((id) => ids.includes(id));
+  return columns.filter(({ meta }) => meta?.isUsual).map(({ id }) => id ?? '');
 }

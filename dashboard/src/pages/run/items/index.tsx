@@ -1,80 +1,151 @@
-// The items of a run: filters, table and the drawer of the open item.
-import { type RefObject, useCallback, useMemo } from 'react';
+// The items of a run: the toolbar, the table, and the open item beside it.
+import clsx from 'clsx';
+import { useCallback, useMemo, useState } from 'react';
 import { useLocation } from 'react-router';
-import type { Overview } from '../../../api/types';
+import type { ItemField, Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
 import { pluralize } from '../../../lib/format';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
-import { Drawer } from '../drawer';
+import { ItemPane } from '../../item/pane';
+import { useItem } from '../../item/use-item';
+import { ChangesFilter } from '../compare/changes-filter';
+import { useComparedRuns } from '../compare/parameters';
+import { referenceName } from '../compare/reference';
+import { useMeanChanges } from '../compare/use-mean-changes';
 import { evaluatorsOf } from '../verdict';
-import { isFiltered, nextSort, parseFilter, UNFILTERED } from './filter';
-import { Filters } from './filters';
+import { useIsWide, Workbench } from '../workbench';
+import { columnsOf, conditionFields, type ItemColumn, shownColumns } from './columns';
+import { isFiltered, parseFilter, type ScoreRange, toggleRange, UNFILTERED } from './filter';
+import { parseColumns, parseRowHeight, parseWidths, widthsText } from './layout';
+import { ScoreHead } from './score-head';
 import { ItemTable } from './table';
-import { useItem } from './use-item';
+import { Toolbar } from './toolbar';
+import { useColumnActions } from './use-column-actions';
 import { useFirstPage } from './use-items';
 
-export function Items({
-  overview,
-  heading,
-}: {
-  overview: Overview;
-  heading: RefObject<HTMLHeadingElement | null>;
-}) {
+export function Items({ overview }: { overview: Overview }) {
   const { get, set, search } = useUrlParameters();
-  const { id } = overview.run;
-  const filter = useMemo(() => parseFilter(search), [search]);
-  const evaluators = useMemo(() => evaluatorsOf(overview.run), [overview.run]);
-  const start = useFirstPage(id, filter);
+  const { run } = overview;
+  const text = search.toString();
+  // The same object as long as the URL has the same parameters.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `search` changes with every navigation
+  const filter = useMemo(() => parseFilter(search), [text]);
+  const start = useFirstPage(run.id, filter);
   const key = get('item');
-  const item = useItem(id, key, filter);
-  const itemAt = useItemAddress();
+  const item = useItem(run.id, key, filter);
+  const isWide = useIsWide();
   const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
-  const sort = (column: string) => set(nextSort(column, filter));
+  const [condition, setCondition] = useState<string>();
+  const columns = useColumns(overview, start.data?.fields);
+  const fields = useMemo(() => conditionFields(columns.all), [columns.all]);
+  const actions = useColumnActions({ ...columns, filter, onFilter: setCondition });
+  const compared = useComparedRuns(run.id);
+  const changes = useMeanChanges(overview, compared);
+  const showRange = useCallback(
+    (evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range)),
+    [set, filter],
+  );
+  const headOf = useCallback(
+    ({ meta }: ItemColumn) =>
+      meta?.evaluator !== undefined && (
+        <ScoreHead
+          overview={overview}
+          evaluator={meta.evaluator}
+          change={changes.get(meta.evaluator)}
+          filter={filter}
+          onRange={showRange}
+          onSortChange={compared.length > 0 ? actions.onSort : undefined}
+        />
+      ),
+    [overview, changes, filter, showRange, compared, actions],
+  );
 
   const matching = start.data?.matching ?? overview.finishedItems;
   const place = item.data?.item.key === key ? (item.data.position ?? undefined) : undefined;
+  const table =
+    start.isError && start.data === undefined ? (
+      <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
+    ) : matching === 0 && start.data !== undefined ? (
+      <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
+    ) : (
+      <ItemTable
+        id={run.id}
+        filter={filter}
+        start={start}
+        matching={matching}
+        columns={columns.all}
+        shown={columns.shown}
+        widths={columns.widths}
+        rowHeight={columns.rowHeight}
+        open={key === '' ? undefined : { key, place }}
+        actions={actions}
+        onWidths={(widths) => set({ widths: widthsText(widths) })}
+        headOf={headOf}
+      />
+    );
   return (
-    <section aria-labelledby="items" className="flex flex-col gap-3">
-      <div className="flex items-baseline gap-3">
-        <h2 id="items" ref={heading} className="scroll-mt-20 font-semibold text-base">
+    <section aria-labelledby="items" className="flex min-h-0 grow flex-col">
+      <div className={clsx('border-line border-b px-4 py-2', key !== '' && !isWide && 'hidden')}>
+        <h2 id="items" className="sr-only">
           Items
         </h2>
-        <p role="status" className="text-muted text-xs">
+        <p role="status" className="sr-only">
           {isFiltered(filter)
             ? `${pluralize(matching, 'item')} of ${pluralize(overview.finishedItems, 'item')}`
             : ''}
         </p>
-      </div>
-      <Filters
-        filter={filter}
-        evaluators={evaluators}
-        states={overview.states}
-        total={overview.finishedItems}
-        onChange={set}
-      />
-      {start.isError && start.data === undefined ? (
-        <ErrorMessage title="Failed to load the items" error={start.error} onRetry={start.refetch} />
-      ) : matching === 0 && start.data !== undefined ? (
-        <NoItems isFiltered={isFiltered(filter)} onClear={() => set(UNFILTERED)} />
-      ) : (
-        <ItemTable
-          id={id}
-          evaluators={evaluators}
+        <Toolbar
+          overview={overview}
           filter={filter}
-          start={start}
-          matching={matching}
-          open={key === '' ? undefined : { key, place }}
-          itemAt={itemAt}
-          onSort={sort}
-        />
-      )}
-      {key !== '' && (
-        <Drawer key={id} run={overview.run} itemKey={key} query={item} itemAt={itemAt} onClose={close} />
-      )}
+          columns={columns.all}
+          shown={columns.shown}
+          rowHeight={columns.rowHeight}
+          fields={fields}
+          condition={condition}
+          onCondition={setCondition}
+          onChange={set}
+        >
+          {compared.length > 0 && (
+            <ChangesFilter
+              counts={start.data?.counts}
+              only={filter.only ?? undefined}
+              reference={referenceName(run, compared[0])}
+              onChange={set}
+            />
+          )}
+        </Toolbar>
+      </div>
+      <Workbench
+        table={table}
+        pane={
+          key === '' ? undefined : <ItemPane runId={run.id} itemKey={key} filter={filter} onClose={close} />
+        }
+      />
     </section>
   );
+}
+
+const NO_FIELDS: ItemField[] = [];
+
+/** The columns that there are, and the layout of the URL. */
+function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
+  const { search } = useUrlParameters();
+  const itemAt = useItemAddress();
+  const compared = Math.max(0, useComparedRuns(run.id).length - 1);
+  const evaluators = useMemo(() => evaluatorsOf(run), [run]);
+  const [columnsParameter, widthsParameter] = [search.get('columns'), search.get('widths')];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
+  const selected = useMemo(() => parseColumns(search), [columnsParameter]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
+  const widths = useMemo(() => parseWidths(search), [widthsParameter]);
+  const all = useMemo(
+    () => columnsOf(evaluators, fields, selected, itemAt, compared),
+    [evaluators, fields, selected, itemAt, compared],
+  );
+  const shown = useMemo(() => shownColumns(all, selected), [all, selected]);
+  return { all, shown, widths, rowHeight: parseRowHeight(search) };
 }
 
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
@@ -86,7 +157,7 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
   );
 }
 
-/** The URL of an item's drawer; keeps the filters. */
+/** The URL of an item beside the table; keeps the filters. */
 function useItemAddress() {
   const { search } = useLocation();
   const filters = useMemo(() => {

@@ -1,172 +1,112 @@
-// The items of a run as a virtualized table.
+// The items of a run as a table, with the columns of the URL.
 import { useTable } from '@tanstack/react-table';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import clsx from 'clsx';
-import { useEffect, useMemo, useRef } from 'react';
-import type { ItemsFilter } from '../../../api/queries';
-import { ErrorMessage } from '../../../components/error-message';
-import { columnsOf, features, type TableRow } from './columns';
-import { Heading } from './heading';
-import { type useFirstPage, useVisibleItems } from './use-items';
-import { useRowKeys } from './use-row-keys';
+import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useIsWide } from '../workbench';
+import { type ColumnActions, ColumnHead } from './column-head';
+import { features, type ItemColumn, NO_ROWS } from './columns';
+import { NAME_COLUMN } from './layout';
+import type { ShownColumn } from './row';
+import { type RowsProps, TableRows } from './table-rows';
 
-/** In pixels. */
-const ROW_HEIGHT = 40;
-const HEADER_HEIGHT = 36;
-/** The number of extra rows rendered outside the viewport. */
-const OVERSCAN = 10;
-/** The size of the table until it is measured. */
-const INITIAL_SIZE = { width: 1200, height: 640 };
-
-interface ItemTableProps {
-  id: string;
-  evaluators: string[];
-  filter: ItemsFilter;
-  start: ReturnType<typeof useFirstPage>;
-  /** The number of matching items; an estimate until the first page is loaded. */
-  matching: number;
-  /** The item whose drawer is open, and its index among the matching items. */
-  open: { key: string; place: number | undefined } | undefined;
-  itemAt: (key: string) => string;
-  onSort: (sort: string) => void;
+interface ItemTableProps extends RowsProps {
+  columns: ItemColumn[];
+  /** The shown columns in their order. */
+  shown: string[];
+  widths: Record<string, number>;
+  actions: ColumnActions;
+  onWidths: (widths: Record<string, number>) => void;
+  /** What the head of a column has below its name. */
+  headOf: (column: ItemColumn) => ReactNode;
 }
 
-export function ItemTable(props: ItemTableProps) {
-  const { id, evaluators, filter, start, matching, open, itemAt, onSort } = props;
+export const ItemTable = memo(function ItemTable(props: ItemTableProps) {
+  const { columns, shown, widths, actions, onWidths, headOf, ...rows } = props;
+  const { filter, start, matching } = rows;
   const box = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: matching,
-    getScrollElement: () => box.current,
-    estimateSize: () => ROW_HEIGHT,
-    overscan: OVERSCAN,
-    scrollPaddingStart: HEADER_HEIGHT,
-    initialRect: INITIAL_SIZE,
-  });
-  const virtualItems = virtual.getVirtualItems();
-  const first = virtualItems[0]?.index ?? 0;
-  const last = virtualItems.at(-1)?.index ?? 0;
-  const items = useVisibleItems(id, filter, start, [first, last]);
-  const columns = useMemo(() => columnsOf(evaluators, itemAt), [evaluators, itemAt]);
-  const data: TableRow[] = virtualItems.map(({ index }) => ({ place: index, item: items.at(index) }));
-  const table = useTable({ features, columns, data, getRowId: ({ place }) => String(place) });
-  const keys = useRowKeys({
-    box,
-    count: matching,
-    page: () => Math.floor(((box.current?.clientHeight ?? INITIAL_SIZE.height) - HEADER_HEIGHT) / ROW_HEIGHT),
-    scrollTo: (place) => virtual.scrollToIndex(place),
-  });
-  useScrollSync(open, filter, keys.goTo, virtual.scrollToIndex);
-
-  const width = columns.reduce((sum, column) => sum + (column.meta?.width ?? 0), 0);
+  const head = useRef<HTMLTableSectionElement>(null);
+  const { table, shownColumns } = useColumns(props);
+  const { columnSizing } = table.state;
+  const isPinned = useIsWide() && shown[0] === NAME_COLUMN;
+  const hasFiller = shownColumns.every((column) => !isFlexible(column, columnSizing));
+  const lines = matching + (start.data?.groups?.length ?? 0);
   return (
-    <>
-      {items.error !== null && (
-        <ErrorMessage title="Failed to load the items" error={items.error} onRetry={items.retry} />
-      )}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: handles keys that bubble from the links in its rows */}
-      <div
-        ref={box}
-        onKeyDown={keys.onKeyDown}
-        className="relative max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto overscroll-x-contain rounded-lg border border-line bg-surface"
+    <div ref={box} className="relative min-h-0 grow overflow-auto overscroll-contain bg-surface">
+      <table
+        aria-rowcount={lines + 1}
+        aria-busy={start.isPlaceholderData || start.isPending}
+        className="w-full table-fixed border-separate border-spacing-0"
+        style={{ minWidth: table.getTotalSize() }}
       >
-        <table
-          aria-rowcount={matching + 1}
-          aria-busy={start.isPlaceholderData}
-          className="w-full table-fixed border-separate border-spacing-0"
-          style={{ minWidth: width }}
-        >
-          <caption className="sr-only">Items</caption>
-          <colgroup>
-            {columns.map(({ id, meta }) => (
-              <col key={id} style={{ width: id === 'input' || id === 'output' ? undefined : meta?.width }} />
-            ))}
-          </colgroup>
-          <thead className="sticky top-0 z-10">
-            <tr aria-rowindex={1}>
-              {table.getHeaderGroups()[0]?.headers.map((header) => (
-                <Heading
-                  key={header.id}
-                  sort={header.column.columnDef.meta?.sort}
-                  isNumber={header.column.columnDef.meta?.isNumber ?? false}
-                  filter={filter}
-                  onSort={onSort}
-                >
-                  <table.FlexRender header={header} />
-                </Heading>
-              ))}
-            </tr>
-          </thead>
-          <tbody className={clsx(start.isPlaceholderData && 'opacity-60')}>
-            <Gap height={virtualItems[0]?.start ?? 0} columns={columns.length} />
-            {table.getRowModel().rows.map((row) => (
-              <tr
-                key={row.id}
-                data-place={row.original.place}
-                aria-rowindex={row.original.place + 2}
-                aria-current={open !== undefined && row.original.item?.key === open.key ? 'true' : undefined}
-                onFocus={() => keys.setActive(row.original.place)}
-                className="group relative h-10 hover:bg-sunken/60 aria-[current=true]:bg-accent-soft"
+        <caption className="sr-only">Items</caption>
+        <colgroup>
+          {shownColumns.map((column) => (
+            <col
+              key={column.id}
+              style={{ width: isFlexible(column, columnSizing) ? undefined : column.getSize() }}
+            />
+          ))}
+          {hasFiller && <col />}
+        </colgroup>
+        <thead ref={head} className="sticky top-0 z-10">
+          <tr aria-rowindex={1}>
+            {table.getHeaderGroups()[0]?.headers.map((header, place) => (
+              <ColumnHead
+                key={header.id}
+                header={header}
+                filter={filter}
+                before={shownColumns[place - 1]?.id}
+                after={shownColumns[place + 1]?.id}
+                isPinned={isPinned && place === 0}
+                actions={actions}
               >
-                {row.getAllCells().map((cell) => (
-                  <td
-                    key={cell.id}
-                    className={clsx(
-                      'overflow-hidden border-line border-b px-3 py-0 whitespace-nowrap',
-                      cell.column.columnDef.meta?.isNumber && 'text-right tabular-nums',
-                    )}
-                  >
-                    {row.original.item === undefined ? <PlaceholderCell /> : <table.FlexRender cell={cell} />}
-                  </td>
-                ))}
-              </tr>
+                {headOf(header.column.columnDef as ItemColumn)}
+              </ColumnHead>
             ))}
-            <Gap height={virtual.getTotalSize() - (virtualItems.at(-1)?.end ?? 0)} columns={columns.length} />
-          </tbody>
-        </table>
-      </div>
-    </>
+            {hasFiller && <td className="border-line border-b bg-sunken" />}
+          </tr>
+        </thead>
+        <TableRows
+          {...rows}
+          box={box}
+          head={head}
+          columns={shownColumns}
+          isPinned={isPinned}
+          hasFiller={hasFiller}
+        />
+      </table>
+    </div>
   );
-}
+});
 
-/** Reserves the space of rows that are not rendered. */
-function Gap({ height, columns }: { height: number; columns: number }) {
-  if (height <= 0) return null;
-  return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
-    <tr aria-hidden="true">
-      <td colSpan={columns} className="p-0" style={{ height }} />
-    </tr>
+/** Whether a column shares the remaining space: it was not resized. */
+const isFlexible = ({ id, columnDef: { meta } }: ShownColumn, widths: Record<string, number>) =>
+  meta?.isFlexible === true && widths[id] === undefined;
+
+/** The table with its columns. Widths are kept in the URL once a column is no longer dragged. */
+function useColumns({ columns, shown, widths, onWidths }: ItemTableProps) {
+  const [sizing, setSizing] = useState(widths);
+  useEffect(() => setSizing(widths), [widths]);
+  const visibility = useMemo(
+    () => Object.fromEntries(columns.map(({ id = '' }) => [id, shown.includes(id)])),
+    [columns, shown],
   );
-}
-
-const PlaceholderCell = () => <span className="block h-3 w-2/3 rounded-sm bg-sunken" />;
-
-/** Scrolls to the open item, focuses it when its drawer closes, and scrolls to the top when the filter changes. */
-function useScrollSync(
-  open: ItemTableProps['open'],
-  filter: ItemsFilter,
-  goTo: (place: number) => void,
-  scrollTo: (place: number) => void,
-) {
-  const place = open?.place;
-  const before = useRef<number>(undefined);
-  const latest = useRef({ goTo, scrollTo });
-  latest.current = { goTo, scrollTo };
+  const table = useTable({
+    features,
+    columns,
+    data: NO_ROWS,
+    state: { columnOrder: shown, columnVisibility: visibility, columnSizing: sizing },
+    onColumnSizingChange: setSizing,
+    columnResizeMode: 'onChange',
+  });
+  const isResizing = table.state.columnResizing.isResizingColumn !== false;
+  const latest = useRef({ sizing, onWidths });
+  latest.current = { sizing, onWidths };
+  const wasResizing = useRef(false);
   useEffect(() => {
-    if (open !== undefined) {
-      if (place !== undefined) latest.current.scrollTo(place);
-      before.current = place;
-    } else if (before.current !== undefined) {
-      latest.current.goTo(before.current);
-      before.current = undefined;
-    }
-  }, [open, place]);
-
-  const filterKey = JSON.stringify(filter);
-  const shownFilter = useRef(filterKey);
-  useEffect(() => {
-    if (shownFilter.current === filterKey) return;
-    shownFilter.current = filterKey;
-    latest.current.scrollTo(0);
-  }, [filterKey]);
+    if (wasResizing.current && !isResizing) latest.current.onWidths(latest.current.sizing);
+    wasResizing.current = isResizing;
+  }, [isResizing]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on these
+  const shownColumns = useMemo(() => table.getVisibleLeafColumns(), [columns, shown]);
+  return { table, shownColumns };
 }

@@ -1,44 +1,50 @@
-// Moves between table rows by keyboard, including rows that are not rendered yet.
+// Moves between the lines of the table by keyboard, including lines that are not rendered yet.
 import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
 
 interface RowKeys {
   box: RefObject<HTMLDivElement | null>;
   count: number;
-  /** The number of visible rows. */
+  /** The number of visible lines. */
   page: () => number;
-  scrollTo: (place: number) => void;
+  scrollTo: (line: number) => void;
 }
 
-/** The row in the tab order, and the handlers that move it. */
+/** The line that the keys start from, and the handlers that move it. */
 export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
   const [active, setActive] = useState(0);
   const [pending, setPending] = useState<number>();
 
-  // The row is rendered and its item loaded later; both re-render the table and run this effect again.
+  // The line is rendered and its item loaded later; both re-render the table and run this effect again.
   useEffect(() => {
     if (pending === undefined) return;
-    const link = box.current?.querySelector<HTMLElement>(`[data-place="${pending}"] a`);
-    if (link == null || isElsewhere(box.current)) return;
-    link.focus({ preventScroll: true });
-    // The table itself may be partly outside the viewport.
-    link.scrollIntoView({ block: 'nearest' });
+    const control = box.current?.querySelector<HTMLElement>(
+      `[data-line="${pending}"] a, [data-line="${pending}"] button`,
+    );
+    if (control == null || isElsewhere(box.current)) return;
+    control.focus({ preventScroll: true });
     setPending(undefined);
   });
 
-  const goTo = (place: number) => {
-    const target = Math.min(Math.max(place, 0), count - 1);
+  const current = Math.min(active, Math.max(count - 1, 0));
+  const goTo = (line: number) => {
+    const target = Math.min(Math.max(line, 0), count - 1);
     scrollTo(target);
     setActive(target);
     setPending(target);
   };
+  /** Moves the focus, or puts it on the current line if it is elsewhere. */
+  const move = (by: number) => {
+    const isInside = box.current?.contains(document.activeElement) === true;
+    goTo(isInside ? current + by : current);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
-    const place = placeOf(event.target);
-    if (place === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    const line = lineOf(event.target);
+    if (line === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     const steps: Record<string, number> = {
-      ArrowDown: place + 1,
-      ArrowUp: place - 1,
-      PageDown: place + page(),
-      PageUp: place - page(),
+      ArrowDown: line + 1,
+      ArrowUp: line - 1,
+      PageDown: line + page(),
+      PageUp: line - page(),
       Home: 0,
       End: count - 1,
     };
@@ -47,16 +53,17 @@ export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
     event.preventDefault();
     goTo(target);
   };
-  return { active: Math.min(active, Math.max(count - 1, 0)), setActive, goTo, onKeyDown };
+  return { active: current, setActive, goTo, move, onKeyDown };
 }
 
-/** Whether the focus has moved to another part of the page. */
+/** Whether the focus has moved to another control of the page. */
 function isElsewhere(box: HTMLElement | null): boolean {
   const { activeElement, body } = document;
-  return activeElement !== null && activeElement !== body && box?.contains(activeElement) === false;
+  if (activeElement === null || activeElement === body || activeElement.tagName === 'MAIN') return false;
+  return box?.contains(activeElement) === false;
 }
 
-function placeOf(target: EventTarget): number | undefined {
-  const row = target instanceof Element ? target.closest<HTMLElement>('[data-place]') : null;
-  return row === null ? undefined : Number(row.dataset.place);
+function lineOf(target: EventTarget): number | undefined {
+  const row = target instanceof Element ? target.closest<HTMLElement>('[data-line]') : null;
+  return row === null ? undefined : Number(row.dataset.line);
 }

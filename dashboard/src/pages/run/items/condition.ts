@@ -1,0 +1,48 @@
+// A condition on a column of the items: `latency>=500`, `input.topic=billing`.
+import type { ItemField } from '../../../api/types';
+
+/** Longer ones first: `>=` begins with `>`. */
+const OPERATORS = ['!=', '<=', '>=', '=', '<', '>', '~'] as const;
+
+export type Operator = (typeof OPERATORS)[number];
+
+export interface Condition {
+  column: string;
+  operator: Operator;
+  value: string;
+}
+
+const NAMES: Record<Operator, string> = {
+  '=': 'is',
+  '!=': 'is not',
+  '<': 'below',
+  '<=': 'at most',
+  '>': 'above',
+  '>=': 'at least',
+  '~': 'contains',
+};
+
+const OF_TYPE: Record<ItemField['type'], Operator[]> = {
+  text: ['~', '=', '!='],
+  json: ['~', '=', '!='],
+  boolean: ['=', '!='],
+  number: ['>=', '<=', '>', '<', '=', '!='],
+};
+
+/** The operators for a column of this type. */
+export const operatorsOf = (type: ItemField['type']) =>
+  OF_TYPE[type].map((value) => ({ value, name: NAMES[value] }));
+
+/** Undefined if there is no operator. */
+export function parseCondition(text: string): Condition | undefined {
+  const match = /^([^!<>=~]+)(!=|<=|>=|=|<|>|~)(.*)$/s.exec(text);
+  if (match === null) return undefined;
+  const [, column = '', operator, value = ''] = match;
+  return { column, operator: operator as Operator, value };
+}
+
+export const conditionText = ({ column, operator, value }: Condition) => `${column}${operator}${value}`;
+
+/** The condition for people: `Latency at least 500`. */
+export const describeCondition = ({ operator, value }: Condition, label: string) =>
+  `${label} ${NAMES[operator]} ${value}`;

@@ -1,0 +1,68 @@
+// The verdict on a run in one sentence: `Failed: 5 of 6 thresholds missed; 50 of 96 items below pass mark`.
+import type { Overview, Report, RunState, RunVerdict, ThresholdOutcome } from '../../api/types';
+import { formatCount, pluralize } from '../../lib/format';
+import { verdictOf } from './verdict';
+
+const VERDICTS: Record<RunVerdict | RunState, string> = {
+  passed: 'Passed',
+  failed: 'Failed',
+  error: 'Error',
+  partial: 'Partial',
+  running: 'Running',
+  'cut-off': 'Interrupted',
+  finished: 'Finished',
+};
+
+/** The verdict, and the reasons for it. */
+export function runSentence(overview: Overview): { verdict: string; reasons: string } {
+  const reasons = [...errorReasons(overview), ...thresholdReasons(overview), ...itemReasons(overview)];
+  return { verdict: VERDICTS[verdictOf(overview)], reasons: reasons.join('; ') };
+}
+
+/** The thresholds that were missed, and those with nothing to measure. */
+export const missedThresholds = (run: Report): ThresholdOutcome[] =>
+  (run.ciStatus?.thresholds ?? []).filter(({ finding, passed }) => finding !== 'met' && !passed);
+
+/** Agent errors, timeouts, scoring errors and failed summary functions. */
+export function errorCounts({ summary }: Report): { count: number; name: string }[] {
+  return [
+    { count: summary.failedItems - summary.timeouts, name: 'agent error' },
+    { count: summary.timeouts, name: 'timeout' },
+    { count: summary.evalErrors, name: 'scoring error' },
+    { count: Object.keys(summary.summaryErrors ?? {}).length, name: 'summary error' },
+  ].filter(({ count }) => count > 0);
+}
+
+const errorReasons = ({ run }: Overview) => errorCounts(run).map(({ count, name }) => pluralize(count, name));
+
+function thresholdReasons({ run, state }: Overview): string[] {
+  const outcomes = run.ciStatus?.thresholds ?? [];
+  const set = run.config.thresholds?.length ?? 0;
+  if (outcomes.length === 0) {
+    if (set > 0) return state === 'finished' ? [`${pluralize(set, 'threshold')} not evaluated`] : [];
+    return run.config.strict || state !== 'finished' ? [] : ['no thresholds set'];
+  }
+  const missed = missedThresholds(run).length;
+  const inconclusive = outcomes.filter(({ finding, passed }) => finding === 'inconclusive' && passed).length;
+  const met = outcomes.length - missed - inconclusive;
+  const main = missed > 0 ? `${missed} of ${pluralize(outcomes.length, 'threshold')} missed` : undefined;
+  return [
+    main ?? `${met} of ${pluralize(outcomes.length, 'threshold')} met`,
+    ...(inconclusive > 0 ? [`${inconclusive} inconclusive`] : []),
+  ];
+}
+
+function itemReasons({ run, states, finishedItems, plannedItems, state }: Overview): string[] {
+  const progress =
+    state === 'finished'
+      ? []
+      : [`${formatCount(finishedItems)} of ${pluralize(plannedItems, 'item')} finished`];
+  if (states.low > 0) {
+    const below = `${formatCount(states.low)} of ${pluralize(finishedItems, 'item')} below pass mark`;
+    const isStrict = run.config.strict && state === 'finished';
+    return [...progress, isStrict ? `${below}, and the experiment is strict` : below];
+  }
+  const isComplete = finishedItems > 0 && states.passed === finishedItems;
+  if (!isComplete || run.config.evaluators.length === 0) return progress;
+  return [...progress, `all ${pluralize(finishedItems, 'item')} at their pass marks`];
+}
