@@ -72,7 +72,8 @@ fn differences(ranking: &Ranking) -> String {
         return format!("\nDifferences: {NO_REAL_DIFFERENCE}.\n");
     }
     let mut text =
-        "\n| beyond noise (per item) | better | worse | change | 95% CI | p |\n|---|---|---|--:|--:|--:|\n".to_owned();
+        "\n| beyond noise (per item) | better | worse | change | 95% CI | p |\n|---|---|---|--:|--:|--:|\n"
+            .to_owned();
     for RealDifference { name, better, worse, figures } in real.iter().take(MAX_DIFFERENCES) {
         let [name, better, worse] = [name, better, worse].map(|name| escape_cell(&code(name)));
         let [interval, p] = [&figures.ci95, &figures.p].map(|cell| cell.as_deref().unwrap_or_default());

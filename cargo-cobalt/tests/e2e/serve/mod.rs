@@ -4,9 +4,9 @@ mod events;
 mod experiments;
 mod files;
 mod guard;
+mod items;
 #[cfg(unix)]
 mod jobs;
-mod items;
 mod life;
 #[cfg(unix)]
 mod live;
