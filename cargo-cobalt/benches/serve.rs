@@ -77,6 +77,16 @@ fn table(runs: usize, items: usize) {
             format!("{one}/items?state=failing&evaluator=tone&maxScore=0.5&sort=latency"),
         ),
         ("items with a text", format!("{one}/items?search=snow")),
+        (
+            "items by a field",
+            format!("{one}/items?limit=100&sort=metadata.tokens.output&columns=expected,metadata.model"),
+        ),
+        (
+            "items that meet a condition",
+            format!("{one}/items?where=metadata.tokens.output%3C50&sort=reason:correct"),
+        ),
+        ("items in groups", format!("{one}/items?group=metadata.tokens.output&sort=score:tone")),
+        ("items beside another run's", format!("{one}/items?compare={b}&only=regressed&sort=change")),
         ("compare", format!("/api/compare?a={a}&b={b}&limit=50")),
         ("compare, the worst", format!("/api/compare?a={a}&b={b}&limit=50&sort=worst&only=regressed")),
         ("trends", "/api/trends?experiment=experiment-0".to_owned()),

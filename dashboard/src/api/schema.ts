@@ -3644,13 +3644,16 @@ export interface operations {
                 offset?: number;
                 /**
                  * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, `score:NAME` for an evaluator's mean score,
-                 *     `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression, and
-                 *     `change:NAME` for the change of a score. Items without a value come last.
+                 *     `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression (or, with
+                 *     `order=desc`, improvement) in any run, and `change:NAME` for the change of a score in this run. Items without a value come last.
                  */
                 sort?: string;
                 /** @description The sort direction; by default the smallest or worst first. */
                 order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, outputs, errors, reasons, tools, metadata or transcript; case-insensitive. */
+                /**
+                 * @description Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, with `compare` in
+                 *     any of the runs; case-insensitive.
+                 */
                 search?: string;
                 /** @description Only items in this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged" | "retried";
@@ -3662,16 +3665,17 @@ export interface operations {
                 maxScore?: number;
                 /**
                  * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
-                 *     `tool_calls` or `attempts`.
+                 *     `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
+                 *     in the response lists those that the items have.
                  */
                 columns?: string;
                 /**
                  * @description Only items that meet this condition: a column, an operator and a value, such as `input.topic=billing`. Operators are `=`, `!=`,
-                 *     `<`, `<=`, `>`, `>=` and `~` (contains). Columns are those of `columns`, and `score.NAME`, `status`, `latency`, `tokens`,
-                 *     `cost`, `key`, `tool` and `model`. Repeat it for several conditions.
+                 *     `<`, `<=`, `>`, `>=` and `~` (contains, in any case). Numbers are compared as numbers, anything else as text. Repeat it for
+                 *     several conditions.
                  */
                 where?: string[];
-                /** @description The column to group items by: those of `where`. */
+                /** @description The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges. */
                 group?: string;
                 /**
                  * @description The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run
@@ -3718,13 +3722,16 @@ export interface operations {
                 offset?: number;
                 /**
                  * @description The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, `score:NAME` for an evaluator's mean score,
-                 *     `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression, and
-                 *     `change:NAME` for the change of a score. Items without a value come last.
+                 *     `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression (or, with
+                 *     `order=desc`, improvement) in any run, and `change:NAME` for the change of a score in this run. Items without a value come last.
                  */
                 sort?: string;
                 /** @description The sort direction; by default the smallest or worst first. */
                 order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, outputs, errors, reasons, tools, metadata or transcript; case-insensitive. */
+                /**
+                 * @description Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, with `compare` in
+                 *     any of the runs; case-insensitive.
+                 */
                 search?: string;
                 /** @description Only items in this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError" | "diverged" | "retried";
@@ -3736,16 +3743,17 @@ export interface operations {
                 maxScore?: number;
                 /**
                  * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
-                 *     `tool_calls` or `attempts`.
+                 *     `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
+                 *     in the response lists those that the items have.
                  */
                 columns?: string;
                 /**
                  * @description Only items that meet this condition: a column, an operator and a value, such as `input.topic=billing`. Operators are `=`, `!=`,
-                 *     `<`, `<=`, `>`, `>=` and `~` (contains). Columns are those of `columns`, and `score.NAME`, `status`, `latency`, `tokens`,
-                 *     `cost`, `key`, `tool` and `model`. Repeat it for several conditions.
+                 *     `<`, `<=`, `>`, `>=` and `~` (contains, in any case). Numbers are compared as numbers, anything else as text. Repeat it for
+                 *     several conditions.
                  */
                 where?: string[];
-                /** @description The column to group items by: those of `where`. */
+                /** @description The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges. */
                 group?: string;
                 /**
                  * @description The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run

@@ -1,9 +1,6 @@
-//! Columns of items whose values are read from the file: once, and then from a bounded cache.
+//! Columns of items whose values are read from the file.
 
 use std::borrow::Cow;
-use std::num::NonZero;
-use std::sync::Arc;
-use std::thread;
 
 use cobalt_core::item::{FieldPath, Item};
 use cobalt_core::redact::redacted_document;
@@ -14,17 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Store;
 use super::cell::Cell;
-use super::loaded_run::{LoadedItem, LoadedRun};
-use super::run_file::RunFileError;
-
-/// The maximum length of a text in memory, in characters. The rest is read from the file again if a condition needs it.
-const MAX_TEXT: usize = 256;
-/// The maximum number of threads that read one run.
-const MAX_READERS: usize = 4;
-/// The minimum number of items for another thread.
-const ITEMS_PER_READER: usize = 1000;
 
 /// A column whose values are in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,70 +43,8 @@ pub struct ColumnValues {
 }
 
 impl ColumnValues {
-    fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.cells.iter().map(Cell::size).sum()
-    }
-}
-
-impl Store {
-    /// The values of a column, cached.
-    pub fn column(&self, run: &LoadedRun, column: &FileColumn) -> Result<Arc<ColumnValues>, RunFileError> {
-        self.columns.get(&(run.file.clone(), column.clone()), ColumnValues::size, || {
-            let cut = self.scan_items(run, |item| {
-                let mut cell = column.read(item);
-                let is_cut = cell.cut(MAX_TEXT);
-                (cell, is_cut)
-            })?;
-            Ok(ColumnValues {
-                is_cut: cut.iter().any(|(_, is_cut)| *is_cut),
-                cells: cut.into_iter().map(|(cell, _)| cell).collect(),
-            })
-        })
-    }
-
-    /// Tests the whole value of a column for each item.
-    pub fn scan_column(
-        &self,
-        run: &LoadedRun,
-        column: &FileColumn,
-        test: impl Fn(&Cell) -> bool + Sync,
-    ) -> Result<Vec<bool>, RunFileError> {
-        self.scan_items(run, |item| test(&column.read(item)))
-    }
-
-    /// Calls a function with the JSON of each item, on several threads.
-    pub fn scan_items<T: Send>(
-        &self,
-        run: &LoadedRun,
-        each: impl Fn(&str) -> T + Sync,
-    ) -> Result<Vec<T>, RunFileError> {
-        // Limits the number of files in memory.
-        let _pass = self.loaders.acquire();
-        let bytes = run.file.read()?;
-        let text = |item: &LoadedItem| {
-            let place = usize::try_from(item.place.start).ok()?..usize::try_from(item.place.end).ok()?;
-            // It was an item when its range was recorded.
-            std::str::from_utf8(bytes.get(place)?).ok()
-        };
-        let scan = |items: &[LoadedItem]| {
-            let each = |item: &LoadedItem| text(item).map(&each).ok_or(RunFileError::Changed);
-            items.iter().map(each).collect::<Result<Vec<_>, _>>()
-        };
-        let readers = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_READERS);
-        let chunk = run.items.len().div_ceil(readers).max(ITEMS_PER_READER);
-        if run.items.len() <= chunk {
-            return scan(&run.items);
-        }
-        thread::scope(|scope| {
-            let scan = &scan;
-            let parts: Vec<_> =
-                run.items.chunks(chunk).map(|items| scope.spawn(move || scan(items))).collect();
-            let mut all = Vec::with_capacity(run.items.len());
-            for part in parts {
-                all.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            }
-            Ok(all)
-        })
     }
 }
 

@@ -1,7 +1,6 @@
 //! The columns that the items of a run have, from a sample of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use cobalt_core::item::Item;
 use cobalt_core::report::ItemResult;
@@ -10,14 +9,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Store;
 use super::cell::Cell;
 use super::columns::FileColumn;
-use super::loaded_run::LoadedRun;
-use super::run_file::RunFileError;
 
-/// The maximum number of items that are read.
-const SAMPLE: usize = 1000;
 /// The maximum number of columns of the input, and of the metadata.
 const MAX_FIELDS: usize = 100;
 /// The maximum depth of an object whose fields are columns.
@@ -68,26 +62,9 @@ impl FieldType {
     }
 }
 
-impl Store {
-    /// The columns that the items have, cached.
-    pub fn item_fields(&self, run: &LoadedRun) -> Result<Arc<Vec<ItemField>>, RunFileError> {
-        self.fields.get(
-            &run.file,
-            |fields| fields.iter().map(ItemField::size).sum(),
-            || {
-                let mut reader = run.file.reader()?;
-                let mut fields = Fields::default();
-                for item in run.items.iter().step_by(run.items.len().div_ceil(SAMPLE).max(1)) {
-                    fields.add(&reader.without_contents(&item.place)?);
-                }
-                Ok(fields.finish())
-            },
-        )
-    }
-}
-
 impl ItemField {
-    fn size(&self) -> usize {
+    /// The approximate memory use in bytes.
+    pub fn size(&self) -> usize {
         /// The overhead of an allocation.
         const OVERHEAD: usize = 24;
         let texts = [&self.name, &self.label].into_iter().chain(&self.values);
@@ -97,7 +74,7 @@ impl ItemField {
 
 /// The columns so far, in the order in which items have them.
 #[derive(Default)]
-struct Fields {
+pub struct Fields {
     input: Columns,
     metadata: Columns,
     metrics: Columns,
@@ -183,7 +160,8 @@ const OTHERS: [(&str, &str); 6] = [
 ];
 
 impl Fields {
-    fn add(&mut self, item: &ItemResult) {
+    /// Adds the columns of an item.
+    pub fn add(&mut self, item: &ItemResult) {
         let expected = expected_field(&item.input);
         let mut input = (*item.input).clone();
         if let Some(value) = expected.and_then(|name| input.shift_remove(name)) {
@@ -210,7 +188,7 @@ impl Fields {
         }
     }
 
-    fn finish(self) -> Vec<ItemField> {
+    pub fn finish(self) -> Vec<ItemField> {
         let Self { input, metadata, metrics, mut others } = self;
         let is_in_input: BTreeSet<_> = input.order.iter().cloned().collect();
         others.order = OTHERS.iter().map(|(name, _)| (*name).to_owned()).collect();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use aho_corasick::AhoCorasick;
 use cobalt_core::redact::redacted_document;
+use memchr::memmem::Finder;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -43,10 +44,12 @@ struct Needle {
     finder: Option<AhoCorasick>,
     /// Finds the longest part of it that JSON does not escape.
     in_json: Option<AhoCorasick>,
+    /// Characters outside ASCII that this part may have in an item.
+    others: Vec<Finder<'static>>,
 }
 
 /// The characters outside ASCII whose lower case contains an ASCII letter: the Kelvin sign, and a capital I with a dot.
-const ALMOST_ASCII: [&str; 2] = ["\u{212a}", "\u{130}"];
+const ALMOST_ASCII: [(char, &str); 2] = [('k', "\u{212a}"), ('i', "\u{130}")];
 
 impl Needle {
     fn new(text: &str) -> Self {
@@ -54,10 +57,21 @@ impl Needle {
         let is_plain = |c: char| c.is_ascii() && !c.is_ascii_control() && !matches!(c, '"' | '\\' | '/');
         let part = text.split(|c| !is_plain(c)).max_by_key(|part| part.len()).filter(|part| !part.is_empty());
         // Very long texts have no finder, and are searched for in every item.
-        let finder =
-            |patterns: &[&str]| AhoCorasick::builder().ascii_case_insensitive(true).build(patterns).ok();
-        let in_json = part.and_then(|part| finder(&[part, ALMOST_ASCII[0], ALMOST_ASCII[1]]));
-        Self { finder: finder(&[&text]).filter(|_| text.is_ascii()), in_json, text }
+        let finder = |text: &str| AhoCorasick::builder().ascii_case_insensitive(true).build([text]).ok();
+        let others =
+            ALMOST_ASCII.iter().filter(|(letter, _)| part.is_some_and(|part| part.contains(*letter)));
+        Self {
+            in_json: part.and_then(finder),
+            others: others.map(|(_, other)| Finder::new(other)).collect(),
+            finder: finder(&text).filter(|_| text.is_ascii()),
+            text,
+        }
+    }
+
+    /// Whether the bytes of an item may contain it. Most items are ruled out here.
+    fn may_be_in(&self, item: &str) -> bool {
+        self.in_json.as_ref().is_none_or(|finder| finder.is_match(item))
+            || self.others.iter().any(|other| other.find(item.as_bytes()).is_some())
     }
 
     /// Whether a text contains it.
@@ -70,7 +84,7 @@ impl Needle {
 
     /// Whether one of the texts of an item contains it.
     fn is_in_item(&self, item: &str) -> bool {
-        if self.in_json.as_ref().is_some_and(|finder| !finder.is_match(item)) {
+        if !self.may_be_in(item) {
             return false;
         }
         let item = redacted_document(item.as_bytes().to_vec());

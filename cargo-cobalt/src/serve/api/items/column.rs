@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use cobalt_core::wording;
 
-use super::evaluator_index;
 use crate::serve::error::ApiError;
 use crate::serve::store::{Cell, ColumnValues, FileColumn, LoadedItem, LoadedRun, RunFileError, Store};
 
@@ -148,4 +147,16 @@ pub fn no_values(store: &Store, run: &LoadedRun, name: &str) -> Result<ApiError,
     let fields = store.item_fields(run)?;
     let names = fields.iter().map(|field| &*field.name);
     Ok(ApiError::bad_request(format!("no item has `{name}`; {}", wording::suggest_or_list(name, names))))
+}
+
+/// The index of the requested evaluator.
+pub fn evaluator_index(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
+    run.evaluator_index(name).ok_or_else(|| {
+        let names = run.head.config.evaluators.iter().map(String::as_str);
+        let id = &run.head.id;
+        ApiError::bad_request(format!(
+            "run `{id}` has no evaluator `{name}`; {}",
+            wording::suggest_or_list(name, names)
+        ))
+    })
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use cobalt_core::report::Status;
 
-use super::column::{COLUMN_NAMES, Column, LoadedColumn};
+use super::column::{COLUMN_NAMES, Column, LoadedColumn, evaluator_index};
 use super::condition::items_that_meet;
 use super::groups::group_items;
 use super::query::{ItemState, ItemsQuery, OnlyChanged};
 use super::row::{ChangeCounts, ItemGroup};
-use super::{evaluator_index, score_range::ScoreRange};
+use super::score_range::ScoreRange;
 use crate::serve::api::respond::Order;
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileColumn, LoadedItem, LoadedRun, MatchedItem, RunFileError, SortKey, Store};

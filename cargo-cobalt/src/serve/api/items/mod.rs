@@ -14,11 +14,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use cobalt_core::report::{ItemResult, Status};
-use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::column::evaluator_index;
 use self::column::{LoadedColumn, parse_columns};
 pub use self::listing::has_state;
 use self::listing::{Entry, ListedRuns, run_ids, score_change};
@@ -243,16 +243,4 @@ fn compared_rows(
 fn mean_scores(run: &LoadedRun, item: &LoadedItem) -> BTreeMap<String, f64> {
     let evaluators = (0..).zip(&run.head.config.evaluators);
     evaluators.filter_map(|(at, name)| Some((name.clone(), item.scores.mean(at)?))).collect()
-}
-
-/// The index of the requested evaluator.
-pub fn evaluator_index(run: &LoadedRun, name: &str) -> Result<usize, ApiError> {
-    run.evaluator_index(name).ok_or_else(|| {
-        let names = run.head.config.evaluators.iter().map(String::as_str);
-        let id = &run.head.id;
-        ApiError::bad_request(format!(
-            "run `{id}` has no evaluator `{name}`; {}",
-            wording::suggest_or_list(name, names)
-        ))
-    })
 }

@@ -1,6 +1,7 @@
 //! The filter of items by score.
 
-use super::{ItemsQuery, evaluator_index};
+use super::column::evaluator_index;
+use super::query::ItemsQuery;
 use crate::serve::error::ApiError;
 use crate::serve::store::{LoadedItem, LoadedRun};
 

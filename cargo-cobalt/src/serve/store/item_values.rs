@@ -1,0 +1,99 @@
+//! Reads the values of items: once, and then from bounded caches.
+
+use std::num::NonZero;
+use std::sync::Arc;
+use std::thread;
+
+use super::Store;
+use super::cell::Cell;
+use super::columns::{ColumnValues, FileColumn};
+use super::item_fields::{Fields, ItemField};
+use super::loaded_run::{LoadedItem, LoadedRun};
+use super::run_file::RunFileError;
+
+/// The maximum length of a text in memory, in characters. The rest is read from the file again if a condition needs it.
+const MAX_TEXT: usize = 256;
+/// The maximum number of threads that read one run.
+const MAX_READERS: usize = 4;
+/// The minimum number of items for another thread.
+const ITEMS_PER_READER: usize = 1000;
+/// The maximum number of items of which the columns are listed.
+const SAMPLE: usize = 1000;
+
+impl Store {
+    /// The values of a column, cached.
+    pub fn column(&self, run: &LoadedRun, column: &FileColumn) -> Result<Arc<ColumnValues>, RunFileError> {
+        self.columns.get(&(run.file.clone(), column.clone()), ColumnValues::size, || {
+            let cut = self.scan_items(run, |item| {
+                let mut cell = column.read(item);
+                let is_cut = cell.cut(MAX_TEXT);
+                (cell, is_cut)
+            })?;
+            Ok(ColumnValues {
+                is_cut: cut.iter().any(|(_, is_cut)| *is_cut),
+                cells: cut.into_iter().map(|(cell, _)| cell).collect(),
+            })
+        })
+    }
+
+    /// Tests the whole value of a column for each item.
+    pub fn scan_column(
+        &self,
+        run: &LoadedRun,
+        column: &FileColumn,
+        test: impl Fn(&Cell) -> bool + Sync,
+    ) -> Result<Vec<bool>, RunFileError> {
+        self.scan_items(run, |item| test(&column.read(item)))
+    }
+
+    /// Calls a function with the JSON of each item, on several threads.
+    pub fn scan_items<T: Send>(
+        &self,
+        run: &LoadedRun,
+        each: impl Fn(&str) -> T + Sync,
+    ) -> Result<Vec<T>, RunFileError> {
+        // Limits the number of files in memory.
+        let _pass = self.loaders.acquire();
+        let bytes = run.file.read()?;
+        let text = |item: &LoadedItem| {
+            let place = usize::try_from(item.place.start).ok()?..usize::try_from(item.place.end).ok()?;
+            // It was an item when its range was recorded.
+            std::str::from_utf8(bytes.get(place)?).ok()
+        };
+        let scan = |items: &[LoadedItem]| {
+            let each = |item: &LoadedItem| text(item).map(&each).ok_or(RunFileError::Changed);
+            items.iter().map(each).collect::<Result<Vec<_>, _>>()
+        };
+        let readers = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_READERS);
+        let chunk = run.items.len().div_ceil(readers).max(ITEMS_PER_READER);
+        if run.items.len() <= chunk {
+            return scan(&run.items);
+        }
+        thread::scope(|scope| {
+            let scan = &scan;
+            let parts: Vec<_> =
+                run.items.chunks(chunk).map(|items| scope.spawn(move || scan(items))).collect();
+            let mut all = Vec::with_capacity(run.items.len());
+            for part in parts {
+                all.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// The columns that the items have, cached.
+    pub fn item_fields(&self, run: &LoadedRun) -> Result<Arc<Vec<ItemField>>, RunFileError> {
+        self.fields.get(
+            &run.file,
+            |fields| fields.iter().map(ItemField::size).sum(),
+            || {
+                let mut reader = run.file.reader()?;
+                let mut fields = Fields::default();
+                for item in run.items.iter().step_by(run.items.len().div_ceil(SAMPLE).max(1)) {
+                    fields.add(&reader.without_contents(&item.place)?);
+                }
+                Ok(fields.finish())
+            },
+        )
+    }
+}

@@ -1,0 +1,61 @@
+//! Reads the heads of runs, and compares runs with baselines.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use cobalt_core::report::comparison::{Comparison, compare};
+use cobalt_core::store::{ReportReader, read_measurements};
+
+use super::Store;
+use super::matched_items::size_of_comparison;
+use super::run_file::{RunFile, RunFileError};
+use super::run_heads::{RunHead, RunHeads, ScoreDifference, score_differences};
+use crate::error::Error;
+use crate::runs::RunView;
+use crate::serve::error::ApiError;
+use crate::sized_cache::lock;
+
+impl Store {
+    /// The heads of runs. Those whose file cannot be read are left out.
+    pub fn run_heads<'a>(&self, ids: impl Iterator<Item = &'a str>) -> RunHeads {
+        let mut known = lock(&self.heads.0);
+        let mut wanted = HashMap::new();
+        let heads = ids.filter_map(|id| {
+            let file = self.run_file(id).ok()?;
+            let head = match known.get(&file) {
+                Some(head) => Arc::clone(head),
+                None => Arc::new(self.read_head(&file)?),
+            };
+            wanted.insert(file, Arc::clone(&head));
+            Some((id.to_owned(), head))
+        });
+        let heads = heads.collect();
+        *known = wanted;
+        heads
+    }
+
+    fn read_head(&self, file: &RunFile) -> Option<RunHead> {
+        let _pass = self.loaders.acquire();
+        Some(RunHead::of(ReportReader::of(&file.read().ok()?).ok()?.head()))
+    }
+
+    /// How the scores of a run differ from the saved baseline of its experiment. `None` without a baseline.
+    pub fn differences_from_baseline(
+        &self,
+        run: &RunView,
+    ) -> Result<Option<Arc<Vec<ScoreDifference>>>, ApiError> {
+        let path = self.layout().baseline(&run.experiment);
+        let Ok(baseline) = RunFile::current(&path) else { return Ok(None) };
+        self.with_run(&run.id, |loaded| {
+            let files = vec![baseline.clone(), loaded.file.clone()];
+            let size = |comparisons: &Vec<Comparison>| comparisons.iter().map(size_of_comparison).sum();
+            let comparisons = self.comparisons.get(&files, size, || {
+                let _pass = self.loaders.acquire();
+                let base = read_measurements(&path, self.prices())
+                    .map_err(|error| RunFileError::from(ApiError::from(Error::from(error))))?;
+                Ok::<_, RunFileError>(compare(&base, &[&loaded.measurements()]))
+            })?;
+            Ok(comparisons.first().map(|comparison| Arc::new(score_differences(comparison))))
+        })
+    }
+}
