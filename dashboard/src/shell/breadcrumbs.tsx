@@ -1,11 +1,13 @@
 // Where the page is: the experiment, the run, the item.
 import { useQuery } from '@tanstack/react-query';
+import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { Link, useMatch } from 'react-router';
 import { overviewQuery } from '../api/queries';
 import { CutText } from '../components/cut-text';
 import { experimentUrl, runUrl } from '../lib/addresses';
 import { formatDateTime } from '../lib/format';
+import { useFillsWindow } from './page-layout';
 
 interface Crumb {
   name: string;
@@ -44,8 +46,15 @@ function RunTrail({ id, item }: { id: string; item?: string }) {
 }
 
 function Trail({ crumbs }: { crumbs: Crumb[] }) {
+  const fillsWindow = useFillsWindow();
   return (
-    <nav aria-label="Breadcrumbs" className="mx-auto -mb-1 w-full max-w-[96rem] px-4 pt-3 sm:-mb-3 sm:px-6">
+    <nav
+      aria-label="Breadcrumbs"
+      className={clsx(
+        'w-full px-4 pt-3',
+        fillsWindow ? '-mb-1' : 'mx-auto -mb-1 max-w-[96rem] sm:-mb-3 sm:px-6',
+      )}
+    >
       <ol className="flex min-w-0 items-center gap-1 text-muted text-xs">
         {crumbs.map(({ name, to }, place) => (
           <li key={to ?? name} className="flex min-w-0 items-center gap-1 first:shrink-0">
