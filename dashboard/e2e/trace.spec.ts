@@ -32,6 +32,7 @@ test('bars are on one time axis, below each other as the spans were', async ({ p
   const { id } = await runOf(request, EXPERIMENT);
   await page.goto(`${itemAddress(id, 'river-ouse')}&tab=trace`);
   const rows = pane(page).getByRole('treegrid').locator('tbody tr');
+  await expect(rows).toHaveCount(13);
   const bars = await rows.locator('div > span:first-child[style]').evaluateAll((all) =>
     all.map((bar) => {
       const { left, right } = bar.getBoundingClientRect();
@@ -102,11 +103,24 @@ test('images that an item names are shown, and a file that is gone is reported',
   await expect(media.getByRole('img')).toHaveCount(2);
 });
 
+test('close texts are shown as their difference, others beside each other', async ({ page, request }) => {
+  const { id } = await runOf(request, EXPERIMENT);
+  await page.goto(itemAddress(id, 'river-ouse'));
+  const outputs = pane(page).getByRole('region', { name: 'Expected and output' });
+  await expect(outputs.locator('del').last()).toHaveText('miles');
+  await expect(outputs.locator('ins').last()).toHaveText('km');
+  await outputs.getByRole('button', { name: 'Side by side' }).click();
+  await expect(outputs.locator('del')).toHaveCount(0);
+  await expect(outputs.getByRole('heading', { name: 'Expected', exact: true })).toBeVisible();
+  await page.goto(itemAddress(id, 'rainfall-york'));
+  await expect(outputs.getByRole('heading', { name: 'Expected', exact: true })).toBeVisible();
+  await expect(outputs.getByRole('button', { name: 'Difference' })).toHaveCount(0);
+});
+
 test('Markdown is rendered, its images from elsewhere are only links', async ({ page, request }) => {
   const { id } = await runOf(request, EXPERIMENT);
   await page.goto(itemAddress(id, 'rainfall-york'));
   const output = pane(page).getByRole('region', { name: 'Expected and output' });
-  await output.getByRole('button', { name: /^Show all/ }).click();
   await expect(output.getByRole('cell', { name: 'October' })).toBeVisible();
   const link = output.getByRole('link', { name: 'the Met Office' });
   await expect(link).toHaveAttribute('rel', /noopener noreferrer/);

@@ -63,7 +63,7 @@ export function agents(): Report[] {
       timestamp: moment(progress, new Random(`agents ${number}`)),
       commit: commitAt(progress),
       evaluators: [{ name: 'correctness' }, { name: 'citations', passMark: 0.7 }],
-      thresholds: ['correctness.avg >= 0.8'],
+      thresholds: ['correctness.avg >= 0.8', 'citations.avg >= 0.7'],
       dataset: 'datasets/york.jsonl',
       file: 'tests/research.rs',
       items: items(new Random(`research ${number}`)),

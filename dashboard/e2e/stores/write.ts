@@ -6,10 +6,19 @@ import { agents, CHART, DOT } from './agents';
 import { conversations } from './conversations';
 import { demo } from './demo';
 import { hostile } from './hostile';
-import { large } from './large';
+import { huge, large } from './large';
 import { variants } from './variants';
 
-export const STORES = { demo, large, hostile, variants, conversations, agents, empty: (): Report[] => [] };
+export const STORES = {
+  demo,
+  large,
+  huge,
+  hostile,
+  variants,
+  conversations,
+  agents,
+  empty: (): Report[] => [],
+};
 export type StoreName = keyof typeof STORES;
 
 /** Writes a store into a project folder, and returns the store's folder, for `COBALT_DIR`. */

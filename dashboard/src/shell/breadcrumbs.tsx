@@ -7,7 +7,6 @@ import { overviewQuery } from '../api/queries';
 import { CutText } from '../components/cut-text';
 import { experimentUrl, runUrl } from '../lib/addresses';
 import { formatDateTime } from '../lib/format';
-import { useFillsWindow } from './page-layout';
 
 interface Crumb {
   name: string;
@@ -18,41 +17,43 @@ interface Crumb {
 const EXPERIMENTS: Crumb = { name: 'Experiments', to: '/' };
 
 /** Renders nothing on the pages without a parent. */
-export function Breadcrumbs() {
+export function Breadcrumbs({ fillsWindow }: { fillsWindow: boolean }) {
+  const crumbs = useCrumbs();
+  if (crumbs === undefined) return null;
+  return <Trail crumbs={crumbs} fillsWindow={fillsWindow} />;
+}
+
+function useCrumbs(): Crumb[] | undefined {
   const experiment = useMatch('/experiments/:name')?.params.name;
   const run = useMatch('/runs/:id')?.params.id;
   const item = useMatch('/runs/:id/items/:key')?.params;
   const group = useMatch('/groups/:group')?.params.group;
-  if (experiment !== undefined) return <Trail crumbs={[EXPERIMENTS, { name: experiment }]} />;
-  if (run !== undefined) return <RunTrail id={run} />;
-  if (item?.id !== undefined) return <RunTrail id={item.id} item={item.key} />;
-  if (group !== undefined) return <Trail crumbs={[EXPERIMENTS, { name: 'Variants' }]} />;
-  return null;
+  const ofRun = useRunCrumbs(run ?? item?.id, item?.key);
+  if (experiment !== undefined) return [EXPERIMENTS, { name: experiment }];
+  if (group !== undefined) return [EXPERIMENTS, { name: 'Variants' }];
+  return ofRun;
 }
 
-function RunTrail({ id, item }: { id: string; item?: string }) {
-  const run = useQuery(overviewQuery(id)).data?.run;
+/** The run's experiment, the run, and the item if there is one; undefined without a run. */
+function useRunCrumbs(id: string | undefined, item: string | undefined): Crumb[] | undefined {
+  const run = useQuery({ ...overviewQuery(id ?? ''), enabled: id !== undefined }).data?.run;
+  if (id === undefined) return undefined;
   const name = run === undefined ? `Run ${id}` : `Run of ${formatDateTime(run.timestamp)}`;
-  return (
-    <Trail
-      crumbs={[
-        EXPERIMENTS,
-        ...(run === undefined ? [] : [{ name: run.name, to: experimentUrl(run.name) }]),
-        { name, to: item === undefined ? undefined : runUrl(id) },
-        ...(item === undefined ? [] : [{ name: `Item ${item}` }]),
-      ]}
-    />
-  );
+  return [
+    EXPERIMENTS,
+    ...(run === undefined ? [] : [{ name: run.name, to: experimentUrl(run.name) }]),
+    { name, to: item === undefined ? undefined : runUrl(id) },
+    ...(item === undefined ? [] : [{ name: `Item ${item}` }]),
+  ];
 }
 
-function Trail({ crumbs }: { crumbs: Crumb[] }) {
-  const fillsWindow = useFillsWindow();
+function Trail({ crumbs, fillsWindow }: { crumbs: Crumb[]; fillsWindow: boolean }) {
   return (
     <nav
       aria-label="Breadcrumbs"
       className={clsx(
-        'w-full px-4 pt-3',
-        fillsWindow ? '-mb-1' : 'mx-auto -mb-1 max-w-[96rem] sm:-mb-3 sm:px-6',
+        'w-full px-4',
+        fillsWindow ? 'pt-2' : 'mx-auto -mb-1 max-w-[96rem] pt-3 sm:-mb-3 sm:px-6',
       )}
     >
       <ol className="flex min-w-0 items-center gap-1 text-muted text-xs">

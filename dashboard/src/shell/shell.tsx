@@ -28,7 +28,7 @@ export function Shell() {
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
-      <Breadcrumbs />
+      <Breadcrumbs fillsWindow={fillsWindow} />
       <main
         id="content"
         tabIndex={-1}

@@ -10,6 +10,7 @@ import { renderText, Text } from '../../components/text';
 import { formatCount, pluralize } from '../../lib/format';
 import { languageOfFile } from '../../lib/language';
 import { type PatchFile, type PatchLineKind, patchFiles } from '../../lib/patch';
+import { Heading } from './heading';
 import { Section } from './section';
 
 /** More lines of a patch are shown on demand. */
@@ -115,9 +116,12 @@ function PatchOfFile({ file: { path, lines } }: { file: PatchFile }) {
   const language = languageOfFile(path);
   return (
     <div className="overflow-hidden rounded-md border border-line">
-      <h4 className="border-line border-b bg-sunken/50 px-3 py-1.5 font-medium font-mono text-xs [overflow-wrap:anywhere]">
+      <Heading
+        depth={2}
+        className="border-line border-b bg-sunken/50 px-3 py-1.5 font-medium font-mono text-xs [overflow-wrap:anywhere]"
+      >
         <Text>{path}</Text>
-      </h4>
+      </Heading>
       <div dir="ltr" className="font-mono text-xs/5">
         {lines.map(({ kind, text }, place) => {
           const isCode = kind !== 'header' && kind !== 'hunk';

@@ -10,6 +10,7 @@ import { ItemVerdict } from '../../components/verdict';
 import { formatCount } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { FailureList } from './failure-list';
+import { Heading } from './heading';
 import { trialsOf } from './item';
 import { TrialPicker } from './trials';
 
@@ -34,7 +35,6 @@ interface HeadProps {
 
 export function Head(props: HeadProps) {
   const { id, run, itemKey, whole, heading, shown, onShow, onGo, other, onClose, children } = props;
-  const Heading = heading === undefined ? 'h2' : 'h1';
   const otherLabel = onClose === undefined ? 'Show beside the table' : 'Open as page';
   const name = whole?.row.name ?? itemKey;
   return (
@@ -45,6 +45,7 @@ export function Head(props: HeadProps) {
         </span>
         <div className="order-3 flex min-w-0 basis-full flex-wrap items-center gap-x-2 gap-y-1 @2xl:order-2 @2xl:flex-1 @2xl:basis-0">
           <Heading
+            depth={0}
             id={id}
             ref={heading}
             tabIndex={heading === undefined ? undefined : -1}

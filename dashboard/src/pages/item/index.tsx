@@ -11,6 +11,7 @@ import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { parseFilter } from '../run/items/filter';
 import { besideTable, itemPage, runPage } from './addresses';
+import { HeadingLevel } from './heading';
 import { useItem } from './use-item';
 import { ItemView } from './view';
 
@@ -43,15 +44,17 @@ export function Component() {
         </span>
       </Link>
       <div className="min-h-0 flex-1 overflow-hidden rounded-lg border border-line">
-        <ItemView
-          runId={id}
-          itemKey={key}
-          filter={filter}
-          heading={heading}
-          other={besideTable(id, key, search)}
-          onGo={go}
-          onClose={leave}
-        />
+        <HeadingLevel value={1}>
+          <ItemView
+            runId={id}
+            itemKey={key}
+            filter={filter}
+            heading={heading}
+            other={besideTable(id, key, search)}
+            onGo={go}
+            onClose={leave}
+          />
+        </HeadingLevel>
       </div>
     </div>
   );

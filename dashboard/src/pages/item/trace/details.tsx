@@ -10,6 +10,7 @@ import { Text, TextBlock } from '../../../components/text';
 import { formatCost, formatDuration } from '../../../lib/format';
 import { toText } from '../../../lib/texts';
 import { Fact } from '../fact';
+import { Heading } from '../heading';
 import { errorOf, factsOf, LABELS, Marks, modelOf, nameOf, tokensOf } from './span';
 
 export function SpanDetails({ span, onClose }: { span: Span; onClose: () => void }) {
@@ -29,9 +30,9 @@ export function SpanDetails({ span, onClose }: { span: Span; onClose: () => void
   return (
     <section aria-labelledby={id} className="min-w-0 rounded-md border border-line">
       <div className="flex items-center gap-2 border-line border-b bg-sunken/50 py-0.5 pr-1 pl-3">
-        <h4 id={id} className="min-w-0 font-medium font-mono text-xs [overflow-wrap:anywhere]">
+        <Heading depth={2} id={id} className="min-w-0 font-medium font-mono text-xs [overflow-wrap:anywhere]">
           <Text>{name}</Text>
-        </h4>
+        </Heading>
         <span className="ml-auto flex items-center gap-1">
           <CopyButton text={JSON.stringify(span, null, 2)} label="Copy the span as JSON" />
           <IconButton label="Close the span" onClick={onClose}>
@@ -67,7 +68,9 @@ export function SpanDetails({ span, onClose }: { span: Span; onClose: () => void
         {values.map(([label, value]) => value != null && <Value key={label} name={label} value={value} />)}
         {Object.keys(attributes).length > 0 && (
           <div>
-            <h5 className="mb-1 text-muted text-xs">Attributes</h5>
+            <Heading depth={3} className="mb-1 text-muted text-xs">
+              Attributes
+            </Heading>
             <FieldList fields={attributes} />
           </div>
         )}
@@ -80,7 +83,9 @@ function Value({ name, value }: { name: string; value: unknown }) {
   return (
     <div className="min-w-0">
       <div className="flex items-center justify-between gap-2">
-        <h5 className="text-muted text-xs">{name}</h5>
+        <Heading depth={3} className="text-muted text-xs">
+          {name}
+        </Heading>
         <CopyButton text={toText(value)} label={`Copy: ${name}`} />
       </div>
       <div className="rounded-md border border-line bg-sunken/50 px-3 py-2">
