@@ -132,9 +132,10 @@ test('the items of a run are read by keyboard without a first click', async ({ p
   await expect(links.nth(1)).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/item=/);
-  const opened = page.url();
+  // The pane knows the neighbours once it has loaded.
+  await expect(page.getByText(/^2 of \d+/)).toBeVisible();
   await page.keyboard.press('j');
-  await expect(page).not.toHaveURL(opened);
+  await expect(page.getByText(/^3 of \d+/)).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page).not.toHaveURL(/item=/);
   await expect(links.nth(2)).toBeFocused();

@@ -4,7 +4,8 @@ import { experimentUrl } from './lib/addresses';
 import { redirectCompare } from './lib/compare-url';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
-import { type PageLayout, Shell } from './shell/shell';
+import type { PageLayout } from './shell/page-layout';
+import { Shell } from './shell/shell';
 
 const FILLS_WINDOW: PageLayout = { fillsWindow: true };
 

@@ -1,13 +1,14 @@
 // The frame of every page: header, shortcuts, and a warning if the server is unreachable.
 import clsx from 'clsx';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
-import { Outlet, ScrollRestoration, useMatches } from 'react-router';
+import { Outlet, ScrollRestoration } from 'react-router';
 import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
 import { DockArea } from '../components/dock';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
+import { useFillsWindow } from './page-layout';
 import { Shortcuts } from './shortcuts';
 
 const Palette = lazy(() => import('./palette'));
@@ -50,16 +51,6 @@ export function Shell() {
       <ScrollRestoration getKey={({ pathname }) => pathname} />
     </div>
   );
-}
-
-/** What a route tells the shell in its `handle`. */
-export interface PageLayout {
-  /** Whether the page is as high as the window and scrolls within itself. */
-  fillsWindow: boolean;
-}
-
-function useFillsWindow(): boolean {
-  return useMatches().some(({ handle }) => (handle as PageLayout | undefined)?.fillsWindow === true);
 }
 
 /** Global keyboard shortcuts. */

@@ -32,7 +32,7 @@ export function Details({ overview, itemAt, onState, onRange, isShown }: Details
     <Collapsible.Panel
       aria-label="Details"
       role="region"
-      className="max-h-[60%] shrink-0 overflow-y-auto border-line border-b bg-ground"
+      className="relative min-h-0 shrink overflow-y-auto border-line border-b bg-ground"
     >
       <div className="flex flex-col gap-4 p-4">
         <RunVariant overview={overview} />

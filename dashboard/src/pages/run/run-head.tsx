@@ -31,8 +31,8 @@ import { verdictOf } from './verdict';
 export function RunHead({ overview }: { overview: Overview }) {
   const { run } = overview;
   return (
-    <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-1.5 px-4 pt-3 pb-2 sm:pt-4.5">
-      <div className="min-w-0 max-w-full">
+    <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-1.5 px-4 pt-2 pb-2">
+      <div className="min-w-0 flex-1 basis-80">
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
           <h1 className="min-w-0 font-semibold text-lg/7 [overflow-wrap:anywhere]">
             <Text>{run.name}</Text>
@@ -118,7 +118,7 @@ function Links({ overview }: { overview: Overview }) {
   const { run, previous, next } = overview;
   const navigate = useNavigate();
   return (
-    <div className="flex flex-wrap items-center gap-2">
+    <div className="relative flex max-w-full items-center gap-2 overflow-x-auto p-0.5 [&>*]:shrink-0">
       <nav aria-label="Runs of the experiment" className="flex">
         <RunStepLink
           to={previous?.id}

@@ -115,7 +115,11 @@ function Row({ outcome }: { outcome: ThresholdOutcome }) {
       </tr>
       <tr>
         <td colSpan={3} className="pb-1 text-muted text-xs [overflow-wrap:anywhere]">
-          {needsMessage ? <Text>{outcome.message}</Text> : outcome.againstBaseline === true && 'vs. baseline'}
+          {needsMessage ? (
+            <Text>{outcome.message.replaceAll('`', '')}</Text>
+          ) : (
+            outcome.againstBaseline === true && 'vs. baseline'
+          )}
         </td>
       </tr>
     </>
