@@ -20,7 +20,7 @@ async function measure(page: Page): Promise<{ seconds: number; mebibytes: number
   return { seconds, mebibytes: usedSize / 2 ** 20 };
 }
 
-for (const name of ['runs', 'run', 'compare', 'trends']) {
+for (const name of ['experiments', 'runs', 'experiment', 'run', 'compare', 'trends']) {
   test(`the page ${name} is ready quickly`, async ({ page, request }) => {
     const addressOf = PAGES[name];
     if (!addressOf) throw new Error(`no such page: ${name}`);

@@ -6,7 +6,9 @@ type Address = (request: APIRequestContext) => Promise<string>;
 
 /** The pages by name. */
 export const PAGES: Record<string, Address> = {
-  runs: async () => '/',
+  experiments: async () => '/',
+  runs: async () => '/?view=runs',
+  experiment: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}`,
   run: async (request) => `/runs/${(await newest(request))[0].id}`,
   item: async (request) => {
     const [{ id }] = await newest(request);
@@ -16,7 +18,7 @@ export const PAGES: Record<string, Address> = {
     const [other, base] = await newest(request);
     return `/compare?a=${base.id}&b=${other.id}`;
   },
-  trends: async (request) => `/trends?experiment=${encodeURIComponent((await newest(request))[0].name)}`,
+  trends: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}?tab=trends`,
 };
 
 /** The URL of an item within its run. */

@@ -13,7 +13,7 @@ async function groupAddress(request: APIRequestContext): Promise<string> {
 }
 
 test('a run in the list leads to the variants, and each variant to its run', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await page.getByRole('link', { name: 'all variants beside mini' }).click();
   await expect(page.getByRole('heading', { name: 'Variants of handbook-questions' })).toBeVisible();
   const table = page.getByRole('table', { name: /^Variants with scores/ });
@@ -54,7 +54,7 @@ test('items on which the runs disagree are opened with their outputs beside each
 });
 
 test('a re-scored run links to its origin', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await page
     .getByRole('row', { name: /re-scored/ })
     .getByRole('link', { name: /luna/ })
