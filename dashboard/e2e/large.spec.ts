@@ -42,3 +42,19 @@ test('the last of 10,000 items can be scrolled to and opened', async ({ page, re
   const elements = await page.evaluate(() => document.querySelectorAll('*').length);
   expect(elements, 'rows outside the viewport are not rendered').toBeLessThan(6000);
 });
+
+test('thousands of runs are ready quickly', async ({ page }) => {
+  await page.goto('/');
+  await settled(page);
+  await page.locator('[data-row]').first().click();
+  await settled(page);
+  await expect(page.getByRole('table', { name: 'Runs' })).toHaveAttribute('aria-rowcount', /^\d{4,}$/);
+  expect(await page.locator('[data-row]').count()).toBeLessThan(60);
+  const started = Date.now();
+  await page.getByRole('columnheader', { name: 'Mean latency' }).getByRole('button').click();
+  await expect(page.getByRole('columnheader', { name: 'Mean latency' })).toHaveAttribute(
+    'aria-sort',
+    'descending',
+  );
+  expect(Date.now() - started).toBeLessThan(3000);
+});
