@@ -98,7 +98,7 @@ test('partial runs can be filtered, and names and verdicts sorted in both orders
 
 test('a click on a row opens its run', async ({ page }) => {
   await page.goto('/?view=runs');
-  const id = await page.locator('[data-row]').first().getAttribute('data-run');
+  const id = await page.locator('[data-row]').first().getAttribute('data-row');
   await page.getByRole('row').nth(1).getByRole('cell').nth(4).click();
   await expect(page).toHaveURL(`/runs/${id}`);
 });
