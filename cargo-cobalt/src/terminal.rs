@@ -121,6 +121,23 @@ pub fn truncate_to_width(text: &str, most: usize) -> String {
     fitting
 }
 
+/// Truncates a name to `most` columns, with `…` in its middle: the ends of names often tell them apart.
+pub fn shorten_to_width(name: &str, most: usize) -> String {
+    if columns(name) <= most {
+        return name.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let mut end = String::new();
+    let mut left = room / 2;
+    for character in name.chars().rev() {
+        let Some(rest) = left.checked_sub(character.width().unwrap_or(0)) else { break };
+        left = rest;
+        end.insert(0, character);
+    }
+    let start = truncate_to_width(name, most.saturating_sub(columns(&end)));
+    start + end.trim_start()
+}
+
 /// Wraps a text at words into at most `most` lines of `width` columns; truncation is marked with `…`. Words wider than a line are broken.
 pub fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
@@ -243,6 +260,15 @@ mod tests {
         assert_eq!(truncate_to_width("質問質問", 6), "質問…");
         assert_eq!(truncate_to_width("cafe\u{301}", 4), "cafe\u{301}");
         assert_eq!(truncate_to_width("two words", 5), "two…");
+    }
+
+    #[test]
+    fn a_name_is_cut_in_its_middle() {
+        assert_eq!(shorten_to_width("caution::timid", 14), "caution::timid");
+        assert_eq!(shorten_to_width("caution::timid", 9), "caut…imid");
+        assert_eq!(shorten_to_width("questions about 質問", 9), "ques…質問");
+        assert_eq!(shorten_to_width("two words", 6), "two…ds");
+        assert_eq!([1, 0].map(|most| shorten_to_width("desk", most)), ["…", "…"]);
     }
 
     #[test]

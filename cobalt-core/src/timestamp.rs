@@ -22,6 +22,12 @@ impl Timestamp {
         self.0
     }
 
+    /// For people: `2026-02-05 14:30`, in UTC.
+    #[must_use]
+    pub fn to_minute(self) -> String {
+        self.to_string()[..16].replace('T', " ")
+    }
+
     /// The form used in file names: `2026-02-05T14-30-00`.
     #[must_use]
     pub fn for_file_name(self) -> String {

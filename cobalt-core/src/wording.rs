@@ -8,6 +8,20 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{} {noun}{}", group_thousands(number as u64), if number == 1 { "" } else { "s" })
 }
 
+/// How many items are at their pass marks, and below one if any are: `46 at pass marks, 50 below`. It is not a verdict: thresholds
+/// decide that.
+#[must_use]
+pub fn pass_mark_counts(at: usize, below: usize) -> String {
+    let at = format!("{} at pass marks", group_thousands(at as u64));
+    if below == 0 { at } else { format!("{at}, {} below", group_thousands(below as u64)) }
+}
+
+/// How many items passed if the verdict needs all of them: `46 of 96 items passed`.
+#[must_use]
+pub fn passed_count(passed: usize, total: usize) -> String {
+    format!("{} of {} passed", group_thousands(passed as u64), count(total, "item"))
+}
+
 /// A number with thousands separators: `12,400`.
 #[must_use]
 pub fn group_thousands(number: u64) -> String {

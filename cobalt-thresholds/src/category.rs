@@ -160,6 +160,12 @@ impl Category {
         matches!(self, Self::Score | Self::Evaluator(_))
     }
 
+    /// Whether the values are US dollars.
+    #[doc(hidden)]
+    pub fn is_cost(&self) -> bool {
+        matches!(self, Self::Cost | Self::ModelCost(_) | Self::JudgeCost)
+    }
+
     /// Whether the values are durations.
     #[doc(hidden)]
     pub fn is_duration(&self) -> bool {

@@ -1,134 +1,162 @@
-// Runs are selected and compared, down to a single item.
+// Runs are compared in the items table of a run, down to a single item.
 import type { APIRequestContext } from '@playwright/test';
-import type { ComparedRuns, Runs } from '../src/api/types';
-import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+import type { Items, Runs } from '../src/api/types';
+import { axe, DARK, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 import { REPLAYED_TAG } from './stores/demo';
 
-/** The latest runs of an experiment, latest first. */
+/** The latest complete runs of an experiment, latest first. */
 async function runsOf(request: APIRequestContext, experiment: string) {
   const { runs } = (await (await request.get(`/api/runs?experiment=${experiment}`)).json()) as Runs;
   return runs.filter((run) => run.verdict !== 'partial').map((run) => run.id);
 }
 
-test('the latest two runs of an experiment are one click away', async ({ page }) => {
-  await page.goto('/compare');
-  await page.getByRole('link', { name: 'Compare the latest two runs of support-agent' }).click();
-  await expect(page).toHaveURL(/\?a=\w+&b=\w+/);
-  const scores = page.getByRole('table', { name: 'Scores vs. run A' });
-  await expect(scores.getByRole('row', { name: /correctness/ })).toContainText(
-    /Improved|Regressed|Within noise|Inconclusive/,
+test('the comparison with the previous run is one click away, regressions first', async ({
+  page,
+  request,
+}) => {
+  const [id] = await runsOf(request, 'support-agent');
+  await page.goto(`/runs/${id}`);
+  await page.getByRole('link', { name: 'Compare with previous run' }).click();
+  await expect(page).toHaveURL(/\?compare=\w+$/);
+  const changes = page.getByRole('list', { name: 'Changes of scores' });
+  await expect(changes.getByRole('listitem').filter({ hasText: 'correctness' })).toContainText(
+    /(Improved|Regressed|Within noise|Inconclusive).*95% CI .* to .*, p /,
   );
+  const table = page.getByRole('table', { name: 'Items' });
+  await settled(page);
+  await expect(table.getByRole('row').nth(1)).toContainText('−');
+  // The items begin in the first screen.
+  expect((await table.boundingBox())?.y).toBeLessThan(500);
 });
 
-test('runs are selected in a dialog, by keyboard', async ({ page }) => {
-  await page.goto('/compare');
-  await page.getByRole('button', { name: 'Run A' }).press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Select run A' });
+test('the comparison with the baseline names it so', async ({ page, request }) => {
+  const [id] = await runsOf(request, 'support-agent');
+  await page.goto(`/runs/${id}`);
+  await page.getByRole('link', { name: 'Compare with baseline' }).click();
+  await expect(page.getByRole('button', { name: /^Baseline: / })).toBeVisible();
+});
+
+test('any run is selected in a dialog, by keyboard', async ({ page, request }) => {
+  const [id] = await runsOf(request, 'support-agent');
+  await page.goto(`/runs/${id}`);
+  await page.getByRole('button', { name: 'Compare with another run' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Select the reference' });
   await expect(dialog).toBeVisible();
   await axe(page);
   await page.keyboard.press('Escape');
   await expect(dialog).toBeHidden();
-  await page.getByRole('button', { name: 'Run A' }).press('Enter');
+  await page.getByRole('button', { name: 'Compare with another run' }).press('Enter');
   await dialog
     .getByRole('button', { name: /support-agent/ })
-    .first()
+    .nth(2)
     .press('Enter');
-  await page.getByRole('button', { name: 'Run B' }).press('Enter');
+  await expect(page).toHaveURL(/\?compare=\w+$/);
+  await page.getByRole('button', { name: 'Add a run' }).press('Enter');
   await page
-    .getByRole('dialog')
+    .getByRole('dialog', { name: 'Select run C' })
     .getByRole('button', { name: /support-agent/ })
-    .nth(1)
+    .nth(3)
     .press('Enter');
-  await page.getByRole('button', { name: 'Compare', exact: true }).press('Enter');
-  await expect(page.getByRole('list', { name: 'Compared runs' }).getByRole('listitem').first()).toContainText(
-    'support-agent',
-  );
+  await expect(page.getByRole('list', { name: 'Compared runs' }).getByRole('listitem')).toHaveCount(3);
+  await page.getByRole('button', { name: 'End the comparison' }).press('Enter');
+  await expect(page).toHaveURL(`/runs/${id}`);
 });
 
-test('an item opens with both outputs and links to its runs', async ({ page, request }) => {
+test('the numbers of changed items are those of the filtered table', async ({ page, request }) => {
   const [b, a] = await runsOf(request, 'support-agent');
-  await page.goto(`/compare?a=${a}&b=${b}`);
-  await page.getByRole('button', { name: /^Regressed/ }).click();
-  await expect(page).toHaveURL(/only=regressed/);
-  const item = page.getByRole('table', { name: /Items/ }).getByRole('button', { expanded: false }).first();
-  await item.click();
-  await expect(page).toHaveURL(/item=/);
-  await expect(page.getByRole('table', { name: 'Evaluations' })).toBeVisible();
-  await axe(page);
-  await page.reload();
-  await expect(page.getByRole('table', { name: 'Evaluations' })).toBeVisible();
-  await page.getByRole('link', { name: 'Open in run B' }).click();
-  await expect(page).toHaveURL(/\/runs\/\w+\?item=/);
-});
-
-test('three runs are side by side, and stacked in a narrow window', async ({ page, request }) => {
-  const [c, b, a] = await runsOf(request, 'support-agent');
-  await page.goto(`/compare?a=${a}&b=${b}&c=${c}`);
+  await page.goto(`/runs/${b}?compare=${a}&search=refund`);
   await settled(page);
-  await expect(page.getByRole('list', { name: 'Compared runs' }).locator(':scope > li')).toHaveCount(3);
-  await axe(page);
-  await page.setViewportSize(NARROW.viewport);
-  await noSidewaysScroll(page);
+  const regressed = page.getByRole('button', { name: /^Regressed/ });
+  const counted = Number((await regressed.textContent())?.replace(/\D/g, ''));
+  expect(counted).toBeGreaterThan(0);
+  await regressed.click();
+  await expect(page).toHaveURL(/only=regressed/);
+  const table = page.getByRole('table', { name: 'Items' });
+  await expect(table).toHaveAttribute('aria-rowcount', String(counted + 1));
 });
 
-test('the marks of a replayed run stay within its card, however narrow', async ({ page, request }) => {
+test('an item opens beside the table with both outputs and their differences', async ({ page, request }) => {
+  const [b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/runs/${b}?compare=${a}&only=regressed`);
+  const table = page.getByRole('table', { name: 'Items' });
+  await table.getByRole('row').nth(1).getByRole('link').click();
+  await expect(page).toHaveURL(/item=/);
+  const section = page.getByRole('region', { name: 'Compared with the reference' });
+  await expect(section.getByRole('table', { name: 'Evaluations' })).toBeVisible();
+  await settled(page);
+  await axe(page);
+  const first = new URL(page.url()).searchParams.get('item');
+  await page.keyboard.press('j');
+  await expect.poll(() => new URL(page.url()).searchParams.get('item')).not.toBe(first);
+  await page.keyboard.press('k');
+  await expect.poll(() => new URL(page.url()).searchParams.get('item')).toBe(first);
+  await section.getByRole('link', { name: 'Open in the reference' }).click();
+  await expect(page).toHaveURL(new RegExp(`/runs/${a}\\?item=`));
+});
+
+test('the items of a partial run are those that both runs have, and others', async ({ page, request }) => {
+  const { runs } = (await (await request.get('/api/runs?experiment=support-agent')).json()) as Runs;
+  const partial = runs.find((run) => run.verdict === 'partial');
+  const whole = runs.find((run) => run.verdict !== 'partial');
+  if (!partial || !whole) throw new Error('the store has no partial run');
+  const answer = await request.get(`/api/runs/${partial.id}/items?compare=${whole.id}&limit=1`);
+  const { counts } = (await answer.json()) as Items;
+  expect(counts?.onlyThere).toBeGreaterThan(0);
+  await page.goto(`/runs/${partial.id}?compare=${whole.id}`);
+  await expect(page.getByText(`${counts?.onlyThere} items not in this run`)).toBeVisible();
+  await page.goto(`/runs/${partial.id}?compare=${whole.id}&sort=index&order=desc`);
+  const missing = page.getByRole('row').filter({ hasText: 'Not in this run' }).first();
+  await missing.getByRole('link').click();
+  await expect(page).toHaveURL(new RegExp(`/runs/${whole.id}/items/`));
+});
+
+test('former addresses of comparisons lead there', async ({ page, request }) => {
+  const [c, b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/compare?a=${a}&b=${b}&c=${c}&only=regressed`);
+  await expect(page).toHaveURL(`/runs/${b}?compare=${a},${c}&only=regressed`);
+  await page.goto(`/compare?a=${a}`);
+  await expect(page).toHaveURL(`/runs/${a}`);
+  await page.goto('/compare');
+  await expect(page).toHaveURL('/');
+});
+
+test('an unknown run is reported', async ({ page, request, faults }) => {
+  faults.expect(/404/);
+  const [id] = await runsOf(request, 'support-agent');
+  await page.goto(`/runs/${id}?compare=nowhere`);
+  const head = page.getByRole('region', { name: 'Comparison' });
+  await expect(head.getByRole('alert')).toContainText('Run not found');
+  await head.getByRole('button', { name: 'End the comparison' }).click();
+  await expect(page).toHaveURL(`/runs/${id}`);
+});
+
+test('a replayed run is marked', async ({ page, request }) => {
   const tagged = await request.get(`/api/runs?experiment=support-agent&tag=${REPLAYED_TAG}`);
   const replayed = ((await tagged.json()) as Runs).runs[0];
   if (!replayed) throw new Error('the store has no replayed run');
   const { id, totalItems, replayedItems } = replayed;
   const other = (await runsOf(request, 'support-agent')).find((run) => run !== id);
-  await page.goto(`/compare?a=${other}&b=${id}`);
-  await settled(page);
-  const card = page.getByRole('list', { name: 'Compared runs' }).locator(':scope > li').nth(1);
-  const marks = card.getByText(`${replayedItems} of ${totalItems} as recorded`);
-  await expect(marks).toHaveCount(2);
-  await axe(page);
-  for (const width of [1440, 1024, 390]) {
-    await page.setViewportSize({ width, height: 900 });
-    const end = async (element: typeof card) => {
-      const box = await element.boundingBox();
-      return (box?.x ?? 0) + (box?.width ?? 0);
-    };
-    for (const mark of await marks.all()) {
-      expect(await end(mark), `at ${width} pixels`).toBeLessThan(await end(card));
-    }
-    await noSidewaysScroll(page);
-  }
-});
-
-test('the list of items loads more while scrolling', async ({ page, request }) => {
-  const [b, a] = await runsOf(request, 'support-agent');
-  await page.goto(`/compare?a=${a}&b=${b}&sort=index`);
-  await settled(page);
-  await page.keyboard.press('End');
+  await page.goto(`/runs/${id}?compare=${other}`);
   await expect(
-    page.getByRole('table', { name: /Items/ }).locator('tr[aria-rowindex]').last(),
-  ).toHaveAttribute('aria-rowindex', '97');
+    page
+      .getByRole('list', { name: 'Compared runs' })
+      .getByText(`${replayedItems} of ${totalItems} as recorded`),
+  ).toBeVisible();
 });
 
-test('the tabs count the items that match the search', async ({ page, request }) => {
-  const [b, a] = await runsOf(request, 'support-agent');
-  await page.goto(`/compare?a=${a}&b=${b}&search=refund&only=regressed`);
-  await settled(page);
-  const tab = page.getByRole('button', { name: /^Regressed/ });
-  const counted = Number((await tab.textContent())?.replace(/\D/g, ''));
-  expect(counted).toBeGreaterThan(0);
-  const table = page.getByRole('table', { name: /Items/ });
-  await expect(table).toHaveAttribute('aria-rowcount', String(counted + 1));
-});
-
-test('a shared link scrolls to its item, however far down it is', async ({ page, request }) => {
-  const [b, a] = await runsOf(request, 'support-agent');
-  const last = await request.get(`/api/compare?a=${a}&b=${b}&sort=worst&limit=1&offset=90`);
-  const { items } = (await last.json()) as ComparedRuns;
-  await page.goto(`/compare?a=${a}&b=${b}&item=${items[0]?.key}`);
-  await expect(page.getByRole('table', { name: 'Evaluations' })).toBeInViewport();
-});
-
-test('an unknown run is reported', async ({ page, faults }) => {
-  faults.expect(/404/);
-  await page.goto('/compare?a=nothing&b=nowhere');
-  await expect(page.getByRole('alert')).toContainText('Run not found');
-  await page.getByRole('link', { name: 'Select other runs' }).click();
-  await expect(page.getByRole('heading', { name: 'Select runs' })).toBeVisible();
-});
+for (const [name, options] of Object.entries({ light: {}, dark: DARK, narrow: NARROW })) {
+  test.describe(`several runs, ${name}`, () => {
+    test.use(options);
+    test('have no violation, and are as wide as the window', async ({ page, request }) => {
+      const [d, c, b, a] = await runsOf(request, 'support-agent');
+      await page.goto(`/runs/${d}?compare=${a},${b},${c}`);
+      await settled(page);
+      await noSidewaysScroll(page);
+      await axe(page);
+      await page.getByRole('button', { name: 'Intervals and metrics' }).click();
+      await expect(page.getByRole('table', { name: 'Scores vs. reference' })).toBeVisible();
+      await noSidewaysScroll(page);
+      await axe(page);
+    });
+  });
+}

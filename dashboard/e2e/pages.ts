@@ -1,5 +1,5 @@
 // The pages of the dashboard, with URLs that are valid in any store with runs.
-import type { APIRequestContext } from '@playwright/test';
+import type { APIRequestContext, Page } from '@playwright/test';
 import type { Items, Runs } from '../src/api/types';
 
 type Address = (request: APIRequestContext) => Promise<string>;
@@ -14,9 +14,13 @@ export const PAGES: Record<string, Address> = {
     const [{ id }] = await newest(request);
     return itemAddress(id, await keyOf(request, id));
   },
+  'item page': async (request) => {
+    const [{ id }] = await newest(request);
+    return itemPage(id, await keyOf(request, id));
+  },
   compare: async (request) => {
     const [other, base] = await newest(request);
-    return `/compare?a=${base.id}&b=${other.id}`;
+    return `/runs/${other.id}?compare=${base.id}`;
   },
   trends: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}?tab=trends`,
 };
@@ -25,6 +29,16 @@ export const PAGES: Record<string, Address> = {
 export function itemAddress(run: string, key: string): string {
   return `/runs/${run}?item=${encodeURIComponent(key)}`;
 }
+
+/** The URL of the page of an item. */
+export const itemPage = (run: string, key: string) => `/runs/${run}/items/${encodeURIComponent(key)}`;
+
+/** The item, beside the table of its run or on its own page. */
+export const pane = (page: Page) =>
+  page
+    .getByRole('region')
+    .filter({ has: page.getByRole('button', { name: 'Copy a link to this item' }) })
+    .last();
 
 /** The two latest complete runs of the experiment with the most items. */
 async function newest(request: APIRequestContext) {

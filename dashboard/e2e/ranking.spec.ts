@@ -16,6 +16,7 @@ test('a run in the list leads to the variants, and each variant to its run', asy
   await page.goto('/?view=runs');
   await page.getByRole('link', { name: 'all variants beside mini' }).click();
   await expect(page.getByRole('heading', { name: 'Variants of handbook-questions' })).toBeVisible();
+  await page.getByRole('button', { name: 'Variants', expanded: false }).click();
   const table = page.getByRole('table', { name: /^Variants with scores/ });
   await expect(table.getByRole('row')).toHaveCount(4);
   await table.getByRole('link', { name: 'large' }).click();
@@ -53,6 +54,26 @@ test('items on which the runs disagree are opened with their outputs beside each
   await axe(page);
 });
 
+test('the matrix has the rest of the window, and is sorted by a variant or by the spread', async ({
+  page,
+  request,
+}) => {
+  await page.goto(`${await groupAddress(request)}?details=none`);
+  await settled(page);
+  const table = page.getByRole('table', { name: 'Items with the output of each run' });
+  const box = page.locator('div:has(> table)').filter({ has: table });
+  const { y = 0, height = 0 } = (await box.boundingBox()) ?? {};
+  expect(y + height).toBeGreaterThan(850);
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(901);
+  const luna = table.getByRole('columnheader', { name: /luna/ });
+  await luna.getByRole('button').click();
+  await expect(luna).toHaveAttribute('aria-sort', 'ascending');
+  await expect(table.getByRole('cell').first()).toContainText(/Below pass mark|Error|Timeout/);
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('region', { name: 'Output of luna' })).toBeVisible();
+});
+
 test('a re-scored run links to its origin', async ({ page }) => {
   await page.goto('/?view=runs');
   await page
@@ -75,7 +96,7 @@ test.describe('on a narrow screen', () => {
       for (const run of group.ranking.runs) run.tokensPerItem = null;
       await route.fulfill({ response, json: group });
     });
-    await page.goto(await groupAddress(request));
+    await page.goto(`${await groupAddress(request)}?details=runs`);
     await settled(page);
     await expect(page.getByText('unknown', { exact: true })).toHaveCount(3);
     await noSidewaysScroll(page);
@@ -86,10 +107,12 @@ for (const [name, options] of Object.entries({ light: {}, dark: DARK, narrow: NA
   test.describe(`the page of variants, ${name}`, () => {
     test.use(options);
     test('has no violation, and is as wide as the window', async ({ page, request }) => {
-      await page.goto(await groupAddress(request));
-      await settled(page);
-      await noSidewaysScroll(page);
-      await axe(page);
+      for (const details of ['cost', 'runs', 'differences', 'none']) {
+        await page.goto(`${await groupAddress(request)}?details=${details}`);
+        await settled(page);
+        await noSidewaysScroll(page);
+        await axe(page);
+      }
     });
   });
 }

@@ -1,30 +1,15 @@
 // The page of a run: metrics, virtualized items table, and the drawer of an item with its own URL.
 import { readFile } from 'node:fs/promises';
-import type { APIRequestContext, Page } from '@playwright/test';
-import type { Items, Overview, Runs } from '../src/api/types';
+import type { Page } from '@playwright/test';
+import type { Items, Overview } from '../src/api/types';
 import { rangeFilter } from '../src/pages/run/items/filter';
+import { get, itemsOf, runOf } from './api';
 import { axe, DARK, expect, settled, test } from './fixtures';
-import { itemAddress } from './pages';
+import { itemAddress, pane } from './pages';
 import { REPLAYED_TAG } from './stores/demo';
-
-const get = async <T>(request: APIRequestContext, address: string) =>
-  (await (await request.get(address)).json()) as T;
-
-/** The latest run of an experiment that matches the query. */
-async function runOf(request: APIRequestContext, experiment: string, query = 'sort=timestamp') {
-  const { runs } = await get<Runs>(request, `/api/runs?experiment=${experiment}&limit=100&${query}`);
-  const run = runs.find((run) => query.includes('partial') || run.verdict !== 'partial');
-  if (!run) throw new Error(`the store has no run of ${experiment} with ${query}`);
-  return run;
-}
-
-async function itemsOf(request: APIRequestContext, run: string, query = '') {
-  return (await get<Items>(request, `/api/runs/${run}/items?${query}`)).items;
-}
 
 const table = (page: Page) => page.getByRole('table', { name: 'Items', exact: true });
 const rows = (page: Page) => table(page).locator('tr[data-place]');
-const drawer = (page: Page) => page.getByRole('dialog');
 
 test('thresholds and scores show their values', async ({ page, request }) => {
   const { id } = await runOf(request, 'support-agent');
@@ -117,8 +102,8 @@ test('the table renders only visible rows, and End moves to the last one', async
   await expect(rows(page).last().getByRole('link')).toBeFocused();
   expect(await rows(page).count()).toBeLessThan(60);
   await page.keyboard.press('Enter');
-  await expect(drawer(page).getByRole('heading', { level: 2 })).toHaveText(last?.name ?? '?');
-  await expect(drawer(page).getByRole('button', { name: 'Next item' })).toBeDisabled();
+  await expect(pane(page).getByRole('heading', { level: 2 })).toHaveText(last?.name ?? '?');
+  await expect(pane(page).getByRole('button', { name: 'Next item' })).toBeDisabled();
 });
 
 test('a click on a row opens the item, keys move to others, and Escape returns to the row', async ({
@@ -130,68 +115,19 @@ test('a click on a row opens the item, keys move to others, and Escape returns t
   await page.goto(`/runs/${id}?sort=latency`);
   // The link covers the row.
   await rows(page).nth(1).getByRole('cell').nth(4).click({ force: true });
-  await expect(drawer(page).getByText('2 of 96')).toBeVisible();
+  await expect(pane(page).getByText('2 of 96')).toBeVisible();
   await page.keyboard.press('j');
-  await expect(drawer(page).getByRole('heading', { level: 2 })).toHaveText(items[2]?.name ?? '?');
+  await expect(pane(page).getByRole('heading', { level: 2 })).toHaveText(items[2]?.name ?? '?');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('k');
-  await expect(drawer(page).getByText('1 of 96')).toBeVisible();
-  await drawer(page).getByRole('button', { name: 'Next item' }).click();
-  await expect(drawer(page).getByText('2 of 96')).toBeVisible();
+  await expect(pane(page).getByText('1 of 96')).toBeVisible();
+  await pane(page).getByRole('button', { name: 'Next item' }).click();
+  await expect(pane(page).getByText('2 of 96')).toBeVisible();
   await axe(page);
   await page.keyboard.press('Escape');
-  await expect(drawer(page)).toBeHidden();
+  await expect(pane(page)).toBeHidden();
   await expect(rows(page).nth(1).getByRole('link')).toBeFocused();
   await expect(page).toHaveURL(`/runs/${id}?sort=latency`);
-});
-
-test('a link to an item opens it with the diff of expected and actual output', async ({ page, request }) => {
-  const { id } = await runOf(request, 'handbook-questions');
-  const [item] = await itemsOf(request, id, 'sort=score:correctness');
-  await page.goto(itemAddress(id, item?.key ?? ''));
-  const output = drawer(page).getByRole('region', { name: 'Output' });
-  await expect(output.locator('del').nth(1)).toBeVisible();
-  await expect(output.locator('ins').nth(1)).toBeVisible();
-  await output.getByRole('button', { name: 'Side by side' }).click();
-  await expect(output.getByText('Expected', { exact: true })).toBeVisible();
-  await output.getByRole('button', { name: 'Raw' }).click();
-  await expect(output.locator('del')).toHaveCount(0);
-  await axe(page);
-  await page.reload();
-  await expect(drawer(page).getByRole('heading', { level: 2 })).toHaveText(item?.name ?? '?');
-  // The prompt comes first.
-  const input = drawer(page).getByRole('region', { name: 'Input' });
-  await expect(input.getByRole('term').first()).toHaveText('question');
-});
-
-test('each trial of an item can be selected and linked to', async ({ page, request }) => {
-  const { id } = await runOf(request, 'invoice-extraction');
-  const [item] = await itemsOf(request, id, 'sort=score:fields');
-  await page.goto(itemAddress(id, item?.key ?? ''));
-  const spread = drawer(page).getByRole('table', { name: 'Scores over all trials' });
-  await expect(spread.getByRole('row', { name: /^fields/ })).toContainText(
-    item?.scores.fields?.toFixed(3) ?? '?',
-  );
-  await drawer(page).getByRole('button', { name: 'Trial 3' }).click();
-  await expect(page).toHaveURL(/execution=3/);
-  await page.reload();
-  await expect(drawer(page).getByRole('heading', { name: 'Output (trial 3)' })).toBeVisible();
-});
-
-test('tool calls are listed with arguments and results', async ({ page, request }) => {
-  const { id } = await runOf(request, 'support-agent');
-  const [item] = await itemsOf(request, id, 'search=return-window-1&state=passed');
-  await page.goto(itemAddress(id, item?.key ?? ''));
-  const calls = drawer(page).getByRole('region', { name: 'Tool calls' }).getByRole('listitem');
-  await expect(calls.first()).toContainText(/lookup_order.*Arguments.*order.*Result/s);
-});
-
-test('an item with an error shows the message', async ({ page, request }) => {
-  const { id } = await runOf(request, 'incident-summaries', 'verdict=error');
-  const [item] = await itemsOf(request, id, 'state=error');
-  await page.goto(itemAddress(id, item?.key ?? ''));
-  await expect(drawer(page).getByText('The agent failed')).toBeVisible();
-  await expect(drawer(page).getByText(item?.error ?? '?')).toBeVisible();
 });
 
 test('a replayed run shows its traffic, and where its items diverged', async ({ page, request }) => {
@@ -213,10 +149,10 @@ test('a replayed run shows its traffic, and where its items diverged', async ({ 
   await rows(page)
     .getByRole('link', { name: item?.name ?? '?', exact: true })
     .click();
-  const ofItem = drawer(page).getByRole('region', { name: 'Model traffic' });
+  const ofItem = pane(page).getByRole('region', { name: 'Model traffic' });
   await expect(ofItem).toContainText(`Requests replayed${item?.traffic?.replayed}Requests live1`);
   await expect(ofItem).toContainText('Diverged from the recording`messages[1].content`');
-  await expect(drawer(page).getByText('as recorded in part').first()).toBeVisible();
+  await expect(pane(page).getByText('as recorded in part').first()).toBeVisible();
   await axe(page);
 });
 
@@ -253,26 +189,11 @@ for (const [name, beginning] of FORMATS) {
   });
 }
 
-test('the output, the link and the whole item can be copied', async ({ page, context, request }) => {
-  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const { id } = await runOf(request, 'support-agent');
-  const [item] = await itemsOf(request, id, 'state=passed');
-  await page.goto(itemAddress(id, item?.key ?? ''));
-  const copied = async (name: string) => {
-    await drawer(page).getByRole('button', { name, exact: true }).click();
-    await expect(drawer(page).getByText('Copied').last()).toBeAttached();
-    return page.evaluate(() => navigator.clipboard.readText());
-  };
-  expect(await copied('Copy a link to this item')).toBe(page.url());
-  expect(JSON.parse(await copied('Copy the item as JSON'))).toMatchObject({ key: item?.key });
-  expect(await copied('Copy the output')).toContain(item?.output?.slice(0, 40) ?? '?');
-});
-
 test('an unknown item is reported, and its run stays usable', async ({ page, request, faults }) => {
   faults.expect(/404/);
   const { id } = await runOf(request, 'support-agent');
   await page.goto(itemAddress(id, 'a/b/../%2e?no=1'));
-  await expect(drawer(page).getByRole('alert')).toContainText('Item not found');
+  await expect(pane(page).getByRole('alert')).toContainText('Item not found');
   await page.keyboard.press('Escape');
   await expect(rows(page).first()).toBeVisible();
 });

@@ -13,19 +13,25 @@ const START_TIMEOUT_MS = 30_000;
 
 export interface Server {
   url: string;
+  /** The printed link, with the write token. */
+  link: string;
   /** The user's project folder; its store is `.cobalt`. */
   project: string;
   stop(): Promise<void>;
 }
 
-export async function serve(store: StoreName): Promise<Server> {
+/** Starts a server over a new project. `prepare` adds files to it, and returns variables for the server. */
+export async function serve(
+  store: StoreName,
+  prepare: (project: string) => Record<string, string> = () => ({}),
+): Promise<Server> {
   // The page shows the name of the project folder.
   const parent = mkdtempSync(join(tmpdir(), 'cobalt-'));
   const project = join(parent, store);
   const folder = writeStore(store, project);
   const server = spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', '0'], {
     cwd: project,
-    env: { ...process.env, COBALT_DIR: folder, NO_COLOR: '1' },
+    env: { ...process.env, COBALT_DIR: folder, NO_COLOR: '1', ...prepare(project) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const stop = async () => {
@@ -33,23 +39,24 @@ export async function serve(store: StoreName): Promise<Server> {
     rmSync(parent, { recursive: true, force: true });
   };
   try {
-    return { url: await waitForUrl(server), project, stop };
+    const link = await waitForLink(server);
+    return { url: new URL(link).origin, link, project, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Waits for the line of stderr with the address. */
-async function waitForUrl(server: ChildProcess): Promise<string> {
+/** Waits for the line of stderr with the link. */
+async function waitForLink(server: ChildProcess): Promise<string> {
   if (!server.stderr) throw new Error('the server has no stderr');
   const output: string[] = [];
   const lines = createInterface({ input: server.stderr });
-  const url = new Promise<string>((resolve, reject) => {
+  const link = new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
       output.push(line);
-      const url = /http:\/\/[^\s;/]+/.exec(line)?.[0];
-      if (url) resolve(url);
+      const link = /http:\/\/[^\s;]+/.exec(line)?.[0];
+      if (link) resolve(link);
     });
     server.on('error', reject);
     server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${output.join('\n')}`)));
@@ -60,7 +67,7 @@ async function waitForUrl(server: ChildProcess): Promise<string> {
       reject(new Error(`the server printed no address: ${output.join('\n')}`)),
     );
   });
-  return Promise.race([url, failure]);
+  return Promise.race([link, failure]);
 }
 
 async function stopProcess(server: ChildProcess): Promise<void> {

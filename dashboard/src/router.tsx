@@ -1,6 +1,7 @@
 // The routes. Each page is loaded on first use.
 import { createBrowserRouter, redirect } from 'react-router';
 import { experimentUrl } from './lib/addresses';
+import { redirectCompare } from './lib/compare-url';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
 import { type PageLayout, Shell } from './shell/shell';
@@ -30,7 +31,12 @@ export const router = createBrowserRouter([
           { path: 'experiments/:name', lazy: () => import('./pages/experiment') },
           { path: 'runs/:id', handle: FILLS_WINDOW, lazy: () => import('./pages/run') },
           { path: 'runs/:id/items/:key', lazy: () => import('./pages/item') },
-          { path: 'compare', lazy: () => import('./pages/compare') },
+          // The address of comparisons before they became a mode of the items table.
+          {
+            path: 'compare',
+            loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
+            element: null,
+          },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },
           // The address of the trends before they became a part of the experiment.

@@ -107,7 +107,7 @@ pub enum RefusedBaseline {
     Failed { id: String, name: String },
 
     #[error(
-        "run {} of `{}` was replayed, so its latency and cost are those of the recording. Select a run with live responses \
+        "run {} of `{}` was replayed, so its latency and agent cost are those of the recording. Select a run with live responses \
          (`cargo cobalt run --record off`), or use this one with `--allow-replayed`",
         one_line(.id),
         one_line(.name)
@@ -129,7 +129,7 @@ fn refuse_failed(run: &Measurements) -> Result<(), Error> {
     }
 }
 
-/// Refuses a run whose model responses were replayed: its latency and cost were not measured.
+/// Refuses a run whose model responses were replayed: its latency and agent cost were not measured.
 fn refuse_replayed(run: &Measurements) -> Result<(), Error> {
     match run.replayed {
         true => Err(RefusedBaseline::Replayed { id: run.id.clone(), name: run.name.clone() }.into()),
@@ -237,7 +237,7 @@ fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<Vec<String
 impl SavedBaseline {
     fn confirmation(&self) -> String {
         let Measurements { id, name, timestamp, items, .. } = &self.run;
-        let start = timestamp.to_string()[..16].replace('T', " ");
+        let start = timestamp.to_minute();
         let run = format!("run {} ({start} UTC, {})", one_line(id), wording::count(items.len(), "item"));
         let (name, path) = (one_line(name), relative_path(&self.path));
         match &self.replaced {

@@ -105,7 +105,7 @@ pub struct BaselineView {
     pub dataset: Option<DatasetSummary>,
     pub items: usize,
     pub runs: usize,
-    /// Whether model responses of the run were replayed: its latency and cost are those of the recording.
+    /// Whether model responses of the run were replayed: its latency and agent cost are those of the recording.
     pub replayed: bool,
     /// What that means for the runs that are compared with it.
     #[serde(skip)]
@@ -240,7 +240,7 @@ fn cells(baseline: &BaselineView) -> [String; 7] {
     [
         baseline.name.clone(),
         baseline.id.clone(),
-        baseline.timestamp.to_string()[..16].replace('T', " "),
+        baseline.timestamp.to_minute(),
         commit.unwrap_or_default(),
         baseline.items.to_string(),
         baseline.state.label().to_owned(),

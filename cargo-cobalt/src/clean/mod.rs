@@ -151,7 +151,7 @@ fn total(entries: &[CleanupEntry]) -> String {
 }
 
 fn minute(time: SystemTime) -> String {
-    Timestamp::from(time).to_string()[..16].replace('T', " ")
+    Timestamp::from(time).to_minute()
 }
 
 /// The result of deleting files.

@@ -125,7 +125,7 @@ pub struct SetBaseline {
     #[arg(long)]
     pub allow_failed: bool,
 
-    /// Accept replayed runs as baselines; their latency and cost are those of the recordings
+    /// Accept replayed runs as baselines; their latency and agent cost are those of the recordings
     #[arg(long)]
     pub allow_replayed: bool,
 

@@ -149,7 +149,7 @@ pub fn compare_reports(base: &Report, other: &Report, prices: &PriceTable) -> Re
 fn regression_exit_code(compared: &[ComparedRuns]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for ComparedRuns { comparison, .. } in compared {
-        let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(&it.name))).collect();
+        let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(it.label()))).collect();
         let reason = if !worse.is_empty() {
             format!("worse in {}", worse.join(", "))
         } else if comparison.evaluators.is_empty() {

@@ -51,7 +51,7 @@ fn runs(ranking: &Ranking, noun: &str) -> String {
         let _ = writeln!(text, "| {} | {} |", escape_cell(&label(run)), cells.join(" | "));
     }
     if ranking.runs.iter().any(|run| run.is_on_pareto_front) {
-        text += "\n⭐ on the Pareto front of mean score and cost\n";
+        text += "\n⭐ on the Pareto front of mean score and agent cost\n";
     }
     text
 }
@@ -72,7 +72,7 @@ fn differences(ranking: &Ranking) -> String {
         return format!("\nDifferences: {NO_REAL_DIFFERENCE}.\n");
     }
     let mut text =
-        "\n| beyond noise | better | worse | change | 95% CI | p |\n|---|---|---|--:|--:|--:|\n".to_owned();
+        "\n| beyond noise (per item) | better | worse | change | 95% CI | p |\n|---|---|---|--:|--:|--:|\n".to_owned();
     for RealDifference { name, better, worse, figures } in real.iter().take(MAX_DIFFERENCES) {
         let [name, better, worse] = [name, better, worse].map(|name| escape_cell(&code(name)));
         let [interval, p] = [&figures.ci95, &figures.p].map(|cell| cell.as_deref().unwrap_or_default());
@@ -95,16 +95,16 @@ mod tests {
 
         ### `desk`: 2 variants compared
 
-        **`large` is best: every other is worse beyond noise; mean score 0.875, $12.50 per 1,000 items.**
+        **`large` is best: every other is worse beyond noise; mean score 0.875, agent cost $12.50 per 1,000 items.**
 
-        | variant | `right` | rank | passed | latency | cost/1,000 | tokens |
+        | variant | `right` | rank | at pass marks | latency | agent cost/1,000 | tokens |
         |---|--:|--:|--:|--:|--:|--:|
         | `mini` ⭐ | 0.750 (0.70–0.80) | 2 | 75% | 812 ms | $0.42 | 1,210 |
         | `large` ⭐ | 0.875 (0.82–0.93) | 1 | 75% | 812 ms | $12.50 | 1,210 |
 
-        ⭐ on the Pareto front of mean score and cost
+        ⭐ on the Pareto front of mean score and agent cost
 
-        | beyond noise | better | worse | change | 95% CI | p |
+        | beyond noise (per item) | better | worse | change | 95% CI | p |
         |---|---|---|--:|--:|--:|
         | `right` | `large` | `mini` | +0.125 | +0.062 to +0.188 | 0.002 |
 
@@ -117,7 +117,7 @@ mod tests {
         let text = ranking_section(&ranking(&["b|c", "a`@you"]));
         let has = |line: &str| assert!(text.lines().any(|it| it == line), "{line}: {text}");
         has(
-            "**`` `a`@you` is best: every other is worse beyond noise; mean score 0.875, $12.50 per 1,000 items ``.**",
+            "**`` `a`@you` is best: every other is worse beyond noise; mean score 0.875, agent cost $12.50 per 1,000 items ``.**",
         );
         has("| `b\\|c` ⭐ | 0.750 (0.70–0.80) | 2 | 75% | 812 ms | $0.42 | 1,210 |");
         has("| `right` | ``a`@you`` | `b\\|c` | +0.125 | +0.062 to +0.188 | 0.002 |");

@@ -6,7 +6,7 @@ use cobalt_core::report::comparison::{Difference, Verdict};
 use cobalt_core::reporters::Style;
 
 use super::view::{ComparedRuns, ComparisonView, Headline, ItemView, Row, RunLine, TITLES};
-use crate::terminal::{columns, one_line, truncate_to_width, wrap};
+use crate::terminal::{columns, one_line, shorten_to_width, wrap};
 
 const GAP: usize = 2;
 /// Columns to drop on narrow terminals, in this order: the min detectable difference, the p-value, the interval.
@@ -135,7 +135,7 @@ fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>,
 
 /// A row: numbers right-aligned, the verdict left-aligned.
 fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String {
-    let label = truncate_to_width(label, name);
+    let label = shorten_to_width(label, name);
     let mut line = format!("{label}{:1$}", "", name - columns(&label) + GAP);
     for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let padding = width.saturating_sub(columns(cell));

@@ -10,7 +10,7 @@ use cobalt_core::reporters::{FormattedDifference, explain_difference};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::runs::{self, short_hash};
+use crate::runs::short_hash;
 use crate::terminal::one_line;
 
 /// The column titles of a table of differences, except the first.
@@ -120,7 +120,7 @@ impl<'a> ComparisonView<'a> {
 
     /// The tables of scores and of other metrics, each with the title of its first column; empty tables are omitted.
     pub fn tables(&self) -> impl Iterator<Item = (&'static str, &[Row<'a>])> {
-        [("score", &*self.scores), ("metric", &*self.metrics)]
+        [("mean score", &*self.scores), ("mean per item", &*self.metrics)]
             .into_iter()
             .filter(|(_, rows)| !rows.is_empty())
     }
@@ -169,7 +169,7 @@ impl<'a> Row<'a> {
     }
 
     pub fn name(&self) -> &'a str {
-        &self.difference.name
+        self.difference.label()
     }
 
     /// Explains the verdict.
@@ -381,7 +381,7 @@ fn verdicts(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
     let verdicts = [Verdict::Worse, Verdict::Better, Verdict::Changed, Verdict::Inconclusive];
     let names = |verdict: Verdict| {
         let those = differences(comparison).filter(|it| it.verdict == verdict);
-        (verdict, those.map(|it| &*it.name).collect::<Vec<_>>())
+        (verdict, those.map(Difference::label).collect::<Vec<_>>())
     };
     verdicts.map(names).into_iter().filter(|(_, names)| !names.is_empty()).collect()
 }
@@ -410,7 +410,7 @@ pub fn start_time(run: &RunIdentity) -> String {
 
 /// A time in UTC, to the minute.
 pub fn format_minute(moment: Timestamp) -> String {
-    runs::format_minute(&moment.to_string())
+    moment.to_minute()
 }
 
 /// The commit of a run.

@@ -6,7 +6,7 @@ use cobalt_core::reporters::Style;
 use cobalt_core::wording::truncate;
 use serde_json::Value;
 
-use crate::terminal::{Align, columns, one_line, truncate_to_width};
+use crate::terminal::{Align, columns, one_line, shorten_to_width, truncate_to_width};
 
 /// The gap between two columns.
 const GAP: usize = 2;
@@ -23,6 +23,8 @@ pub struct Column {
     align: Align,
     cells: Vec<String>,
     natural: usize,
+    /// Whether a cell that is too wide keeps its end, too.
+    keeps_end: bool,
 }
 
 impl Column {
@@ -31,11 +33,17 @@ impl Column {
         let cells: Vec<_> = cells.map(|cell| shown(&cell)).collect();
         let title = shown(title);
         let natural = cells.iter().chain([&title]).map(|cell| columns(cell)).max().unwrap_or(0);
-        Self { title, align, cells, natural }
+        Self { title, align, cells, natural, keeps_end: false }
+    }
+
+    /// A column of names: those that are too wide are cut in the middle, as their ends tell them apart.
+    pub fn names(title: &str, names: impl Iterator<Item = String>) -> Self {
+        Self { keeps_end: true, ..Self::new(title, Align::Left, names) }
     }
 
     fn line(&self, cell: &str, width: usize) -> String {
-        let cell = truncate_to_width(cell, width);
+        let cell =
+            if self.keeps_end { shorten_to_width(cell, width) } else { truncate_to_width(cell, width) };
         let space = " ".repeat(width.saturating_sub(columns(&cell)));
         if self.align == Align::Right { space + &cell } else { cell + &space }
     }

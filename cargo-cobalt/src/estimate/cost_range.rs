@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Add;
 
-use cobalt_core::reporters::format_cost_precise;
+use cobalt_core::prices::CostFormat;
 
 /// Bounds of a cost, in USD.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,8 +39,9 @@ impl Add for CostRange {
 /// `$0.12`, `up to $0.12`, `$0.05 to $0.12`, `at least $0.05`, or `unknown`.
 impl fmt::Display for CostRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let least = format_cost_precise(self.least);
-        match self.most.map(|most| (most, format_cost_precise(most))) {
+        let costs = CostFormat::of([self.least].into_iter().chain(self.most));
+        let least = costs.format(self.least);
+        match self.most.map(|most| (most, costs.format(most))) {
             None if self.least > 0.0 => write!(f, "at least {least}"),
             None => f.write_str("unknown"),
             Some((_, most)) if most == least => f.write_str(&most),
@@ -60,11 +61,11 @@ mod tests {
             |parts: &[CostRange]| parts.iter().fold(CostRange::NOTHING, |sum, part| sum + *part).to_string();
         let cent = CostRange::exactly(0.01);
         assert_eq!(shown(&[]), "$0.00");
-        assert_eq!(shown(&[cent, cent]), "$0.02");
-        assert_eq!(shown(&[cent, CostRange::UNKNOWN]), "at least $0.01");
+        assert_eq!(shown(&[cent, cent]), "$0.020");
+        assert_eq!(shown(&[cent, CostRange::UNKNOWN]), "at least $0.010");
         assert_eq!(shown(&[CostRange::UNKNOWN]), "unknown");
-        assert_eq!(shown(&[cent.or_less()]), "up to $0.01");
-        assert_eq!(shown(&[cent, cent.or_less()]), "$0.01 to $0.02");
+        assert_eq!(shown(&[cent.or_less()]), "up to $0.010");
+        assert_eq!(shown(&[cent, cent.or_less()]), "$0.010 to $0.020");
         assert_eq!(shown(&[CostRange::UNKNOWN.or_less()]), "unknown");
     }
 }

@@ -77,7 +77,8 @@ fn total_line(estimates: &[Estimate]) -> String {
         estimates.iter().map(of).fold(CostRange::NOTHING, |sum, cost| sum + cost)
     };
     let is_replayed = estimates.iter().any(|estimate| estimate.sent == Sent::None);
-    let live = if is_replayed { format!("; live: {}", sum(Estimate::live_total)) } else { String::new() };
+    let live =
+        if is_replayed { format!("; live, total cost {}", sum(Estimate::live_total)) } else { String::new() };
     format!("{}: total cost {}{live}", count(estimates.len(), "experiment"), sum(Estimate::total))
 }
 
@@ -163,7 +164,7 @@ impl Estimate {
     fn cells(&self) -> [String; TITLES.len()] {
         let live = match self.sent {
             Sent::All | Sent::Part => String::new(),
-            Sent::None => format!("live: {}, ", self.live_total()),
+            Sent::None => format!("live, total cost {}; ", self.live_total()),
         };
         [
             self.experiment.clone(),
@@ -255,10 +256,13 @@ mod tests {
         let line = |table: String| {
             table.lines().last().unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(line(shown(cent)), ["desk", "1", "live", "$0.01", "$0.01", "$0.01", "$0.03", "run", "a"]);
+        assert_eq!(
+            line(shown(cent)),
+            ["desk", "1", "live", "$0.010", "$0.010", "$0.010", "$0.030", "run", "a"]
+        );
         assert_eq!(
             line(shown(CostRange::NOTHING)),
-            ["desk", "1", "live", "$0.01", "$0.01", "$0.02", "run", "a"]
+            ["desk", "1", "live", "$0.010", "$0.010", "$0.020", "run", "a"]
         );
         assert!(shown(cent).contains("user cost") && !shown(CostRange::NOTHING).contains("user cost"));
     }
@@ -266,35 +270,49 @@ mod tests {
     #[test]
     fn what_is_replayed_costs_nothing_and_what_is_recorded_at_most_what_it_costs_live() {
         for (mode, has_recordings, renews, costs, from, total) in [
-            (None, false, false, ["$0.01", "$0.02", "$0.03"], "run a", "$0.03"),
-            (Some("record"), true, false, ["$0.01", "$0.02", "$0.03"], "run a", "$0.03"),
-            (Some("replay"), true, false, ["$0.00"; 3], "live: $0.03, run a", "$0.00; live: $0.03"),
-            (Some("replay"), false, false, ["$0.00"; 3], "live: $0.03, run a", "$0.00; live: $0.03"),
+            (None, false, false, ["$0.010", "$0.020", "$0.030"], "run a", "$0.030"),
+            (Some("record"), true, false, ["$0.010", "$0.020", "$0.030"], "run a", "$0.030"),
+            (
+                Some("replay"),
+                true,
+                false,
+                ["$0.00"; 3],
+                "live, total cost $0.030; run a",
+                "$0.00; live, total cost $0.030",
+            ),
+            (
+                Some("replay"),
+                false,
+                false,
+                ["$0.00"; 3],
+                "live, total cost $0.030; run a",
+                "$0.00; live, total cost $0.030",
+            ),
             (
                 Some("replay"),
                 true,
                 true,
-                ["up to $0.01", "up to $0.02", "up to $0.03"],
+                ["up to $0.010", "up to $0.020", "up to $0.030"],
                 "run a",
-                "up to $0.03",
+                "up to $0.030",
             ),
             (
                 Some("replay"),
                 false,
                 true,
-                ["up to $0.01", "up to $0.02", "up to $0.03"],
+                ["up to $0.010", "up to $0.020", "up to $0.030"],
                 "run a",
-                "up to $0.03",
+                "up to $0.030",
             ),
             (
                 Some("auto"),
                 true,
                 false,
-                ["up to $0.01", "up to $0.02", "up to $0.03"],
+                ["up to $0.010", "up to $0.020", "up to $0.030"],
                 "run a",
-                "up to $0.03",
+                "up to $0.030",
             ),
-            (Some("auto"), false, false, ["$0.01", "$0.02", "$0.03"], "run a", "$0.03"),
+            (Some("auto"), false, false, ["$0.010", "$0.020", "$0.030"], "run a", "$0.030"),
         ] {
             let (name, cells, line) = shown(mode, has_recordings, renews);
             assert_eq!(name, mode.unwrap_or("live"));

@@ -20,7 +20,7 @@ pub struct PastCost {
 pub struct PartCost {
     /// The mean, in USD.
     pub per_trial: f64,
-    /// The run and its day.
+    /// The run and its start.
     pub run: String,
 }
 
@@ -39,7 +39,7 @@ impl PastCost {
             let trials = (report.summary.total_items * report.config.runs.max(1)).max(1) as f64;
             let part = |cost: f64| PartCost {
                 per_trial: cost / trials,
-                run: format!("run {} ({})", report.id, &report.timestamp.to_string()[..10]),
+                run: format!("run {} ({} UTC)", report.id, report.timestamp.to_minute()),
             };
             known.agent = known.agent.or_else(|| agent_cost(&report).map(part));
             known.judges = known.judges.or_else(|| judge_cost(&report, evaluators).map(part));
@@ -60,11 +60,11 @@ impl PastCost {
     }
 }
 
-/// `run 0123456789ab (2026-11-21)`; two runs if the agent's and the judges' costs are of different ones.
+/// `run 0123456789ab (2026-11-21 14:30 UTC)`; two runs if the agent's and the judges' costs are of different ones.
 impl fmt::Display for PastCost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.runs() {
-            [] => f.write_str("no earlier run with a cost"),
+            [] => f.write_str("no earlier run with known costs"),
             [run] => f.write_str(run),
             [agent, judges, ..] => write!(f, "agent: {agent}, judges: {judges}"),
         }

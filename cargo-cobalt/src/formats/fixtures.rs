@@ -129,7 +129,7 @@ pub fn ranking(labels: &[&str; 2]) -> Ranking {
         "pairs": [{ "base": 0, "other": 1, "difference": difference }],
         "recommendation": {
             "best": 1, "cheapest": 1,
-            "text": format!("`{}` is best: every other is worse beyond noise; mean score 0.875, $12.50 per 1,000 items", labels[1]),
+            "text": format!("`{}` is best: every other is worse beyond noise; mean score 0.875, agent cost $12.50 per 1,000 items", labels[1]),
         },
     }))
     .unwrap()

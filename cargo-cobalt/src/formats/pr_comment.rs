@@ -61,13 +61,13 @@ fn experiment(finished: &FinishedExperiment) -> String {
 fn baseline_changes(against: &Comparison) -> String {
     let base = &against.base;
     let mut text = format!(
-        "\nChange vs. baseline {} ({}), {} in common: **{}**\n",
+        "\nChange vs. baseline {} ({} UTC), {} in common: **{}**\n",
         code(&base.id),
-        &base.timestamp.to_string()[..10],
+        base.timestamp.to_minute(),
         count(against.items.matched, "item"),
         comparison::headline(against)
     );
-    text += &comparison::table("metric per item", against.evaluators.iter().chain(&against.amounts));
+    text += &comparison::table("mean per item", against.evaluators.iter().chain(&against.amounts));
     for note in &against.notes {
         let _ = writeln!(text, "\n> {}", code(note));
     }

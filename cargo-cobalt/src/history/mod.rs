@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::index::{Index, RunFilter, RunMatches};
 use crate::runs::RunView;
 use crate::terminal::{
-    columns, eprint_wrapped, one_line, paint, print, print_json, stdout_width, truncate_to_width,
+    columns, eprint_wrapped, one_line, paint, print, print_json, shorten_to_width, stdout_width,
 };
 
 pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
@@ -103,7 +103,7 @@ pub fn trends(runs: &[RunView], width: Option<usize>, paint: Style) -> String {
     let name_width = widest.min(room.saturating_sub(bars).max(MIN_NAME_WIDTH));
     let bars = bars.min(room.saturating_sub(name_width)).max(1);
     let line = |(trend, name): (&Trend<'_>, &String)| {
-        let name = truncate_to_width(name, name_width);
+        let name = shorten_to_width(name, name_width);
         let space = " ".repeat(name_width.saturating_sub(columns(&name)));
         format!("{name}{space}  {}\n", trend.line(bars, paint))
     };

@@ -2,39 +2,44 @@
 
 use std::fmt::Write as _;
 
-use cobalt_core::prices::format_cost;
+use cobalt_core::prices::CostFormat;
 use cobalt_core::reporters::Style;
 
 use crate::index::RunStatus;
 use crate::runs::{RunView, format_minute};
-use crate::terminal::{columns, one_line, truncate_to_width};
+use crate::terminal::{columns, one_line, shorten_to_width, truncate_to_width};
 
 const GAP: usize = 2;
-const COLUMNS: [Column; 8] = [
+/// The number of columns.
+const WIDTH: usize = 9;
+const COLUMNS: [Column; WIDTH] = [
     Column { title: "id", ..Column::FIXED },
     Column { title: "start (UTC)", ..Column::FIXED },
     Column { title: "name", min_width: Some(12), ..Column::FIXED },
     Column { title: "status", ..Column::FIXED },
     Column { title: "items", is_number: true, ..Column::FIXED },
     Column { title: "scores", min_width: Some(14), ..Column::FIXED },
-    Column { title: "cost", is_number: true, ..Column::FIXED },
+    Column { title: "agent cost", is_number: true, ..Column::FIXED },
+    Column { title: "judge cost", is_number: true, is_optional: true, ..Column::FIXED },
     Column { title: "tags", min_width: Some(6), ..Column::FIXED },
 ];
 const START: usize = 1;
+const NAME: usize = 2;
 const STATUS: usize = 3;
 const ITEMS: usize = 4;
 const SCORES: usize = 5;
-const COST: usize = 6;
-const TAGS: usize = 7;
+const AGENT_COST: usize = 6;
+const JUDGE_COST: usize = 7;
+const TAGS: usize = 8;
 /// The columns to hide if there is no room, in this order.
-const HIDE_ORDER: [usize; 5] = [TAGS, COST, SCORES, ITEMS, START];
+const HIDE_ORDER: [usize; 6] = [TAGS, JUDGE_COST, AGENT_COST, SCORES, ITEMS, START];
 /// The length of the year in a date, as in `2026-`.
 const YEAR_LEN: usize = 5;
 
 /// A width for each column.
-type Widths = [usize; 8];
+type Widths = [usize; WIDTH];
 /// A run's cells.
-type Row = [String; 8];
+type Row = [String; WIDTH];
 /// The style of a cell.
 type StyleFn = fn(Style, String) -> String;
 
@@ -45,25 +50,28 @@ struct Column {
     /// The minimum width that it may be cut to.
     min_width: Option<usize>,
     is_number: bool,
+    /// Whether it is left out if no run has a value.
+    is_optional: bool,
 }
 
 impl Column {
-    const FIXED: Self = Self { title: "", min_width: None, is_number: false };
+    const FIXED: Self = Self { title: "", min_width: None, is_number: false, is_optional: false };
 }
 
 /// The runs as a table within `width`. If there is little room, dates of the current year are shown without the year.
 pub fn render_table(runs: &[RunView], width: Option<usize>, today: &str, paint: Style) -> String {
-    let mut rows: Vec<_> = runs.iter().map(cells).collect();
+    let costs =
+        CostFormat::of(runs.iter().flat_map(|run| [agent_cost(run), run.metrics.judge_cost]).flatten());
+    let mut rows: Vec<_> = runs.iter().map(|run| cells(run, costs)).collect();
     let is_of_this_year = |row: &Row| row[START].get(..YEAR_LEN).is_some_and(|year| today.starts_with(year));
-    let is_too_wide =
-        width.is_some_and(|width| total_width(&natural_widths(&content_widths(&rows)).map(Some)) > width);
+    let is_too_wide = width.is_some_and(|width| total_width(&natural_widths(&content_widths(&rows))) > width);
     if is_too_wide && rows.iter().all(is_of_this_year) {
         rows.iter_mut().for_each(|row| drop(row[START].drain(..YEAR_LEN)));
     }
     let contents = content_widths(&rows);
     let widths = match width {
         Some(width) => fit_widths(&contents, width),
-        None => natural_widths(&contents).map(Some),
+        None => natural_widths(&contents),
     };
     let mut text = String::new();
     let titles = COLUMNS.each_ref().map(|column| (column.title.to_owned(), Style::faint as StyleFn));
@@ -71,6 +79,7 @@ pub fn render_table(runs: &[RunView], width: Option<usize>, today: &str, paint: 
     for (run, row) in runs.iter().zip(rows) {
         let mut row = row.map(|cell| (cell, PLAIN));
         row[STATUS].1 = status_style(run.status);
+        row[NAME].0 = shorten_to_width(&row[NAME].0, widths[NAME].unwrap_or(0));
         row[SCORES].0 = scores(run, widths[SCORES].unwrap_or(0));
         write_line(&mut text, &row, &widths, paint);
     }
@@ -79,7 +88,7 @@ pub fn render_table(runs: &[RunView], width: Option<usize>, today: &str, paint: 
 }
 
 /// Lists the hidden columns.
-fn note_hidden_columns(text: &mut String, contents: &Widths, widths: &[Option<usize>; 8]) {
+fn note_hidden_columns(text: &mut String, contents: &Widths, widths: &[Option<usize>; WIDTH]) {
     let is_missed = |column: &usize| widths[*column].is_none() && contents[*column] > 0;
     let missed: Vec<_> =
         HIDE_ORDER.into_iter().filter(is_missed).map(|column| COLUMNS[column].title).collect();
@@ -98,7 +107,8 @@ fn status_style(status: RunStatus) -> StyleFn {
 }
 
 /// A run's cells, uncut.
-fn cells(run: &RunView) -> Row {
+fn cells(run: &RunView, costs: CostFormat) -> Row {
+    let cost = |usd: Option<f64>| usd.map(|usd| costs.format(usd)).unwrap_or_default();
     [
         one_line(&run.id),
         format_minute(&run.timestamp),
@@ -106,7 +116,8 @@ fn cells(run: &RunView) -> Row {
         status(run),
         run.items.total.to_string(),
         scores(run, usize::MAX),
-        cost(run).map(format_cost).unwrap_or_default(),
+        cost(agent_cost(run)),
+        cost(run.metrics.judge_cost),
         one_line(&run.tags.join(", ")),
     ]
 }
@@ -120,12 +131,12 @@ fn name(run: &RunView) -> String {
     }
 }
 
-/// What a run has spent, as far as it is known: a run that only scored outputs has paid for its judges.
-fn cost(run: &RunView) -> Option<f64> {
-    if run.rescored_from.is_some() { run.metrics.judge_cost } else { run.metrics.cost }
+/// The agent cost of a run; none if it only scored outputs: that cost is of the run whose outputs they are.
+fn agent_cost(run: &RunView) -> Option<f64> {
+    run.metrics.cost.filter(|_| run.rescored_from.is_none())
 }
 
-/// The status, and how many items were replayed: their latency and cost are those of a recording.
+/// The status, and how many items were replayed: their latency and agent cost are those of a recording.
 fn status(run: &RunView) -> String {
     let status = run.status.as_str();
     if let Some(origin) = &run.rescored_from {
@@ -150,7 +161,7 @@ fn scores(run: &RunView, width: usize) -> String {
             text.push_str(&entry);
         } else if index == 0 {
             let room = width.saturating_sub(columns(&format!(" {avg:.3}{more}")));
-            return format!("{} {avg:.3}{more}", truncate_to_width(&name, room));
+            return format!("{} {avg:.3}{more}", shorten_to_width(&name, room));
         } else {
             text.push_str(" …");
             return text;
@@ -164,18 +175,22 @@ fn content_widths(rows: &[Row]) -> Widths {
     std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0))
 }
 
-/// The widths required by titles and contents.
-fn natural_widths(contents: &Widths) -> Widths {
-    std::array::from_fn(|column| contents[column].max(columns(COLUMNS[column].title)))
+/// The widths required by titles and contents; `None` for optional columns without content.
+fn natural_widths(contents: &Widths) -> [Option<usize>; WIDTH] {
+    std::array::from_fn(|place| {
+        let Column { title, is_optional, .. } = COLUMNS[place];
+        (contents[place] > 0 || !is_optional).then(|| contents[place].max(columns(title)))
+    })
 }
 
 /// Widths that fit into a terminal; `None` for hidden columns.
-fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; 8] {
+fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; WIDTH] {
     let natural = natural_widths(contents);
-    if total_width(&natural.map(Some)) <= width {
-        return natural.map(Some);
+    if total_width(&natural) <= width {
+        return natural;
     }
-    let mut widths: [Option<usize>; 8] = std::array::from_fn(|column| {
+    let natural = natural.map(Option::unwrap_or_default);
+    let mut widths: [Option<usize>; WIDTH] = std::array::from_fn(|column| {
         let least = COLUMNS[column].min_width.unwrap_or(usize::MAX).min(natural[column]);
         (contents[column] > 0).then_some(least)
     });
@@ -189,12 +204,12 @@ fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; 8] {
 }
 
 /// The width of a line.
-fn total_width(widths: &[Option<usize>; 8]) -> usize {
+fn total_width(widths: &[Option<usize>; WIDTH]) -> usize {
     widths.iter().flatten().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
 /// Distributes the remaining room among the cut columns, in proportion to what they lack.
-fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
+fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; WIDTH]) {
     let lack = |width: &Option<usize>, natural: &usize| width.map_or(0, |width| natural - width);
     let mut lacking: usize = widths.iter().zip(natural).map(|(width, natural)| lack(width, natural)).sum();
     for (width, natural) in widths.iter_mut().zip(natural) {
@@ -207,7 +222,12 @@ fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize
 }
 
 /// Writes a line without trailing spaces.
-fn write_line(text: &mut String, cells: &[(String, StyleFn); 8], widths: &[Option<usize>; 8], paint: Style) {
+fn write_line(
+    text: &mut String,
+    cells: &[(String, StyleFn); WIDTH],
+    widths: &[Option<usize>; WIDTH],
+    paint: Style,
+) {
     let mut pending = 0;
     for ((column, (cell, look)), width) in COLUMNS.iter().zip(cells).zip(widths) {
         let Some(width) = *width else { continue };
@@ -279,13 +299,31 @@ pub mod tests {
     fn nothing_is_cut_where_no_terminal_reads() {
         assert_eq!(
             plain(&[run("desk", &[("exact", 0.5), ("tone", 1.0)], &["smoke"])], None),
-            "id            start (UTC)       name  status  items  scores                    cost  tags\n\
-             0123456789ab  2026-02-05 14:30  desk  passed     50  exact 0.500, tone 1.000  $1.25  smoke\n"
+            "id            start (UTC)       name  status  items  scores                   agent cost  tags\n\
+             0123456789ab  2026-02-05 14:30  desk  passed     50  exact 0.500, tone 1.000       $1.25  smoke\n"
         );
         let long = plain(&[long()], None);
         assert!(
             long.contains("questions about 質問 and answers") && long.contains("customer-support"),
             "{long}"
+        );
+    }
+
+    #[test]
+    fn agent_and_judge_costs_have_columns_of_their_own_with_the_same_decimals() {
+        let judged = |cost, judge_cost| {
+            let run = run("desk", &[], &["x"]);
+            RunView { metrics: RunMetrics { cost, judge_cost, ..run.metrics.clone() }, ..run }
+        };
+        let scored =
+            RunView { rescored_from: Some("ffff01234567".to_owned()), ..judged(Some(0.5), Some(0.0015)) };
+        let text = plain(&[judged(Some(0.138), None), scored], None);
+        let start = text.find("agent cost").unwrap();
+        let costs: Vec<_> = text.lines().map(|line| &line[start..]).collect();
+        assert_eq!(
+            costs,
+            ["agent cost  judge cost  tags", "   $0.1380              x", "               $0.0015  x"],
+            "{text}"
         );
     }
 
@@ -303,12 +341,12 @@ pub mod tests {
 
     #[test]
     fn what_finds_no_room_is_named() {
-        let text = plain(&[long()], Some(80));
+        let text = plain(&[long()], Some(84));
         assert!(
             text.contains("$1.25") && text.ends_with("hidden columns: tags (use `--json` to see all)\n"),
             "{text}"
         );
-        assert!(text.contains("correctn… 0.750 …"), "the mean is kept: {text}");
+        assert!(text.contains("corr…wer 0.750 …"), "the mean is kept: {text}");
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub struct IndexedRun {
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
     pub dataset_hash: Option<String>,
-    /// Items whose model requests were all answered from recordings: their latency and cost are those of the recording.
+    /// Items whose model requests were all answered from recordings: their latency and agent cost are those of the recording.
     pub replayed_items: i64,
     /// The name of the result file.
     pub file: String,

@@ -204,7 +204,7 @@ struct RunRow {
     eval_errors: i64,
     /// Mean latency of the agent, in milliseconds.
     avg_latency_ms: f64,
-    /// Items whose model requests were all replayed: their latency and cost are those of the recording. Absent if there are none.
+    /// Items whose model requests were all replayed: their latency and agent cost are those of the recording. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     replayed_items: Option<i64>,
     /// Agent cost in USD; absent if unknown.

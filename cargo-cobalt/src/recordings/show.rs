@@ -166,7 +166,7 @@ impl View {
     }
 
     fn recorded(&self, at: Timestamp) -> String {
-        format!("recorded {} UTC ({} ago)", at.to_string()[..16].replace('T', " "), format_age(at, self.now))
+        format!("recorded {} UTC ({} ago)", at.to_minute(), format_age(at, self.now))
     }
 
     fn interaction(&self, text: &mut String, interaction: &Interaction, number: usize) {

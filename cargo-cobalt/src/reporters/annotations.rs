@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cobalt_core::report::comparison::ThresholdStatus;
 use cobalt_core::report::{Report, RunVerdict, SourceLocation};
-use cobalt_core::reporters::{Warning, escape_control, explain, format_pass_count, verdict_reasons};
+use cobalt_core::reporters::{Style, Warning, escape_control, explain, format_pass_marks, verdict_reasons};
 use cobalt_core::wording::{count, truncate};
 
 use super::workflow_commands::{Annotation, Level};
@@ -158,9 +158,7 @@ fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
     let level = if report.verdict == RunVerdict::Failed { Level::Error } else { Level::Notice };
     let mut parts = vec![count(report.summary.total_items, "item")];
     parts.extend(verdict_reasons(report, in_error));
-    if !report.config.strict && !report.config.evaluators.is_empty() {
-        parts.push(format_pass_count(report.summary.passed_items, report.summary.total_items));
-    }
+    parts.extend(format_pass_marks(report, Style::Plain));
     let replayed = report.summary.traffic.as_ref().map_or(0, |traffic| traffic.replayed_items);
     parts.extend((replayed > 0).then(|| format!("{} replayed", count(replayed, "item"))));
     let scores = report.summary.scores.iter().map(|(name, stats)| format!("{name} {:.3}", stats.avg));

@@ -7,7 +7,7 @@ use cobalt_core::reporters::{ExperimentStarted, ItemFinished, RunFinished, Style
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::results::ExperimentProgress;
-use crate::terminal::truncate_to_width;
+use crate::terminal::shorten_to_width;
 
 /// Maximum length of a name next to a bar, in characters.
 const LONGEST_NAME: usize = 24;
@@ -46,7 +46,7 @@ impl ProgressBars {
         let executions = started.items * started.runs;
         let bar = self.all.add(ProgressBar::new(executions as u64));
         bar.set_style(style(self.paint));
-        bar.set_prefix(truncate_to_width(&escape_control(&started.name), LONGEST_NAME));
+        bar.set_prefix(shorten_to_width(&escape_control(&started.name), LONGEST_NAME));
         bar.enable_steady_tick(TICK);
         self.bars.insert(started.experiment, Bar { bar, place: String::new() });
     }

@@ -229,7 +229,7 @@ fn suggestion(typed: &str, experiments: &[&str]) -> Option<String> {
 
 /// A run in a message.
 pub fn describe_run(run: &IndexedRun) -> String {
-    format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), format_minute(&run.timestamp))
+    format!("{} (`{}`, {} UTC)", one_line(&run.id), one_line(&run.name), format_minute(&run.timestamp))
 }
 
 /// A shortened commit hash.

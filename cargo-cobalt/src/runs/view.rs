@@ -125,7 +125,7 @@ pub struct RunMetrics {
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
     pub dataset_hash: Option<String>,
-    /// Items whose latency and cost are those of a recording.
+    /// Items whose latency and agent cost are those of a recording.
     pub replayed_items: i64,
 }
 

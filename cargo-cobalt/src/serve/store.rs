@@ -205,7 +205,7 @@ impl Store {
         let found = found(&*self.known.refreshed(self.layout())?);
         found.ok_or_else(|| {
             ApiError::not_found(format!(
-                "There is no run {id}. It may have been deleted, or the link is incomplete."
+                "run {id} not found; it may have been deleted, or the link is incomplete"
             ))
         })
     }
@@ -253,10 +253,7 @@ impl Store {
                 Ok(answer) => return Ok(answer),
             }
         }
-        Err(ApiError::not_found(format!(
-            "the file of run {} keeps changing; try again",
-            ids.join(" or ")
-        )))
+        Err(ApiError::not_found(format!("the file of run {} keeps changing; try again", ids.join(" or "))))
     }
 
     /// Loads runs in parallel.

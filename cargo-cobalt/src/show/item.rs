@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt_core::item::TokenCount;
-use cobalt_core::prices::PriceTable;
+use cobalt_core::prices::{PriceTable, format_cost_precise};
 use cobalt_core::report::{ChangedFile, Execution, PatchLine, Report, ScoredEvaluation, WorkspaceChanges};
 use cobalt_core::reporters::{
     Style, escape_control, expected_field, format_attempts, format_duration, format_faults, format_metric,
@@ -129,7 +129,7 @@ fn metadata(run: &Execution, prices: &PriceTable) -> String {
     let mut lines = Vec::new();
     lines.extend(model.map(|model| format!("model: {model}")));
     lines.extend(tokens.map(|tokens| format!("tokens: {}", self::tokens(tokens))));
-    lines.extend(run.cost(prices).map(|cost| format!("agent cost: ${cost:.6}")));
+    lines.extend(run.cost(prices).map(|cost| format!("agent cost: {}", format_cost_precise(cost))));
     let traffic = run.traffic.as_deref();
     lines.extend(traffic.and_then(format_trial_traffic).map(|traffic| format!("traffic: {traffic}")));
     let diverged = traffic.and_then(|traffic| traffic.diverged.as_ref());

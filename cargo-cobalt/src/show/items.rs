@@ -6,7 +6,7 @@ use cobalt_core::reporters::{
     Style, format_diverged, format_duration, format_retried, format_score, format_traffic, render_groups,
     traffic_notes,
 };
-use cobalt_core::wording::{self, count};
+use cobalt_core::wording::{self, count, group_thousands, pass_mark_counts, passed_count};
 use serde_json::Value;
 
 use crate::datasets::text_table::{Column, fits_side_by_side, render_table};
@@ -120,7 +120,7 @@ pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, pai
         Column::new(title, align, shown.iter().map(|named| cell(named.item)))
     };
     let mut columns = vec![
-        Column::new("key", Align::Left, shown.iter().map(|named| named.key.clone())),
+        Column::names("key", shown.iter().map(|named| named.key.clone())),
         column("result", Align::Left, &|item| result(report, item).to_owned()),
     ];
     let scores = report.config.evaluators.iter();
@@ -146,16 +146,24 @@ fn heading(report: &Report, paint: Style) -> String {
     let items = &report.items;
     let in_error = items.iter().filter(|item| item.is_in_error()).count();
     let below = items.iter().filter(|item| is_below_pass_mark_or_error(report, item)).count() - in_error;
-    let mut parts = vec![count(items.len(), "item")];
-    if below > 0 {
-        parts.push(paint.warning(format!("{below} below pass mark")));
-    }
+    let at = items.len() - below - in_error;
+    let mut parts = match report.config.strict {
+        true if below > 0 => {
+            vec![passed_count(at, items.len()), format!("{} below pass mark", group_thousands(below as u64))]
+        }
+        true => vec![passed_count(at, items.len())],
+        false => vec![count(items.len(), "item"), pass_mark_counts(at, below)],
+    };
     if in_error > 0 {
-        parts.push(paint.error(format!("{in_error} in error")));
+        parts.push(paint.error(format!("{} in error", group_thousands(in_error as u64))));
     }
     let name = paint.bold(one_line(&report.name));
-    let mut text =
-        format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "));
+    let mut text = format!(
+        "{name}, run {} of {} UTC: {}\n",
+        one_line(&report.id),
+        report.timestamp.to_minute(),
+        parts.join(", ")
+    );
     if let Some(retried) = format_retried(&report.summary, paint) {
         text += &format!("retried: {retried}\n");
     }

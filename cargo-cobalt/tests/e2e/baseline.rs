@@ -129,7 +129,7 @@ fn a_replayed_run_becomes_a_baseline_only_if_it_is_allowed_and_is_said_to_be_rep
     write(&project, &replayed);
     let ProgramOutput { stdout, .. } = project.cobalt(&["baseline", "show", "--experiment", "desk"], 0);
     assert!(stdout.contains(" current "), "{stdout}");
-    let note = "desk: run dddddddddddd was replayed in part: the latency and cost of 1 of 2 items are those of the recording\n";
+    let note = "desk: run dddddddddddd was replayed in part: the latency and agent cost of 1 of 2 items are those of the recording\n";
     assert!(stdout.ends_with(note), "{stdout}");
     let shown = project.cobalt(&["baseline", "show", "--json"], 0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();

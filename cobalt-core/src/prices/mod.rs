@@ -25,6 +25,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::serde_skip::is_zero;
+use crate::wording::group_decimal;
 pub use table::PRICES_AS_OF;
 use table::{Listed, TABLE};
 pub use usage::{JudgeMeter, JudgeUsage};
@@ -330,18 +331,54 @@ pub fn format_cost(usd: f64) -> String {
     format!("${:.0}.{rounded_up}", usd.trunc())
 }
 
-/// A cost in US dollars as [`format_cost`] formats it; below a cent, with two significant digits.
+/// A cost in US dollars as all our texts show it: `$1.25`, `$0.14`, `$0.0015`. It has at least two significant digits.
 #[must_use]
 pub fn format_cost_precise(usd: f64) -> String {
-    if usd >= 0.01 {
-        return format_cost(usd);
+    format_dollars(usd, cost_decimals(usd))
+}
+
+/// Costs that are shown beside each other, with the same decimals: enough for the smallest, but at most six.
+///
+/// ```
+/// # use cobalt_core::prices::CostFormat;
+/// let costs = CostFormat::of([0.0015, 0.138]);
+/// assert_eq!([costs.format(0.0015), costs.format(0.138)], ["$0.0015", "$0.1380"]);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct CostFormat {
+    decimals: usize,
+}
+
+impl CostFormat {
+    const MAX_DECIMALS: usize = 6;
+
+    /// The format for these costs.
+    #[must_use]
+    pub fn of(costs: impl IntoIterator<Item = f64>) -> Self {
+        let most = costs.into_iter().map(cost_decimals).max().unwrap_or_default();
+        Self { decimals: most.min(Self::MAX_DECIMALS) }
     }
-    if usd <= 0.0 {
-        return format_cost(0.0);
+
+    /// One of the costs. It has more decimals if it would otherwise have fewer than two significant digits.
+    #[must_use]
+    pub fn format(self, usd: f64) -> String {
+        let own = cost_decimals(usd);
+        format_dollars(usd, if own > Self::MAX_DECIMALS { own } else { own.max(self.decimals) })
     }
-    // The number of zeros between the decimal point and the first digit.
-    let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
-    format!("${usd:.0$}", zeros + 2)
+}
+
+/// The decimals that show at least two significant digits of a cost, and cents.
+pub(crate) fn cost_decimals(usd: f64) -> usize {
+    if usd == 0.0 { 2 } else { (1.0 - usd.abs().log10().floor()).clamp(2.0, 14.0) as usize }
+}
+
+/// A cost with this number of decimals and thousands separators. A zero has no sign.
+pub(crate) fn format_dollars(usd: f64, decimals: usize) -> String {
+    // The formatter rounds exact halves to even.
+    let halves_up = usd + usd.signum() * f64::EPSILON * usd.abs();
+    let number = format!("{:.decimals$}", halves_up.abs());
+    let is_zero = number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
+    format!("{}${}", if usd < 0.0 && !is_zero { "-" } else { "" }, group_decimal(&number))
 }
 
 #[cfg(test)]
@@ -527,7 +564,35 @@ mod tests {
 
     #[test]
     fn a_small_amount_keeps_two_digits() {
-        let shown = [0.0, 0.000_001_23, 0.000_1, 0.002_149, 0.009_99, 0.01, 1.5].map(format_cost_precise);
-        assert_eq!(shown, ["$0.00", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
+        for (usd, text) in [
+            (0.0, "$0.00"),
+            (-0.0, "$0.00"),
+            (0.000_001_23, "$0.0000012"),
+            (0.000_1, "$0.00010"),
+            (0.002_149, "$0.0021"),
+            (0.009_94, "$0.0099"),
+            (0.009_99, "$0.0100"),
+            (0.01, "$0.010"),
+            (0.099, "$0.099"),
+            (0.138, "$0.14"),
+            (0.25, "$0.25"),
+            (0.999_6, "$1.00"),
+            (1.125, "$1.13"),
+            (12_345.678, "$12,345.68"),
+            (-0.001_5, "-$0.0015"),
+        ] {
+            assert_eq!(format_cost_precise(usd), text);
+        }
+    }
+
+    #[test]
+    fn costs_beside_each_other_have_the_same_decimals() {
+        let shown = |costs: &[f64]| {
+            let format = CostFormat::of(costs.iter().copied());
+            costs.iter().map(|cost| format.format(*cost)).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&[0.001_5, 0.138, 0.0]), ["$0.0015", "$0.1380", "$0.0000"]);
+        assert_eq!(shown(&[1.5, 288.462]), ["$1.50", "$288.46"]);
+        assert_eq!(shown(&[0.000_000_12, 0.25]), ["$0.00000012", "$0.250000"]);
     }
 }

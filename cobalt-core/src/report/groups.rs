@@ -341,6 +341,9 @@ mod tests {
         assert_eq!(why(e(), "kind", &missing), "no item has the field `kind`");
         assert_eq!(why(e(), "other", &metrics), "the run has no groups by `other`");
         let cost = why(Category::Cost, "c", &metrics);
-        assert!(cost.starts_with("not every output reports its cost in 1 group by `c` (`x`)"), "{cost}");
+        assert!(
+            cost.starts_with("not every output reports its agent cost in 1 group by `c` (`x`)"),
+            "{cost}"
+        );
     }
 }

@@ -53,7 +53,7 @@ pub struct Measurements {
     /// Whether the run failed; `false` in baseline files of earlier versions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// Whether model responses of the run were replayed, at least in part: their latency and cost are those of the recording.
+    /// Whether model responses of the run were replayed, at least in part: their latency and agent cost are those of the recording.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// The run that produced the outputs, if this one only scored them.

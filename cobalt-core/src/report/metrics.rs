@@ -10,10 +10,10 @@ use super::groups::FieldMetrics;
 use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary};
-use super::threshold::{Category, Metric, Threshold};
+use super::threshold::{Metric, Threshold};
 use super::traffic::{Traffic, TrafficSummary};
 use crate::item::ExecutionUsage;
-use crate::prices::{JudgeUsage, PriceTable};
+use crate::prices::{JudgeUsage, PriceTable, cost_decimals, format_dollars};
 use crate::wording::{count, format_decimal, group_decimal};
 
 /// The input of thresholds and summaries: one value per item or execution.
@@ -480,6 +480,13 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
         category if is_ratio || category.is_score() => (actual, SCORE_DECIMALS),
         _ => (actual / unit, significant_decimals(actual / unit)),
     };
+    let is_met = |shown: f64| threshold.is_met_by(shown) == threshold.is_met_by(actual);
+    if threshold.category().is_cost() && !is_ratio {
+        let fewest = cost_decimals(actual);
+        let rounded = |decimals: &usize| format!("{actual:.decimals$}").parse().is_ok_and(is_met);
+        let decimals = (fewest..=fewest + 4).find(rounded).unwrap_or(fewest + 4);
+        return format_dollars(actual, decimals);
+    }
     let keeps_its_side = |figure: &String| {
         figure.parse::<f64>().is_ok_and(|it| threshold.is_met_by(it * unit) == threshold.is_met_by(actual))
     };
@@ -488,10 +495,6 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
     match threshold.category() {
         _ if is_ratio => figure,
         category if category.is_duration() => format!("{figure} {name}"),
-        Category::Cost | Category::ModelCost(_) | Category::JudgeCost => match figure.strip_prefix('-') {
-            Some(figure) => format!("-${figure}"),
-            None => format!("${figure}"),
-        },
         _ => figure,
     }
 }
@@ -636,8 +639,10 @@ mod tests {
             ("latency.avg <= 5s", 0.000_213_4, "0.000213 ms"),
             ("vs_baseline.latency.rise <= 5ms", -0.000_000_12, "0 ms"),
             ("tokens.total <= 9", 1234.0, "1,234"),
-            ("cost.total <= 1", 0.012_345_6, "$0.0123"),
-            ("vs_baseline.cost.rise <= 1", -0.012_345_6, "-$0.0123"),
+            ("cost.total <= 1", 0.012_345_6, "$0.012"),
+            ("cost.total <= 0.0123", 0.012_345_6, "$0.01235"),
+            ("cost.total <= 5", 7.5, "$7.50"),
+            ("vs_baseline.cost.rise <= 1", -0.012_345_6, "-$0.012"),
         ] {
             assert_eq!(shown(threshold, actual), expected, "{threshold}");
         }

@@ -34,14 +34,14 @@ impl Rescored {
     }
 }
 
-/// For display: `scores of run abc123 (2026-11-25), without running the agent`.
+/// For display: `scores of run abc123 (2026-11-25 14:30 UTC), without running the agent`.
 impl fmt::Display for Rescored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "scores of run {} ({}), without running the agent",
+            "scores of run {} ({} UTC), without running the agent",
             self.run,
-            &self.timestamp.to_string()[..10]
+            self.timestamp.to_minute()
         )
     }
 }

@@ -72,7 +72,7 @@ impl Traffic {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct TrafficSummary {
-    /// Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
+    /// Items whose requests were all answered from recordings. Their latency and agent cost are those of the recording.
     pub replayed_items: usize,
     /// Items with a request to a provider.
     pub live_items: usize,

@@ -88,7 +88,7 @@ pub fn format_user_usage(usage: &JudgeUsage) -> String {
     let tokens = usage.tokens.total();
     parts.extend((tokens > 0).then(|| format!("{} tokens", group_thousands(tokens))));
     let cost = usage.known_cost().map_or_else(|| "unknown".to_owned(), format_cost_precise);
-    parts.push(format!("cost {cost}"));
+    parts.push(format!("user cost {cost}"));
     let models: Vec<_> = usage.models.iter().map(|model| escape_control(model)).collect();
     let models = if models.is_empty() { String::new() } else { format!(" ({})", models.join(", ")) };
     parts.join(", ") + &models
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_transcript_names_the_mistakes_of_the_user_apart_from_the_problems_of_the_agent() {
         let expected = "2 turns with a simulated user, error\n\
-            simulated user: 3 calls, 1,000 tokens, cost $0.25 (gpt-4o)\n\
+            simulated user: 3 calls, 1,000 tokens, user cost $0.25 (gpt-4o)\n\
             mistake of the simulated user, not of the agent: turn 2, told the answer: it named the city\n\
             the simulated user was not checked for mistakes by a model: no key\n\n\
             turn 1 (420 ms, 1,234 tokens, agent cost $0.0012, 2 model calls)\n  \

@@ -199,13 +199,13 @@ pub fn comparison_lines(comparison: &Comparison, paint: Style) -> Vec<String> {
 }
 
 fn baseline_line(base: &RunIdentity, items: &ItemMatching) -> String {
-    let date = &base.timestamp.to_string()[..10];
+    let start = base.timestamp.to_minute();
     let commit = base.git.as_ref().map(|git| {
         let dirty = if git.dirty { " with uncommitted changes" } else { "" };
         format!(", commit {}{dirty}", git.commit.get(..7).unwrap_or(&git.commit))
     });
     format!(
-        "vs. baseline {} ({date}){}, {} in common",
+        "vs. baseline {} ({start} UTC){}, {} in common",
         escape_control(&base.id),
         commit.unwrap_or_default(),
         count(items.matched, "item")
@@ -222,7 +222,7 @@ fn difference_row(difference: &Difference, paint: Style) -> [String; 4] {
         ci95.filter(|_| has_width).map(|interval| format!(" (95% CI {interval})")).unwrap_or_default();
     let verdict = difference.verdict.to_string();
     [
-        escape_control(&difference.name).into_owned(),
+        escape_control(difference.label()).into_owned(),
         format!("{base} → {other}"),
         format!("{change}{interval}"),
         match difference.verdict {

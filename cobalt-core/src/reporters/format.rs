@@ -39,7 +39,7 @@ pub fn format_agent_usage(summary: &Summary) -> Option<String> {
         parts.push(format!("agent cost {}", format_cost_precise(cost)));
     }
     if summary.unpriced_items > 0 {
-        parts.push(format!("cost unknown for {}", count(summary.unpriced_items, "item")));
+        parts.push(format!("agent cost unknown for {}", count(summary.unpriced_items, "item")));
     }
     Some(parts.join(", ") + &replay_suffix(summary))
 }
@@ -171,7 +171,7 @@ mod tests {
             judge_models: vec!["gpt-6-luna".to_owned()],
             ..Summary::default()
         };
-        let expected = "42 calls, 158 cached, 12,400 tokens, judge cost $0.03 (gpt-6-luna)";
+        let expected = "42 calls, 158 cached, 12,400 tokens, judge cost $0.030 (gpt-6-luna)";
         assert_eq!(format_judge_usage(&asked).unwrap(), expected);
         let cached =
             Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
@@ -201,7 +201,7 @@ mod tests {
         };
         assert_eq!(
             format_judge_usage(&replayed).unwrap(),
-            "0 calls, 45 replayed, 12,400 tokens, judge cost $0.05 (as recorded; gpt-6-luna)"
+            "0 calls, 45 replayed, 12,400 tokens, judge cost $0.050 (as recorded; gpt-6-luna)"
         );
         let in_part = Summary {
             judge_calls: Some(5),
@@ -212,7 +212,7 @@ mod tests {
         };
         assert_eq!(
             format_judge_usage(&in_part).unwrap(),
-            "5 calls, 2 cached, 45 replayed, 12,400 tokens, judge cost $0.06 (of which $0.05 as recorded)"
+            "5 calls, 2 cached, 45 replayed, 12,400 tokens, judge cost $0.060 (of which $0.050 as recorded)"
         );
         let mark = |summary: Summary| judge_replay_mark(&summary);
         let unpriced = Summary { judge_replayed_cost: None, ..in_part };

@@ -43,7 +43,7 @@ pub use ranking::{
 };
 pub use retried::{format_attempts, format_retried};
 pub use summary::{
-    SCORE_COLUMNS, format_durations, format_not_applicable, format_pass_count, render_summary, score_cells,
+    SCORE_COLUMNS, format_durations, format_not_applicable, format_pass_marks, render_summary, score_cells,
     verdict_reasons,
 };
 pub use traffic::{format_diverged, format_traffic, format_trial_traffic, replay_mark, traffic_notes};

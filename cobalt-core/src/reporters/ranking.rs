@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use super::format::Style;
 use super::format_difference::FormattedDifference;
 use crate::duration::format_duration;
-use crate::prices::format_cost_precise;
+use crate::prices::CostFormat;
 use crate::report::comparison::{Difference, Quantity, Verdict};
 use crate::report::ranking::{Preference, RankInterval, RankedRun, RankedScore, Ranking};
 use crate::report::stats::Interval;
@@ -50,7 +50,7 @@ pub struct RealDifference<'a> {
 }
 
 impl RankingColumn {
-    /// The columns of a ranking: each evaluator's mean with its 95% CI and ranks, then the items that passed, and amounts. Columns without
+    /// The columns of a ranking: each evaluator's mean with its 95% CI and ranks, then the share of items at their pass marks, and means per item. Columns without
     /// any value are left out.
     #[must_use]
     pub fn of(ranking: &Ranking) -> Vec<Self> {
@@ -67,11 +67,12 @@ impl RankingColumn {
             columns.push(Self { is_score: true, ..means });
             columns.push(column("rank", &|run| score(run).map(|score| format_rank(score.rank))));
         }
-        columns.push(column("passed", &|run| {
+        columns.push(column("at pass marks", &|run| {
             (run.items > 0).then(|| percent(run.passed_items as f64 / run.items as f64))
         }));
         columns.push(column("latency", &|run| run.latency_ms.map(format_duration)));
-        columns.push(column("cost/1,000", &|run| run.cost_per_1000.map(format_cost_precise)));
+        let costs = CostFormat::of(runs.iter().filter_map(|run| run.cost_per_1000));
+        columns.push(column("agent cost/1,000", &|run| run.cost_per_1000.map(|cost| costs.format(cost))));
         columns.push(column("tokens", &|run| {
             run.tokens_per_item.map(|tokens| group_thousands(tokens.round() as u64))
         }));
@@ -85,7 +86,7 @@ impl<'a> RealDifference<'a> {
     #[must_use]
     pub fn all(ranking: &'a Ranking) -> Vec<Self> {
         let real = ranking.pairs.iter().filter_map(|pair| {
-            let Difference { name, verdict, .. } = &pair.difference;
+            let (name, verdict) = (pair.difference.label(), pair.difference.verdict);
             let (base, other) = (&*ranking.runs[pair.base].label, &*ranking.runs[pair.other].label);
             match verdict {
                 Verdict::Better => Some(Self {
@@ -132,7 +133,7 @@ fn metrics(ranking: &Ranking) -> Vec<&str> {
     let names = |decides: bool| {
         let of_kind =
             move |it: &&Difference| matches!(it.quantity, Quantity::Score | Quantity::Errors) == decides;
-        ranking.pairs.iter().map(|pair| &pair.difference).filter(of_kind).map(|it| &*it.name)
+        ranking.pairs.iter().map(|pair| &pair.difference).filter(of_kind).map(Difference::label)
     };
     each_once(names(true).chain(names(false)))
 }
@@ -251,7 +252,7 @@ fn write_runs(text: &mut String, ranking: &Ranking, noun: &str, paint: Style) ->
         }
     }
     if has_front {
-        writeln!(text, "  {}", paint.faint("* on the Pareto front of mean score and cost"))?;
+        writeln!(text, "  {}", paint.faint("* on the Pareto front of mean score and agent cost"))?;
     }
     Ok(())
 }
@@ -280,7 +281,7 @@ fn write_differences(text: &mut String, ranking: &Ranking, paint: Style) -> fmt:
     let pairs: Vec<_> =
         shown.iter().map(|it| format!("{} better than {}", shorten(it.better), shorten(it.worse))).collect();
     let changes: Vec<_> = shown.iter().map(|it| it.figures.difference.clone()).collect();
-    writeln!(text, "  {}", paint.faint("differences beyond noise"))?;
+    writeln!(text, "  {}", paint.faint("differences beyond noise (means per item)"))?;
     for (row, difference) in shown.iter().enumerate() {
         write!(text, "  {:1$}", names[row], width(&names))?;
         write!(text, "{:GAP$}{:2$}", "", pairs[row], width(&pairs))?;
@@ -373,13 +374,18 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         let expected = [
             "desk: 4 variants",
-            "  variant                  right  rank             polite  rank  passed  latency  cost/1,000  tokens",
-            "* mini         0.900 (0.85–0.95)   1–2  0.950 (0.90–1.00)   1–2   86.5%   812 ms       $0.42   1,210",
-            "* large        0.910 (0.86–0.96)   1–2  0.950 (0.90–1.00)   1–2   86.5%    1.9 s      $12.50   1,210",
-            "  large-terse  0.890 (0.84–0.94)   1–2  0.700 (0.65–0.75)   1–2   86.5%    1.5 s       $9.00   1,210",
-            "  nano         0.700 (0.65–0.75)   1–2  0.940 (0.89–0.99)   1–2   86.5%   300 ms       $0.50   1,210",
-            "  * on the Pareto front of mean score and cost",
-            "  differences beyond noise",
+            "  variant                  right  rank             polite  rank  at pass marks  latency",
+            "* mini         0.900 (0.85–0.95)   1–2  0.950 (0.90–1.00)   1–2          86.5%   812 ms",
+            "* large        0.910 (0.86–0.96)   1–2  0.950 (0.90–1.00)   1–2          86.5%    1.9 s",
+            "  large-terse  0.890 (0.84–0.94)   1–2  0.700 (0.65–0.75)   1–2          86.5%    1.5 s",
+            "  nano         0.700 (0.65–0.75)   1–2  0.940 (0.89–0.99)   1–2          86.5%   300 ms",
+            "  variant      agent cost/1,000  tokens",
+            "* mini                    $0.42   1,210",
+            "* large                  $12.50   1,210",
+            "  large-terse             $9.00   1,210",
+            "  nano                    $0.50   1,210",
+            "  * on the Pareto front of mean score and agent cost",
+            "  differences beyond noise (means per item)",
             "  right    large better than nano         +0.210 (95% CI +0.170 to +0.250, p = 0.003)",
             "  polite   mini better than large-terse   +0.250 (95% CI +0.210 to +0.290, p = 0.003)",
             "  latency  mini better than large        -1.09 s (95% CI -1.09 to -1.09 s, p = 0.003)",
@@ -401,9 +407,9 @@ mod tests {
             "  run          relevant-to-the-question  rank  grounded-in-the-documents  rank",
             "  a                   0.500 (0.45–0.55)   1–2          0.600 (0.55–0.65)   1–2",
             "  b\\u{1b}[31m         0.500 (0.45–0.55)   1–2",
-            "  run                     polite  rank  passed",
-            "  a            0.700 (0.65–0.75)   1–2   86.5%",
-            "  b\\u{1b}[31m                            86.5%",
+            "  run                     polite  rank  at pass marks",
+            "  a            0.700 (0.65–0.75)   1–2          86.5%",
+            "  b\\u{1b}[31m                                   86.5%",
             "  no two runs differ beyond noise",
             "  no run is recommended: no evaluator has scores in all of them",
         ];

@@ -14,7 +14,7 @@ use super::workspaces::format_kept;
 use crate::duration::format_duration;
 use crate::report::comparison::ThresholdStatus;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
-use crate::wording::{count, escape_control, group_thousands, percent};
+use crate::wording::{count, escape_control, group_thousands, pass_mark_counts, passed_count, percent};
 
 /// The column heads for [`score_cells`].
 pub const SCORE_COLUMNS: [&str; 7] = ["mean", "95% CI", "min", "p50", "p95", "max", "pass rate"];
@@ -114,12 +114,7 @@ pub fn verdict_reasons(report: &Report, items_in_error: usize) -> Vec<String> {
         parts.push(status.summary.clone());
     }
     if config.strict {
-        let Summary { passed_items, total_items, .. } = summary;
-        parts.push(format!(
-            "{} of {} passed",
-            group_thousands(*passed_items as u64),
-            count(*total_items, "item")
-        ));
+        parts.push(passed_count(summary.passed_items, summary.total_items));
     }
     match shard {
         Some(shard) => parts.push(format!("shard {shard}")),
@@ -186,32 +181,46 @@ pub fn score_cells(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
 }
 
 fn format_items(finished: &ExperimentFinished, paint: Style) -> String {
-    let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } =
-        finished.report.summary;
-    let config = &finished.report.config;
-    let mut parts = vec![group_thousands(total_items as u64)];
+    let Report { summary, config, .. } = &finished.report;
+    let mut parts = vec![group_thousands(summary.total_items as u64)];
     if config.runs > 1 {
         parts[0] += &format!(", {} trials each", group_thousands(config.runs as u64));
     }
-    // The verdict of a strict experiment includes it.
-    if !config.strict && !config.evaluators.is_empty() {
-        parts.push(format_pass_count(passed_items, total_items));
+    match format_pass_marks(&finished.report, paint) {
+        Some(counts) => parts.push(counts),
+        None => parts.extend(error_counts(summary, paint)),
     }
-    let mut bad = |number: usize, noun: &str| {
-        if number > 0 {
-            parts.push(paint.error(count(number, noun)));
-        }
-    };
-    bad(failed_items.saturating_sub(timeouts), "error");
-    bad(timeouts, "timeout");
-    bad(eval_errors, "scoring error");
     parts.join(", ")
 }
 
-/// The number of items at or above all their pass marks, without an error. It is not a verdict if thresholds decide.
+/// How many items are at their pass marks, below one, and in error: `46 at pass marks, 50 below, 2 errors`. `None` in a strict experiment,
+/// whose verdict has the items that passed, and without evaluators.
 #[must_use]
-pub fn format_pass_count(passed: usize, total: usize) -> String {
-    format!("{} of {} at their pass marks", group_thousands(passed as u64), group_thousands(total as u64))
+pub fn format_pass_marks(report: &Report, paint: Style) -> Option<String> {
+    let Report { summary, config, .. } = report;
+    if config.strict || config.evaluators.is_empty() {
+        return None;
+    }
+    let mut parts = vec![pass_mark_counts(summary.passed_items, summary.low_items)];
+    parts.extend(error_counts(summary, paint));
+    Some(parts.join(", "))
+}
+
+/// The errors by kind, as far as there are any.
+fn error_counts(summary: &Summary, paint: Style) -> Vec<String> {
+    let Summary { total_items, passed_items, low_items, failed_items, timeouts, eval_errors, .. } = *summary;
+    if failed_items + eval_errors == 0 {
+        // Files of the original tool do not count the evaluations that failed.
+        let others = total_items.saturating_sub(passed_items + low_items);
+        return if others > 0 { vec![paint.error(count(others, "error"))] } else { Vec::new() };
+    }
+    let kinds = [
+        (failed_items.saturating_sub(timeouts), "error"),
+        (timeouts, "timeout"),
+        (eval_errors, "scoring error"),
+    ];
+    let some = kinds.into_iter().filter(|(number, _)| *number > 0);
+    some.map(|(number, noun)| paint.error(count(number, noun))).collect()
 }
 
 /// The duration of a run and the latency of its items, in one line. The latency is marked if items were replayed.
@@ -393,7 +402,7 @@ mod tests {
                 "  items   5",
                 "  time    1.0 s total, latency mean 250 ms, p50 250 ms, p95 250 ms (1 of 5 as recorded)",
                 "  tokens  1,200, agent cost $0.25 (1 of 5 as recorded)",
-                "  traffic 5 items: 1 replayed (recorded 2026-11-21), 4 live, $0.04",
+                "  traffic 5 items: 1 replayed (recorded 2026-11-21), 4 live, live agent cost $0.040",
                 "          2 requests not attributed to an item; see `cobalt::recording`",
                 "          1 request retried",
                 "  4 items diverged from the recording",
@@ -413,12 +422,38 @@ mod tests {
         let met = serde_json::json!({ "passed": true, "violations": [], "summary": "1 threshold met" });
         let text = gated(serde_json::json!({ "passed": true, "ciStatus": met }));
         assert!(text.starts_with("desk: passed, 1 threshold met\n"), "{text}");
-        assert!(text.contains("  items   2, 1 of 2 at their pass marks\n"), "{text}");
+        assert!(text.contains("  items   2, 1 at pass marks, 1 below\n"), "{text}");
         let text = gated(serde_json::json!({ "partial": true }));
         assert!(text.starts_with("desk: not evaluated, partial run\n"), "{text}");
         let shard = serde_json::json!({ "index": 3, "of": 3 });
         let text = gated(serde_json::json!({ "partial": true, "shard": shard }));
         assert!(text.starts_with("desk: not evaluated, shard 3/3\n"), "{text}");
+    }
+
+    #[test]
+    fn items_are_counted_by_their_pass_marks_and_their_errors_by_kind() {
+        let items = |strict: bool, summary: serde_json::Value| {
+            let report = serde_json::json!({
+                "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
+                "config": { "runs": 1, "concurrency": 1, "timeout": 1, "strict": strict, "evaluators": ["right"] },
+                "summary": {}, "items": [],
+            });
+            let report: Report = serde_json::from_value(report).unwrap();
+            let report = Report { summary: serde_json::from_value(summary).unwrap(), ..report };
+            (format_pass_marks(&report, Style::Plain), verdict_reasons(&report, 0))
+        };
+        let some = serde_json::json!({
+            "totalItems": 1096, "passedItems": 1046, "lowItems": 40, "failedItems": 7, "timeouts": 1, "evalErrors": 5,
+        });
+        assert_eq!(
+            items(false, some.clone()),
+            (Some("1,046 at pass marks, 40 below, 6 errors, 1 timeout, 5 scoring errors".to_owned()), vec![])
+        );
+        assert_eq!(items(true, some), (None, vec!["1,046 of 1,096 items passed".to_owned()]));
+        let all = serde_json::json!({ "totalItems": 2, "passedItems": 2 });
+        assert_eq!(items(false, all).0.unwrap(), "2 at pass marks");
+        let uncounted = serde_json::json!({ "totalItems": 2, "passedItems": 0, "lowItems": 1 });
+        assert_eq!(items(false, uncounted).0.unwrap(), "0 at pass marks, 1 below, 1 error");
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::report::{Summary, Traffic, TrafficSummary};
 use crate::timestamp::Timestamp;
 use crate::wording::{count, group_thousands};
 
-/// What was replayed and what was sent, in one line: `45 items: 41 replayed (recorded 2026-11-21), 4 live, $0.03`. The cost is that
-/// of what was sent, if prices are known. `None` if no traffic passed through the gateway.
+/// What was replayed and what was sent, in one line: `45 items: 41 replayed (recorded 2026-11-21), 4 live, live agent cost $0.030`. The cost is
+/// that of what was sent, if prices are known. `None` if no traffic passed through the gateway.
 #[must_use]
 pub fn format_traffic(summary: &Summary) -> Option<String> {
     let parts = traffic_parts(summary)?;
@@ -50,7 +50,7 @@ fn traffic_parts(summary: &Summary) -> Option<Vec<String>> {
         _ => {}
     }
     if *live > 0 && *live_cost > 0.0 {
-        parts.push(format_cost_precise(*live_cost));
+        parts.push(format!("live agent cost {}", format_cost_precise(*live_cost)));
     }
     Some(parts)
 }
@@ -136,7 +136,7 @@ pub fn format_trial_traffic(traffic: &Traffic) -> Option<String> {
         (live, _) => parts.push(format!("{} live", group_thousands(live as u64))),
     }
     if *live > 0 && *live_cost > 0.0 {
-        parts.push(format_cost_precise(*live_cost));
+        parts.push(format!("live agent cost {}", format_cost_precise(*live_cost)));
     }
     parts.extend(format_waits(traffic.retried, traffic.waited_ms));
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -174,7 +174,10 @@ mod tests {
     #[test]
     fn a_line_says_what_was_replayed_and_what_was_sent() {
         let mixed = json!({ "replayedItems": 41, "liveItems": 4, "replayed": 120, "live": 9, "recordedAt": RECORDED, "liveCost": 0.03 });
-        assert_eq!(line(&mixed), "45 items: 41 replayed (recorded 2026-11-21), 4 live, $0.03");
+        assert_eq!(
+            line(&mixed),
+            "45 items: 41 replayed (recorded 2026-11-21), 4 live, live agent cost $0.030"
+        );
         let refused = json!({ "replayedItems": 40, "replayed": 45, "refusedItems": 5 });
         assert_eq!(line(&refused), "45 items: 40 replayed, 5 refused");
         let all = json!({ "replayedItems": 45, "replayed": 45, "recordedAt": RECORDED });
@@ -231,7 +234,10 @@ mod tests {
     fn a_trial_says_what_was_replayed_and_what_was_sent() {
         let trial = |traffic: Value| format_trial_traffic(&serde_json::from_value(traffic).unwrap());
         let mixed = trial(json!({ "replayed": 3, "live": 1, "recordedAt": RECORDED, "liveCost": 0.0012 }));
-        assert_eq!(mixed.unwrap(), "3 requests replayed (recorded 2026-11-21), 1 live, $0.0012");
+        assert_eq!(
+            mixed.unwrap(),
+            "3 requests replayed (recorded 2026-11-21), 1 live, live agent cost $0.0012"
+        );
         let judged = trial(json!({ "live": 2, "replayedJudges": 1, "recordedAt": RECORDED, "retried": 1 }));
         assert_eq!(
             judged.unwrap(),

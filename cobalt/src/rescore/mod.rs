@@ -226,7 +226,7 @@ fn contains_mark(value: &Value) -> bool {
     }
 }
 
-/// A stored trial with only what says that its latency and cost are those of a recording: its requests are not sent again.
+/// A stored trial with only what says that its latency and agent cost are those of a recording: its requests are not sent again.
 fn without_spending(mut trial: Execution) -> Execution {
     if let Some(transcript) = &mut trial.transcript {
         transcript.user = None;

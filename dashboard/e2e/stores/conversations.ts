@@ -1,5 +1,5 @@
 // Two runs of a booking desk that talks to scripted and simulated users.
-import type { Execution, Report, Transcript, Turn, WorkspaceChanges } from '../../src/api/types';
+import type { Execution, Report, Span, Transcript, Turn, WorkspaceChanges } from '../../src/api/types';
 import { commitAt, moment } from './demo/scenario';
 import type { PlannedItem } from './plan';
 import { price } from './prices';
@@ -255,5 +255,40 @@ function execution(said: Said[], ended: Ended, random: Random): Execution {
           goal_reached: { score: ended.end === 'turn-limit' ? 0 : 1 },
         },
     transcript: { turns, ...ended, ...(ended.simulated && { user }) },
+    trace: traceOf(turns),
   };
+}
+
+/** A span for each turn, with its tool calls one after the other. */
+function traceOf(turns: Turn[]): Span[] {
+  return turns.flatMap(({ startMs, latencyMs, toolCalls = [], error }, place) => {
+    const turn: Span = {
+      id: `turn-${place + 1}`,
+      name: `turn ${place + 1}`,
+      kind: 'agent',
+      startMs,
+      durationMs: latencyMs,
+      status: error ? 'error' : 'ok',
+      ...(error && { error }),
+    };
+    const share = latencyMs / (toolCalls.length + 1);
+    const calls = toolCalls.map((name, call): Span => {
+      const hasFailed = error !== undefined && call === toolCalls.length - 1;
+      return {
+        id: `turn-${place + 1}-${call}`,
+        parent: turn.id,
+        name: `execute_tool ${name}`,
+        kind: 'tool',
+        startMs: rounded(startMs + share * (call + 0.5), 3),
+        durationMs: rounded(share / 2, 3),
+        status: hasFailed ? 'error' : 'ok',
+        tool: {
+          name,
+          arguments: { city: 'York', night: 'Friday' },
+          ...(hasFailed ? { error } : { result: [{ room: 12, price: 92 }] }),
+        },
+      };
+    });
+    return [turn, ...calls];
+  });
 }

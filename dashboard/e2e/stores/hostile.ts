@@ -1,5 +1,5 @@
 // A run in which every free text is hostile: none may be executed, and all must be shown.
-import type { Evaluation, Execution, Report, WorkspaceChanges } from '../../src/api/types';
+import type { Evaluation, Execution, Report, Span, WorkspaceChanges } from '../../src/api/types';
 import type { PlannedItem } from './plan';
 import { reportOf } from './report';
 
@@ -17,6 +17,25 @@ const TEXTS = {
   breakout: `"></textarea></script><script>${RUN}</script>`,
   link: `javascript:${RUN}`,
   markdown: `[click](javascript:${RUN}) ![x](https://example.com/beacon.png)`,
+  markdownTargets: `# ${'x'.repeat(80)}
+<svg onload="${RUN}"></svg><img src=x onerror="${RUN}"><a href="javascript:${RUN}">a</a>
+[a](javascript:${RUN}) [b](data:text/html;base64,PHNjcmlwdD4=) [c](vbscript:x) [d](https://example.com/d "${RUN}")
+<javascript:${RUN}> https://example.com/bare [![e](https://example.com/e.png)](https://example.com/e)
+![f](data:image/svg+xml;base64,PHN2Zy8+) ![g](//example.com/g.png) ![h](file:///etc/passwd)
+
+| <img src=x onerror="${RUN}"> | b |
+|---|---|
+| [x](javascript:${RUN}) | ![y](https://example.com/y.png) |
+
+\`\`\`html
+<script>${RUN}</script>
+\`\`\``,
+  dataImage:
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYGAAAAAEAAH2FzhVAAAAAElFTkSuQmCC',
+  dataSvg: `data:image/svg+xml;base64,${Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" onload="${RUN}"/>`).toString('base64')}`,
+  imagePath: '../../../etc/passwd.png',
+  imageAddress: 'https://example.com/beacon.png',
+  audio: '//example.com/beacon.mp3',
   data: `data:text/html,<script>${RUN}</script>`,
   template: `{{constructor.constructor('${RUN}')()}} \${${RUN}} <%= 7 * 7 %> #{7*7}`,
   remote: '<link rel=stylesheet href=https://example.com/x.css><iframe src=https://example.com></iframe>',
@@ -113,6 +132,7 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
       },
     },
     workspace: workspaceOf(short),
+    trace: traceOf(short, fields),
     faults: [{ tool: short, call: 1, fault: short }],
   };
   const error: Execution = {
@@ -123,6 +143,24 @@ function itemOf(kind: string, text: string, place: number, evaluators: { name: s
     error: text,
   };
   return { key, input, executions: [place % 5 === 4 ? error : run] };
+}
+
+/** Spans of every kind whose texts are this one. */
+function traceOf(text: string, fields: Record<string, unknown>): Span[] {
+  const kinds = ['agent', 'model', 'tool', 'retrieval', 'other'] as const;
+  return kinds.map((kind, place) => ({
+    id: text,
+    parent: text,
+    name: text,
+    kind,
+    startMs: place % 2 === 0 ? -1e300 : 1e300,
+    durationMs: 1e300,
+    status: 'error',
+    error: text,
+    attributes: fields,
+    model: { vendor: text, asked: text, answered: `${text} `, input: text, output: text, finishReason: text },
+    tool: { name: text, arguments: fields, result: text, error: text },
+  }));
 }
 
 /** File names and a patch of this text; some of its lines pose as headers. */

@@ -7,8 +7,16 @@ import { RECORDED_AT } from './traffic';
 
 const LARGE_RUNS = 2000;
 export const LARGE_ITEMS = 10_000;
+const HUGE_ITEMS = 50_000;
 const HOUR = 3600 * 1000;
 const START = Date.UTC(2026, 5, 1);
+
+/** Two runs of 50,000 items. */
+export function* huge(): Generator<Report> {
+  for (const number of [0, 1]) {
+    yield reportOf(plan('fifty-thousand-items', number, items(`huge ${number}`, HUGE_ITEMS)));
+  }
+}
 
 export function* large(): Generator<Report> {
   for (let number = 0; number < LARGE_RUNS; number += 1) {

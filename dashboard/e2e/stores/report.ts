@@ -93,6 +93,7 @@ function itemOf(plan: Plan, planned: PlannedItem, index: number): Item {
     if (first.traffic) item.traffic = first.traffic;
     if (first.transcript) item.transcript = first.transcript;
     if (first.workspace) item.workspace = first.workspace;
+    if (first.trace) item.trace = first.trace;
     if (first.faults) item.faults = first.faults;
   }
   const isLow = plan.evaluators.some(({ name, passMark }) =>

@@ -1,14 +1,24 @@
 // Writes stores like the library: a folder `.cobalt/results` with one file per run.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Report } from '../../src/api/types';
+import { agents, CHART, DOT } from './agents';
 import { conversations } from './conversations';
 import { demo } from './demo';
 import { hostile } from './hostile';
-import { large } from './large';
+import { huge, large } from './large';
 import { variants } from './variants';
 
-export const STORES = { demo, large, hostile, variants, conversations, empty: (): Report[] => [] };
+export const STORES = {
+  demo,
+  large,
+  huge,
+  hostile,
+  variants,
+  conversations,
+  agents,
+  empty: (): Report[] => [],
+};
 export type StoreName = keyof typeof STORES;
 
 /** Writes a store into a project folder, and returns the store's folder, for `COBALT_DIR`. */
@@ -23,7 +33,14 @@ export function writeStore(name: StoreName, project: string): string {
       JSON.stringify(report, null, 2),
     );
   }
+  if (name === 'agents') writeImage(join(project, CHART));
   return store;
+}
+
+/** The image that an item names. */
+function writeImage(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, Buffer.from(DOT.slice(DOT.indexOf(',') + 1), 'base64'));
 }
 
 function slug(name: string): string {

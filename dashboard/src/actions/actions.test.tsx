@@ -153,7 +153,7 @@ describe('deleting runs', () => {
     await user.click(screen.getByRole('button', { name: 'Delete' }));
     const dialog = await screen.findByRole('dialog', { name: 'Delete 2 runs' });
     await waitFor(() => expect(dialog).toHaveTextContent('Frees 3.4 MB'));
-    expect(dialog).toHaveTextContent('1 result file, 1.2 kB');
+    expect(dialog).toHaveTextContent('1 result file, kept workspaces of 1 run');
     expect(dialog).toHaveTextContent('a: it is the source of the baseline of answers');
     await user.click(screen.getByRole('button', { name: 'Delete 1 run' }));
     await waitFor(() => expect(deleted).toEqual([['b']]));

@@ -29,7 +29,7 @@ export function DeleteRunsDialog({ ids, onClose, onDeleted }: DeleteRunsDialogPr
         onClose();
       },
     });
-  const title = `Delete ${pluralize(ids.length, 'run')}`;
+  const title = ids.length === 1 ? `Delete run ${ids[0]}` : `Delete ${pluralize(ids.length, 'run')}`;
   return (
     <ActionDialog
       title={title}
@@ -47,15 +47,10 @@ export function DeleteRunsDialog({ ids, onClose, onDeleted }: DeleteRunsDialogPr
       {plan.data && runs.length > 0 && (
         <>
           <p>
-            Frees <strong>{formatBytes(plan.data.bytes)}</strong>. Deleted runs cannot be restored.
+            Frees <strong>{formatBytes(plan.data.bytes)}</strong>:{' '}
+            {plan.data.files.map(({ kind, count }) => fileCount(kind, count)).join(', ')}. Deleted runs cannot
+            be restored.
           </p>
-          <ul className="list-disc pl-5 text-muted">
-            {plan.data.files.map(({ kind, count, bytes }) => (
-              <li key={kind}>
-                {fileCount(kind, count)}, {formatBytes(bytes)}
-              </li>
-            ))}
-          </ul>
           <p className="text-muted">Baselines, recordings and cached responses stay.</p>
         </>
       )}
@@ -89,7 +84,7 @@ function fileCount(kind: string, count: number): string {
     case 'journals':
       return pluralize(count, 'unfinished run');
     case 'workspaces':
-      return `Kept workspaces of ${pluralize(count, 'run')}`;
+      return `kept workspaces of ${pluralize(count, 'run')}`;
     default:
       return `${kind}: ${count}`;
   }

@@ -38,12 +38,12 @@ function JobDock({ job, onClose }: { job: Job; onClose: () => void }) {
       <div className="mx-auto flex max-w-[96rem] flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2 sm:px-6">
         <State job={job} />
         <code
-          className="min-w-0 flex-1 truncate font-mono text-xs max-sm:basis-full"
+          className="min-w-0 flex-1 truncate font-mono text-xs max-sm:order-1 max-sm:basis-full"
           title={escapeHidden(job.command)}
         >
           <Text>{job.command}</Text>
         </code>
-        <div className="flex items-center gap-1">
+        <div className="ml-auto flex items-center gap-1">
           {!hasEnded(job) && canWrite && (
             <Button
               onClick={() => stop.mutate(undefined)}
@@ -68,7 +68,7 @@ function JobDock({ job, onClose }: { job: Job; onClose: () => void }) {
           )}
         </div>
         {stop.error && (
-          <p role="alert" className="basis-full text-bad">
+          <p role="alert" className="basis-full text-bad max-sm:order-1">
             {stop.error.message}
           </p>
         )}
@@ -102,7 +102,7 @@ function State({ job }: { job: Job }) {
 function Runs({ job }: { job: Job }) {
   if (job.runs.length === 0) return null;
   return (
-    <ul className="flex basis-full flex-wrap gap-x-6 gap-y-1">
+    <ul className="flex basis-full flex-wrap gap-x-6 gap-y-1 max-sm:order-1">
       {job.runs.map((run) => (
         <li key={run.id} className="min-w-0">
           <Link
@@ -159,7 +159,7 @@ function Output({ job }: { job: Job }) {
       // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolls by keyboard
       tabIndex={0}
       onScroll={onScroll}
-      className="h-[30dvh] overflow-auto border-line border-t bg-ground px-4 py-2 sm:px-6"
+      className="max-h-[30dvh] min-h-16 overflow-auto border-line border-t bg-ground px-4 py-2 sm:px-6"
     >
       {first > 0 && <p className="text-muted text-xs">{pluralize(first, 'earlier line')} not shown</p>}
       {lines.length === 0 ? (

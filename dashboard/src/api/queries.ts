@@ -3,7 +3,6 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { getJson } from './client';
 import type {
   ComparedRuns,
-  CompareQuery,
   Experiments,
   Index,
   Items,
@@ -88,19 +87,36 @@ export const itemQuery = (id: string, key: string, query: ItemsFilter) =>
     gcTime: 60_000,
   });
 
-/** The compared runs, and filters and order of their items. */
-export type CompareFilter = Omit<CompareQuery, 'limit' | 'offset' | 'item'>;
+const sides = (runs: string[]) =>
+  Object.fromEntries(runs.map((run, place) => [String.fromCharCode(97 + place), run]));
 
-/** The comparison with one page of its items (`page` starts at 0) and the index of the item with the key `item`. */
-export const compareQuery = (query: CompareFilter, page: number, item = '') =>
+/** The runs compared with the first, without their items. */
+export const comparisonQuery = (runs: string[]) =>
   queryOptions({
-    queryKey: ['compare', query, page, item],
-    queryFn: ({ signal }) =>
-      getJson<ComparedRuns>(
+    queryKey: ['compare', runs],
+    queryFn: ({ signal }) => getJson<ComparedRuns>('/api/compare', { ...sides(runs), limit: 0 }, signal),
+    placeholderData: keepPreviousData,
+  });
+
+/** An item in each of the runs; null if none has it. */
+export const comparedItemQuery = (runs: string[], key: string) =>
+  queryOptions({
+    queryKey: ['compare', runs, 'item', key],
+    queryFn: async ({ signal }) => {
+      const query = { ...sides(runs), sort: 'index' };
+      const { itemAt } = await getJson<ComparedRuns>(
         '/api/compare',
-        { ...query, item, limit: PAGE_SIZE, offset: page * PAGE_SIZE },
+        { ...query, item: key, limit: 0 },
         signal,
-      ),
+      );
+      if (itemAt === null) return null;
+      const { items } = await getJson<ComparedRuns>(
+        '/api/compare',
+        { ...query, offset: itemAt, limit: 1 },
+        signal,
+      );
+      return items[0] ?? null;
+    },
     gcTime: 60_000,
   });
 

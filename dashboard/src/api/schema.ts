@@ -363,6 +363,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/items/{key}/media": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An image or a recording in the project's folder that an item names */
+        get: operations["media"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -1205,7 +1222,7 @@ export interface components {
         TrafficSummary: {
             /**
              * Format: uint
-             * @description Items whose requests were all answered from recordings. Their latency and cost are those of the recording.
+             * @description Items whose requests were all answered from recordings. Their latency and agent cost are those of the recording.
              * @default 0
              */
             replayedItems: number;
@@ -2441,7 +2458,7 @@ export interface components {
         };
         /** @description A place in the project's source. */
         Source: {
-            /** @description The file, relative to the project's folder. */
+            /** @description The file, relative to the folder of the project's workspace. */
             path: string;
             /** @description The same as an absolute path; absent if the file is not there, or if other machines can connect to the server. */
             absolutePath?: string | null;
@@ -3003,7 +3020,7 @@ export interface components {
             /** @description The unfinished runs of the group. */
             live: components["schemas"]["LiveRun"][];
         };
-        /** @description The items of several runs side by side, in dataset order. */
+        /** @description The items of several runs side by side. */
         Matrix: {
             /** @description The runs in order; those of a group in the order of their variants. */
             runs: components["schemas"]["MatrixRun"][];
@@ -3905,6 +3922,15 @@ export interface operations {
                 only?: "all" | "disagreeing" | "failed";
                 /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
                 search?: string;
+                /**
+                 * @description The sort key: `index` (default), `key`, `spread` (the highest minus the lowest score of the runs), or the id of a run for its
+                 *     score. Items without a value come last.
+                 */
+                sort?: string;
+                /** @description The sort direction; by default the smallest score first, but the largest spread. */
+                order?: "asc" | "desc";
+                /** @description The evaluator whose scores are sorted; by default the mean over all. */
+                evaluator?: string;
             };
             header?: never;
             path?: never;
@@ -4247,6 +4273,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description Error */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    media: {
+        parameters: {
+            query: {
+                /** @description The path exactly as a text of the item's input, output or metadata has it. */
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An image or a recording in the project's folder that an item names */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
                 };
             };
             /** @description Error */

@@ -90,7 +90,6 @@ export type StartJob = Body<'startJob'>;
 
 export type RunsQuery = Query<'runs'>;
 export type ItemsQuery = Query<'items'>;
-export type CompareQuery = Query<'compare'>;
 export type MatrixQuery = Query<'matrix'>;
 export type TrendsQuery = Query<'trends'>;
 export type ExportQuery = Query<'export'>;

@@ -10,9 +10,11 @@ interface CopyButtonProps {
   label: string;
   /** Distinguishes several copy buttons next to each other. */
   icon?: ReactNode;
+  /** Fits into a line of text. */
+  isSmall?: boolean;
 }
 
-export function CopyButton({ text, label, icon = <CopyIcon /> }: CopyButtonProps) {
+export function CopyButton({ text, label, icon = <CopyIcon />, isSmall = false }: CopyButtonProps) {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle');
   useEffect(() => {
     if (state === 'idle') return;
@@ -27,7 +29,7 @@ export function CopyButton({ text, label, icon = <CopyIcon /> }: CopyButtonProps
     );
   return (
     <>
-      <IconButton label={label} onClick={copy}>
+      <IconButton label={label} onClick={copy} className={isSmall ? 'size-7! [&_svg]:size-3.5!' : undefined}>
         {state === 'copied' ? <Check className="text-good" /> : icon}
       </IconButton>
       <span role="status" className="sr-only">

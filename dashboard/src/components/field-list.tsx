@@ -1,8 +1,20 @@
 // Lists the fields of an object: strings as text, arrays as JSON.
+import { formatCount } from '../lib/format';
 import { parseStructure, toText } from '../lib/texts';
 import { Text, TextBlock } from './text';
 
+/** Encoded data, which nobody reads. */
+const DATA = /^data:[\w.+-]+\/[\w.+-]+;base64,/i;
+/** The beginning of encoded data that is shown, in characters. */
+const DATA_START = 48;
+
 export function FieldValue({ value }: { value: unknown }) {
+  if (typeof value === 'string' && value.length > 4 * DATA_START && DATA.test(value)) {
+    const rest = ` … (${formatCount(value.length)} characters)`;
+    return (
+      <code className="font-mono text-xs [overflow-wrap:anywhere]">{value.slice(0, DATA_START) + rest}</code>
+    );
+  }
   const structure = parseStructure(value);
   if (structure !== undefined) return <TextBlock isCode>{toText(structure)}</TextBlock>;
   if (typeof value === 'string') return <TextBlock>{value}</TextBlock>;

@@ -44,7 +44,7 @@ export function Tabs<Value extends string>({
             <Base.Tab
               key={value}
               value={value}
-              className="-mb-px flex h-9 items-center gap-1.5 border-transparent border-b-2 px-3 text-muted text-sm whitespace-nowrap hover:text-text data-active:border-accent data-active:font-medium data-active:text-text"
+              className="-mb-px flex h-9 items-center gap-1.5 border-transparent border-b-2 px-3 text-muted @max-md:px-2 text-sm whitespace-nowrap hover:text-text data-active:border-accent data-active:font-medium data-active:text-text"
             >
               {name}
             </Base.Tab>

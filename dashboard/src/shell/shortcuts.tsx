@@ -26,10 +26,31 @@ const GROUPS = [
     ],
   },
   {
+    name: 'Items of a run',
+    keys: [
+      { action: 'Next row', keys: ['j', '↓'] },
+      { action: 'Previous row', keys: ['k', '↑'] },
+      { action: 'Open', keys: ['Enter'] },
+      { action: 'Wider or narrower column', keys: ['Shift ←', 'Shift →'] },
+      { action: 'Move column', keys: ['Ctrl Shift ←', 'Ctrl Shift →'] },
+    ],
+  },
+  {
     name: 'Item',
     keys: [
-      { action: 'Next item', keys: ['j', '→'] },
-      { action: 'Previous item', keys: ['k', '←'] },
+      { action: 'Next item', keys: ['j'] },
+      { action: 'Previous item', keys: ['k'] },
+      { action: 'Next tab', keys: [']'] },
+      { action: 'Previous tab', keys: ['['] },
+      { action: 'Close item', keys: ['Esc'] },
+    ],
+  },
+  {
+    name: 'Trace',
+    keys: [
+      { action: 'Move between spans', keys: ['↑', '↓'] },
+      { action: 'Collapse or expand', keys: ['←', '→'] },
+      { action: 'Show span', keys: ['Enter'] },
     ],
   },
 ];

@@ -4,10 +4,10 @@ use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, V
 use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
 use cobalt_core::reporters::{
     GroupTable, Style, escape_control, explain_difference, format_agent_usage, format_diverged,
-    format_duration, format_judge_usage, format_not_applicable, format_pass_count, format_retried,
+    format_duration, format_judge_usage, format_not_applicable, format_pass_marks, format_retried,
     format_simulated_users, format_traffic, group_tables, replay_mark, traffic_notes,
 };
-use cobalt_core::wording::{count, percent};
+use cobalt_core::wording::{count, passed_count, percent};
 use maud::{Markup, html};
 
 use super::components::{
@@ -57,7 +57,7 @@ fn verdict_grounds(report: &Report) -> String {
         parts.push(escape_control(&status.summary).into_owned());
     }
     if report.config.strict {
-        parts.push(format!("{} of {} passed", summary.passed_items, count(summary.total_items, "item")));
+        parts.push(passed_count(summary.passed_items, summary.total_items));
     }
     // Files of the original have no such counts.
     let is = |status| report.items.iter().filter(|item| item.status() == status).count();
@@ -88,9 +88,7 @@ fn verdict_grounds(report: &Report) -> String {
 fn run_facts(report: &Report) -> Markup {
     let config = &report.config;
     let runs = (config.runs > 1).then(|| format!(", {} per item", count(config.runs, "trial")));
-    // In a strict experiment, the verdict says it.
-    let at_marks = (!config.strict && !config.evaluators.is_empty())
-        .then(|| format!(", {}", format_pass_count(report.summary.passed_items, report.summary.total_items)));
+    let at_marks = format_pass_marks(report, Style::Plain).map(|counts| format!(" ({counts})"));
     let timeout =
         (config.timeout > 0).then(|| format!(", timeout {}", format_duration(config.timeout as f64)));
     html! {
@@ -311,7 +309,7 @@ fn times_and_usage(report: &Report) -> Markup {
     }
     tiles.push(("Duration", format_duration(summary.total_duration_ms as f64)));
     html! {
-        h3 { "Time and cost" }
+        h3 { "Time and costs" }
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
         @if let Some(mark) = replay_mark(summary) { p.note { "Latency, tokens and agent cost: " (mark) "." } }
         (latencies_chart(&latencies))
@@ -345,7 +343,7 @@ fn baseline_section(comparison: &Comparison) -> Markup {
         }
         @for note in &comparison.notes { p.note { (escape_control(note)) } }
         @if let Some(nothing) = view::empty_headline(comparison) { p { (nothing) "." } }
-        @for (title, differences) in [("Score", &comparison.evaluators), ("Metric", &comparison.amounts)] {
+        @for (title, differences) in [("Mean score", &comparison.evaluators), ("Mean per item", &comparison.amounts)] {
             @if !differences.is_empty() { (difference_table(title, differences)) }
         }
         @if let Some(correction) = view::correction(comparison) { p.faint { (correction) "." } }
@@ -354,7 +352,7 @@ fn baseline_section(comparison: &Comparison) -> Markup {
 
 fn difference_table(title: &str, differences: &[Difference]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="group" aria-label={ (title) "s vs. baseline" } {
+        div.scroll tabindex="0" role="group" aria-label={ (title) " vs. baseline" } {
             table.baseline {
                 thead {
                     tr {
@@ -380,7 +378,7 @@ fn difference_row(difference: &Difference, largest: f64) -> Markup {
     };
     html! {
         tr {
-            th scope="row" { (name(&difference.name)) small { (explain_difference(difference)) } }
+            th scope="row" { (name(difference.label())) small { (explain_difference(difference)) } }
             td { (badge(mark, &verdict)) }
             @for figure in &figures { td.number { (figure) } }
             td { (difference_chart(difference, mark.class(), largest)) }

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use cobalt_core::prices::format_cost;
+use cobalt_core::prices::CostFormat;
 use cobalt_core::report::{Report, RunVerdict};
 use cobalt_core::reporters::{escape_control, format_duration};
 use cobalt_core::wording::count;
@@ -153,6 +153,8 @@ fn problems(results: &Results) -> Markup {
 
 /// The table of experiments, with links to their sections.
 fn overview(experiments: &[FinishedExperiment]) -> Markup {
+    let costs =
+        CostFormat::of(experiments.iter().filter_map(|finished| finished.report.summary.estimated_cost));
     html! {
         div.scroll tabindex="0" role="group" aria-label="Experiments" {
             table {
@@ -165,14 +167,14 @@ fn overview(experiments: &[FinishedExperiment]) -> Markup {
                     }
                 }
                 tbody {
-                    @for (index, finished) in experiments.iter().enumerate() { (overview_row(index, &finished.report)) }
+                    @for (index, finished) in experiments.iter().enumerate() { (overview_row(index, &finished.report, costs)) }
                 }
             }
         }
     }
 }
 
-fn overview_row(index: usize, report: &Report) -> Markup {
+fn overview_row(index: usize, report: &Report, costs: CostFormat) -> Markup {
     let summary = &report.summary;
     let scores = report.config.evaluators.iter().filter_map(|it| Some((it, summary.scores.get(it)?.avg)));
     html! {
@@ -186,7 +188,7 @@ fn overview_row(index: usize, report: &Report) -> Markup {
                     (name(evaluator)) " " span.figure { (format!("{avg:.3}")) }
                 }
             }
-            td.number { @if let Some(cost) = summary.estimated_cost { (format_cost(cost)) } }
+            td.number { @if let Some(cost) = summary.estimated_cost { (costs.format(cost)) } }
             td.number { (format_duration(summary.total_duration_ms as f64)) }
         }
     }

@@ -76,7 +76,7 @@ fn label(run: &RankedRun) -> Markup {
 fn differences(ranking: &Ranking) -> Markup {
     let real = RealDifference::all(ranking);
     html! {
-        h3 { "Differences beyond noise" }
+        h3 { "Differences beyond noise (means per item)" }
         @if real.is_empty() {
             p { (NO_REAL_DIFFERENCE) "." }
         } @else {

@@ -153,7 +153,7 @@ fn a_run_without_evaluated_thresholds_is_not_shown_as_passed() {
         "{}",
         markup(&page)
     );
-    assert!(page.contains("0 of 1 at their pass marks") && !page.contains("> passed<"), "{}", markup(&page));
+    assert!(page.contains("(0 at pass marks, 1 error)") && !page.contains("> passed<"), "{}", markup(&page));
     let still_failed = vec![("b".to_owned(), "1 item in error in run `a` (x)".to_owned())];
     let page = html(&Results { still_failed, ..Results::default() });
     assert!(page.contains("still fails because of earlier results") && page.contains("failed</title>"));
@@ -191,7 +191,10 @@ fn a_replayed_run_marks_its_figures_and_tells_the_script_which_items_were_replay
     let page = html(&results([serde_json::from_value(replayed()).unwrap()]));
     let markup = markup(&page);
     assert!(markup.contains("Latency, tokens and agent cost: 1 of 2 as recorded."), "{markup}");
-    assert!(markup.contains("2 items: 1 replayed (recorded 2026-01-21), 1 live, $0.03"), "{markup}");
+    assert!(
+        markup.contains("2 items: 1 replayed (recorded 2026-01-21), 1 live, live agent cost $0.030"),
+        "{markup}"
+    );
     let data: Value = serde_json::from_str(between(&page, "id=\"items-0\">", "</script>")).unwrap();
     let [one, other] = [&data["items"][0], &data["items"][1]];
     assert_eq!((&one["replayed"], one.get("diverged")), (&json!(true), None));
@@ -311,7 +314,9 @@ fn a_browser_shows_which_items_were_replayed_and_where_they_diverged() {
     assert!(dom.contains("data-filter=\"replayed\"") && dom.contains("data-filter=\"diverged\""), "{dom}");
     let opened = between(&dom, "<tr class=\"detail\">", "</tr>");
     assert!(
-        opened.contains("Model traffic: 1 request replayed (recorded 2026-01-21), 3 live, $0.03"),
+        opened.contains(
+            "Model traffic: 1 request replayed (recorded 2026-01-21), 3 live, live agent cost $0.030"
+        ),
         "{opened}"
     );
     assert!(opened.contains("now &lt;b&gt;`x`&lt;/b&gt;"), "{opened}");
@@ -335,13 +340,14 @@ fn a_browser_shows_a_conversation_and_tells_the_mistakes_of_the_user_from_those_
     let folder = tempfile::tempdir().unwrap();
     let page = html(&results([serde_json::from_value(conversation()).unwrap()]));
     assert!(
-        markup(&page).contains("<dt>Simulated users</dt><dd>3 calls, 1,000 tokens, cost $0.25 (gpt-4o)</dd>")
+        markup(&page)
+            .contains("<dt>Simulated users</dt><dd>3 calls, 1,000 tokens, user cost $0.25 (gpt-4o)</dd>")
     );
     let dom = drawn(browser, folder.path(), &page, "#items-of-0/item-0");
     let opened = between(&dom, "<section class=\"conversation\"", "</section>");
     for told in [
         "Conversation: 2 turns with a simulated user, error",
-        "Simulated user: 3 calls, 1,000 tokens, cost $0.25 (gpt-4o)",
+        "Simulated user: 3 calls, 1,000 tokens, user cost $0.25 (gpt-4o)",
         "Mistake of the simulated user, not of the agent: turn 2, told the answer",
         "not checked for mistakes by a model: no key",
         "Turn 1 <small>420 ms, 1,234 tokens, agent cost $0.0012, 2 model calls</small>",

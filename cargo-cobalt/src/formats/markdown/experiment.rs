@@ -6,7 +6,7 @@ use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus
 use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
     GroupCell, SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations,
-    format_judge_usage, format_not_applicable, format_pass_count, format_retried, format_score,
+    format_judge_usage, format_not_applicable, format_pass_marks, format_retried, format_score,
     format_simulated_users, format_traffic, group_tables, score_cells, traffic_notes, verdict_reasons,
 };
 use cobalt_core::wording::{count, truncate};
@@ -88,7 +88,7 @@ pub fn run_identity(report: &Report) -> String {
     let mut parts = vec![
         format!("{}{runs}", count(report.summary.total_items, "item")),
         format!("run {}", code(&report.id)),
-        format!("started {} UTC", report.timestamp.to_string()[..16].replace('T', " ")),
+        format!("started {} UTC", report.timestamp.to_minute()),
     ];
     if let Some(git) = &report.git {
         let dirty = if git.dirty { " (uncommitted changes)" } else { "" };
@@ -158,13 +158,10 @@ fn times_and_usage(report: &Report) -> String {
     )
 }
 
-/// The number of items at their pass marks; empty in a strict experiment, where the verdict covers it.
+/// The items by their pass marks; empty in a strict experiment, where the verdict covers it.
 pub fn items_at_pass_marks(report: &Report) -> String {
-    let Summary { passed_items, total_items, .. } = report.summary;
-    if report.config.strict || report.config.evaluators.is_empty() {
-        return String::new();
-    }
-    format!("- items: {}\n", format_pass_count(passed_items, total_items))
+    let counts = format_pass_marks(report, Style::Plain);
+    counts.map_or_else(String::new, |counts| format!("- items: {counts}\n"))
 }
 
 /// Retries, tokens, costs and metrics, one line each; empty if there were none or they are unknown.
@@ -216,7 +213,7 @@ fn thresholds(report: &Report) -> String {
 }
 
 /// The result of a threshold; an inconclusive one is never shown as met.
-fn result_label(threshold: &ThresholdOutcome) -> &'static str {
+pub fn result_label(threshold: &ThresholdOutcome) -> &'static str {
     match (threshold.finding, threshold.passed) {
         (ThresholdStatus::Met, _) => "✅ met",
         (ThresholdStatus::Missed, _) => "❌ missed",
@@ -355,7 +352,7 @@ mod tests {
         let finished = finished(replayed());
         let text = experiment(&finished, 10);
         let lines = "p95 250 ms (1 of 2 as recorded)\n\
-                     - traffic: 2 items: 1 replayed (recorded 2026-01-21), 1 live, $0.03\n\
+                     - traffic: 2 items: 1 replayed (recorded 2026-01-21), 1 live, live agent cost $0.030\n\
                      - traffic: 1 item diverged from the recording\n\
                      - traffic: 2 requests not attributed to an item; see `cobalt::recording`\n";
         assert!(text.contains(lines), "{text}");
@@ -393,7 +390,7 @@ mod tests {
         for text in [text, comment] {
             let reason = "error: `no seats`; `turn 1 missed contains \"Friday\"; turn 2 failed`\n";
             assert!(text.contains(reason), "{text}");
-            let users = "- simulated users: `3 calls, 1,000 tokens, cost $0.25 (gpt-4o)`\n";
+            let users = "- simulated users: `3 calls, 1,000 tokens, user cost $0.25 (gpt-4o)`\n";
             assert!(text.contains(users) && !text.contains("named the city"), "{text}");
         }
     }
@@ -417,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_models_name_among_figures_can_mention_nobody() {
-        assert_eq!(numbers_or_code("1,200, cost $0.03"), "1,200, cost $0.03");
+        assert_eq!(numbers_or_code("1,200, agent cost $0.030"), "1,200, agent cost $0.030");
         assert_eq!(numbers_or_code("1 call, $0 (@you)"), "`1 call, $0 (@you)`");
     }
 }

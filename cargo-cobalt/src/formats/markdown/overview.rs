@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cobalt_core::prices::format_cost;
+use cobalt_core::prices::CostFormat;
 use cobalt_core::report::{Report, RunVerdict};
 use cobalt_core::wording::{count, truncate};
 
@@ -43,7 +43,9 @@ pub fn overview(results: &Results) -> String {
         for InterruptedRun { name, .. } in &results.interrupted {
             let _ = writeln!(text, "| {} | ❌ interrupted | | | |", escape_cell(&code(name)));
         }
-        results.failed_first().for_each(|finished| text += &experiment_row(finished));
+        let costs = results.experiments.iter().filter_map(|finished| finished.report.summary.estimated_cost);
+        let costs = CostFormat::of(costs);
+        results.failed_first().for_each(|finished| text += &experiment_row(finished, costs));
     }
     for warning in &results.warnings {
         let name = warning.experiment.as_deref().map_or_else(String::new, |name| format!("{}: ", code(name)));
@@ -117,7 +119,7 @@ fn list_names(names: &[&str]) -> String {
     listed.join(", ")
 }
 
-fn experiment_row(finished: &FinishedExperiment) -> String {
+fn experiment_row(finished: &FinishedExperiment, costs: CostFormat) -> String {
     let Report { name, summary, config, .. } = &finished.report;
     let averages: Vec<_> =
         config.evaluators.iter().map(|evaluator| mean_score(&finished.report, evaluator)).collect();
@@ -126,7 +128,7 @@ fn experiment_row(finished: &FinishedExperiment) -> String {
     if left > 0 {
         let _ = write!(averages, ", and {left} more");
     }
-    let cost = summary.estimated_cost.map_or_else(String::new, format_cost);
+    let cost = summary.estimated_cost.map_or_else(String::new, |cost| costs.format(cost));
     format!(
         "| {} | {} | {} | {} | {cost} |\n",
         escape_cell(&code(name)),
@@ -221,7 +223,7 @@ mod tests {
         assert_eq!(verdict(&alone), "⚪ `desk` was not evaluated");
         let text = markdown(&alone);
         assert!(text.contains("### `desk`: ⚪ not evaluated, partial run\n"), "{text}");
-        assert!(text.contains("- items: 1 of 2 at their pass marks\n"), "{text}");
+        assert!(text.contains("- items: 1 at pass marks, 1 below\n"), "{text}");
         let mut beside = results(&[("good", true)]);
         beside.experiments.push(partial());
         assert_eq!(verdict(&beside), "⚪ 1 of 2 experiments not evaluated, 1 passed");

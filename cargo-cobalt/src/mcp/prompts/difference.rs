@@ -14,7 +14,6 @@ use crate::compare::markdown::{headline, table};
 use crate::compare::view::verdict_rank;
 use crate::markdown::sentence;
 use crate::mcp::past_runs::PastRuns;
-use crate::runs::format_minute;
 
 /// The maximum number of rows in a table of differences.
 const MOST_ROWS: usize = 10;
@@ -36,9 +35,8 @@ pub fn section(
     let [before, after] = [base, newest].map(|report| Measurements::from_report(report, past.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
     let mut text = format!("\n## {}\n\n", inline_name(&newest.name));
-    let of = |report: &Report| {
-        format!("run {} of {}", inline_name(&report.id), format_minute(&report.timestamp.to_string()))
-    };
+    let of =
+        |report: &Report| format!("run {} of {} UTC", inline_name(&report.id), report.timestamp.to_minute());
     let _ = writeln!(
         text,
         "{} vs. {}: {} in both.",

@@ -15,7 +15,7 @@ use super::agent::{ExperimentSource, find_experiment};
 use super::failing_items::{items_below_target, render_fitting};
 use super::text::{DATA_WARNING, MAX_PROMPT, ToolCallWriter, fenced_data, inline_name};
 use crate::error::Error;
-use crate::formats::markdown::{run_identity, verdict};
+use crate::formats::markdown::{result_label, run_identity, verdict};
 use crate::index::RunStatus;
 use crate::markdown::escape_cell;
 use crate::mcp::past_runs::PastRuns;
@@ -139,7 +139,7 @@ fn text(
     let room = MAX_PROMPT.saturating_sub(text.len() + title.len() + DATA_WARNING.len() + steps.len() + 400);
     let (items, shown) = render_fitting(report, &wanting, room);
     if wanting.is_empty() {
-        text += "\nEvery item of this run reaches the goal. Look at latency and cost, or at what the dataset does not cover.\n";
+        text += "\nEvery item of this run reaches the goal. Look at latency and agent cost, or at what the dataset does not cover.\n";
     } else {
         text += &title;
         text += DATA_WARNING;
@@ -235,11 +235,11 @@ fn thresholds(report: &Report) -> String {
         return String::new();
     }
     all.sort_by_key(|threshold| threshold.passed);
-    let mut text = String::from("\n## Thresholds\n\n| threshold | actual | passed |\n|---|--:|---|\n");
+    let mut text = String::from("\n## Thresholds\n\n| threshold | actual | result |\n|---|--:|---|\n");
     for threshold in all.iter().take(MOST_ROWS) {
         let found = threshold.figure.as_deref().unwrap_or("none");
-        let passed = if threshold.passed { "yes" } else { "**no**" };
-        let _ = writeln!(text, "| {} | {found} | {passed} |", escape_cell(&inline_name(&threshold.name)));
+        let name = escape_cell(&inline_name(&threshold.name));
+        let _ = writeln!(text, "| {name} | {found} | {} |", result_label(threshold));
     }
     if all.len() > MOST_ROWS {
         let _ = writeln!(text, "\nand {} more.", all.len() - MOST_ROWS);

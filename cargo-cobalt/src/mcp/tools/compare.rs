@@ -71,11 +71,11 @@ pub struct CompareResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     base_project: Option<Project>,
     finding: ComparisonOutcome,
-    /// The conclusion in a sentence, with the names of the metrics that changed, including latency and cost.
+    /// The conclusion in a sentence, with the names of the metrics that changed, including latency and agent cost.
     conclusion: String,
     #[serde(flatten)]
     comparison: Comparison,
-    /// What was replayed of run A's model traffic; latency and cost of replayed items are those of the recording.
+    /// What was replayed of run A's model traffic; latency and agent cost of replayed items are those of the recording.
     #[serde(skip_serializing_if = "Option::is_none")]
     base_traffic: Option<TrafficSummary>,
     /// The same for run B.

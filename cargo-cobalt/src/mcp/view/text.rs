@@ -141,14 +141,15 @@ fn baseline(shown: &RunPage) -> String {
         let FormattedDifference { base, other, .. } = difference.into();
         format!(
             "- {}: {base} → {other}, {}",
-            code(&truncate::text(&difference.name, NAME)),
+            code(&truncate::text(difference.label(), NAME)),
             difference.verdict
         )
     };
     let lines = comparison.evaluators.iter().chain(&comparison.amounts).map(line);
     format!(
-        "\nChange vs. baseline (run {}):\n\n{}",
+        "\nChange vs. baseline (run {}, started {} UTC):\n\n{}",
         code(&truncate::text(&comparison.base.id, NAME)),
+        comparison.base.timestamp.to_minute(),
         fit_lines(lines.collect::<Vec<_>>().into_iter(), MAX_METRICS, "metric")
     )
 }

@@ -1,5 +1,6 @@
 //! `/api/matrix`: the items of several runs side by side, with the start of each output.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::retain_matching;
 use super::ranking::{group_ids, parse_ids, unknown_group};
-use super::respond::{Conditional, StrictQuery, cached_json};
+use super::respond::{Conditional, Order, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
 use crate::serve::store::{LoadedItem, LoadedRun, MatchedItem, RunFileError, Store};
 
@@ -32,6 +33,13 @@ pub struct MatrixQuery {
     pub only: MatrixFilter,
     /// Only items with this text in their key, input, outputs or errors; case-insensitive.
     pub search: Option<String>,
+    /// The sort key: `index` (default), `key`, `spread` (the highest minus the lowest score of the runs), or the id of a run for its
+    /// score. Items without a value come last.
+    pub sort: Option<String>,
+    /// The sort direction; by default the smallest score first, but the largest spread.
+    pub order: Option<Order>,
+    /// The evaluator whose scores are sorted; by default the mean over all.
+    pub evaluator: Option<String>,
 }
 
 /// A filter of items.
@@ -46,7 +54,7 @@ pub enum MatrixFilter {
     Failed,
 }
 
-/// The items of several runs side by side, in dataset order.
+/// The items of several runs side by side.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Matrix {
@@ -171,11 +179,17 @@ fn load_matrix(store: &Store, selected: &Selected, query: &MatrixQuery) -> Resul
         if matches!(selected, Selected::Group(_)) {
             runs.sort_by_key(|run| run.head.variant.as_ref().map(|variant| variant.position));
         }
-        select_items(store, &runs, query)
+        let sort = MatrixSort::parse(&runs, query)?;
+        select_items(store, &runs, query, &sort)
     })
 }
 
-fn select_items(store: &Store, runs: &Runs, query: &MatrixQuery) -> Result<Matrix, RunFileError> {
+fn select_items(
+    store: &Store,
+    runs: &Runs,
+    query: &MatrixQuery,
+    sort: &MatrixSort,
+) -> Result<Matrix, RunFileError> {
     let matches = store.matches(runs, None);
     // Limits the number of such lists in memory.
     let _pass = store.comparers.acquire();
@@ -193,6 +207,7 @@ fn select_items(store: &Store, runs: &Runs, query: &MatrixQuery) -> Result<Matri
         MatrixFilter::Disagreeing => do_runs_disagree(runs, item),
         MatrixFilter::Failed => has_failed(runs, item),
     });
+    sort.apply(runs, &mut items, query.order);
     let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
     let page = items.iter().skip(query.offset).take(limit);
     Ok(Matrix {
@@ -227,6 +242,84 @@ fn do_runs_disagree(runs: &Runs, item: &MatchedItem) -> bool {
 
 fn has_failed(runs: &Runs, item: &MatchedItem) -> bool {
     places(runs, item).flatten().any(|(_, item)| !item.passed)
+}
+
+/// The order of the items.
+#[derive(Debug)]
+enum MatrixSort {
+    Index,
+    Key,
+    /// By the highest minus the lowest score.
+    Spread(Option<String>),
+    /// By the score in the run at this place; of one evaluator if named.
+    Score(usize, Option<String>),
+}
+
+impl MatrixSort {
+    fn parse(runs: &Runs, query: &MatrixQuery) -> Result<Self, ApiError> {
+        let evaluator = query.evaluator.clone();
+        if let Some(name) = &evaluator
+            && runs.iter().all(|run| run.evaluator_index(name).is_none())
+        {
+            return Err(ApiError::bad_request(format!("none of the runs has an evaluator `{name}`")));
+        }
+        match query.sort.as_deref() {
+            None | Some("index") => Ok(Self::Index),
+            Some("key") => Ok(Self::Key),
+            Some("spread") => Ok(Self::Spread(evaluator)),
+            Some(other) => match runs.iter().position(|run| run.head.id == other) {
+                Some(place) => Ok(Self::Score(place, evaluator)),
+                None => Err(ApiError::bad_request(format!(
+                    "cannot sort items by `{other}`; use `index`, `key`, `spread` or the id of one of the runs"
+                ))),
+            },
+        }
+    }
+
+    fn apply(&self, runs: &Runs, items: &mut Vec<&MatchedItem>, order: Option<Order>) {
+        let by_value = |items: &mut Vec<&MatchedItem>, is_descending, value: &dyn Fn(&MatchedItem) -> _| {
+            let mut valued: Vec<_> = items.iter().map(|item| (value(item), *item)).collect();
+            valued.sort_by(|one, two| cmp_known_first(one.0, two.0, is_descending));
+            *items = valued.into_iter().map(|(_, item)| item).collect();
+        };
+        match self {
+            Self::Index if order == Some(Order::Desc) => items.reverse(),
+            Self::Index => {}
+            Self::Key if order == Some(Order::Desc) => items.sort_by_key(|item| Reverse(item.key(runs))),
+            Self::Key => items.sort_by_key(|item| item.key(runs)),
+            Self::Spread(evaluator) => {
+                let is_descending = order != Some(Order::Asc);
+                by_value(items, is_descending, &|item| spread(runs, item, evaluator.as_deref()));
+            }
+            Self::Score(run, evaluator) => {
+                let is_descending = order == Some(Order::Desc);
+                let score = |item: &MatchedItem| {
+                    let (run, item) = places(runs, item).nth(*run)??;
+                    mean_score(run, item, evaluator.as_deref())
+                };
+                by_value(items, is_descending, &score);
+            }
+        }
+    }
+}
+
+/// The score of an item in a run: that of the evaluator, or the mean over all.
+fn mean_score(run: &LoadedRun, item: &LoadedItem, evaluator: Option<&str>) -> Option<f64> {
+    if let Some(name) = evaluator {
+        return item.scores.mean(run.evaluator_index(name)?);
+    }
+    let scores = (0..run.head.config.evaluators.len()).filter_map(|at| item.scores.mean(at));
+    let (sum, count) = scores.fold((0.0, 0_u32), |(sum, count), score| (sum + score, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// The highest minus the lowest score of the runs. `None` with fewer than two scores.
+fn spread(runs: &Runs, item: &MatchedItem, evaluator: Option<&str>) -> Option<f64> {
+    let scores = places(runs, item).flatten().filter_map(|(run, item)| mean_score(run, item, evaluator));
+    let scores: Vec<f64> = scores.collect();
+    let highest = scores.iter().copied().reduce(f64::max)?;
+    let lowest = scores.iter().copied().reduce(f64::min)?;
+    (scores.len() > 1).then_some(highest - lowest)
 }
 
 fn matrix_run(run: &LoadedRun) -> MatrixRun {

@@ -189,8 +189,10 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for StrictQuery<T>
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let query = serde_html_form::from_str(parts.uri.query().unwrap_or_default());
-        query.map(Self).map_err(|refusal| invalid_request(&refusal))
+        let query = parts.uri.query().unwrap_or_default();
+        let query = serde_html_form::Deserializer::from_bytes(query.as_bytes());
+        // The error has the parameter's name.
+        serde_path_to_error::deserialize(query).map(Self).map_err(|refusal| invalid_request(&refusal))
     }
 }
 
@@ -203,13 +205,14 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathPar
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::from_request_parts(parts, state).await;
-        path.map(|Path(named)| Self(named)).map_err(|refusal| invalid_request(&refusal))
+        // The rejection's source has the details.
+        path.map(|Path(named)| Self(named))
+            .map_err(|refusal| invalid_request(refusal.source().unwrap_or(&refusal)))
     }
 }
 
-/// The error for an invalid URL. The rejection's source has the details.
-fn invalid_request(refusal: &(dyn Error + 'static)) -> ApiError {
-    let reason = refusal.source().unwrap_or(refusal);
+/// The error for an invalid URL.
+fn invalid_request(reason: &(dyn Error + 'static)) -> ApiError {
     ApiError::bad_request(format!("invalid request: {reason}; the API's description lists all parameters"))
 }
 

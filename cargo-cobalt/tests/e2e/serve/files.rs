@@ -31,7 +31,7 @@ fn below_api_there_is_json_and_no_page() {
     }
     for path in ["/api/runs/%FF", "/api/runs/%FF/overview", "/api/runs/1/items/%FF", "/api/runs?limit=-1"] {
         let error = server.refusal(path, 400);
-        assert!(error.starts_with("invalid request: ") && error.contains("openapi.json"), "{error}");
+        assert!(error.starts_with("invalid request: ") && !error.contains("/api"), "{error}");
     }
     let host = format!("Host: {}", server.host);
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {

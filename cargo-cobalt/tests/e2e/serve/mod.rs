@@ -1,13 +1,17 @@
 //! `cargo cobalt serve`: access control, API responses, startup and shutdown, and links from `run`.
 
 mod events;
+mod experiments;
 mod files;
 mod guard;
 #[cfg(unix)]
 mod jobs;
+mod items;
 mod life;
 #[cfg(unix)]
 mod live;
+#[cfg(unix)]
+mod media;
 mod ranking;
 #[cfg(unix)]
 mod run;

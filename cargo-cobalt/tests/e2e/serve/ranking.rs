@@ -70,6 +70,33 @@ fn the_matrix_has_the_items_of_all_runs_and_filters_them() {
 }
 
 #[test]
+fn the_matrix_is_sorted_by_the_scores_of_a_run_or_their_spread() {
+    let store = Store::with_variants();
+    let server = Server::at(store.folder());
+    let items = |query: &str| {
+        let matrix = server.json(&format!("/api/matrix?group=ffff00001111&limit=1000{query}"));
+        matrix["items"].as_array().unwrap().clone()
+    };
+    let score = |item: &Value, run: usize| item["cells"][run]["scores"]["right"].as_f64().unwrap();
+    let nano = "&sort=cccccccccccc";
+    let of = |query: &str| items(query).iter().map(|item| score(item, 2)).collect::<Vec<_>>();
+    assert!(of(nano).is_sorted());
+    assert!(of(&format!("{nano}&order=desc&evaluator=right")).is_sorted_by(|one, two| one >= two));
+    let spread = |item: &Value| {
+        let scores = [0, 1, 2].map(|run| score(item, run));
+        scores.iter().copied().fold(0.0, f64::max) - scores.iter().copied().fold(1.0, f64::min)
+    };
+    let spreads: Vec<_> = items("&sort=spread").iter().map(spread).collect();
+    assert!(spreads.is_sorted_by(|one, two| one >= two) && spreads[0] > 0.0, "{spreads:?}");
+    let keys: Vec<_> = items("&sort=key").iter().map(|item| item["key"].to_string()).collect();
+    assert!(keys.is_sorted());
+    assert_eq!(items("&order=desc")[0]["index"], json!(ITEMS - 1));
+    for (query, named) in [("sort=zzz", "`spread`"), ("sort=spread&evaluator=rigth", "`rigth`")] {
+        assert!(server.refusal(&format!("/api/matrix?group=ffff00001111&{query}"), 400).contains(named));
+    }
+}
+
+#[test]
 fn an_evaluator_that_does_not_apply_is_no_error() {
     let store = Store::with_variants();
     let path = store.folder().join(store.keep(&Kept { id: "dddddddddddd", day: 2, ..Kept::default() }));

@@ -166,16 +166,16 @@ fn what_cannot_be_answered_is_said_in_json() {
     let store = Store::with_a_drop();
     let server = Server::at(store.folder());
     for (path, status, said) in [
-        ("/api/runs/zzz", 404, "run `zzz` not found"),
+        ("/api/runs/zzz", 404, "run zzz not found; it may have been deleted"),
         ("/api/runs/..%2F..%2Fetc", 404, "not found"),
-        ("/api/runs/zzz/overview", 404, "`/api/runs`"),
-        (&*format!("/api/runs/{A}/items/none"), 404, "no item `none`"),
+        ("/api/runs/zzz/overview", 404, "or the link is incomplete"),
+        (&*format!("/api/runs/{A}/items/none"), 404, "no item “none”"),
         (&*format!("/api/runs/{A}/items?sort=colour"), 400, "`colour`"),
         (&*format!("/api/runs/{A}/items?sort=score:rigth"), 400, "`right`"),
         (&*format!("/api/runs/{A}/items?minScore=1&maxScore=0"), 400, "invalid score range 1 to 0"),
         (&*format!("/api/runs/{A}/items?minScore=NaN"), 400, "invalid score range"),
         (&*format!("/api/runs/{A}/items?limit=-1"), 400, "limit"),
-        (&*format!("/api/compare?a={A}&b=zzz"), 404, "`zzz`"),
+        (&*format!("/api/compare?a={A}&b=zzz"), 404, "run zzz not found"),
         ("/api/runs?since=yesterday", 400, "2026-02-05"),
         ("/api/runs?colour=red", 400, "colour"),
         ("/api/trends", 400, "experiment"),

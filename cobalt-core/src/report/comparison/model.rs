@@ -227,6 +227,14 @@ impl Difference {
     }
 }
 
+impl Difference {
+    /// The name in texts. A cost is that of the agent; costs of judges and simulated users are not compared.
+    #[must_use]
+    pub fn label(&self) -> &str {
+        if self.quantity == Quantity::Cost { "agent cost" } else { &self.name }
+    }
+}
+
 impl Quantity {
     /// Whether larger values are better; see [`Difference::more_is_better`] for metrics that the agent recorded.
     pub(super) fn more_is_better(self) -> bool {
@@ -241,7 +249,7 @@ impl fmt::Display for Quantity {
             Self::Score => "scores",
             Self::Latency => "a latency",
             Self::Tokens => "tokens",
-            Self::Cost => "a known cost",
+            Self::Cost => "a known agent cost",
             Self::Errors => "errors",
             Self::Metric => "this metric",
         })

@@ -156,16 +156,18 @@ pub fn replay_note(run: &Measurements) -> Option<String> {
     let replayed = items.iter().filter(|item| item.replayed).count();
     let note = match replayed {
         all if all == items.len() && !run.replayed_in_part => {
-            format!("run {id} was replayed: its latency and cost are those of the recording")
+            format!("run {id} was replayed: its latency and agent cost are those of the recording")
         }
         // Some items had live requests, too, or only requests that could not be attributed to an item were replayed.
         some if some == 0 || some == items.len() => {
-            format!("run {id} was replayed in part: some of its latency and cost is that of the recording")
+            format!(
+                "run {id} was replayed in part: some of its latency and agent cost is that of the recording"
+            )
         }
         some => {
             let all = count(items.len(), "item");
             format!(
-                "run {id} was replayed in part: the latency and cost of {some} of {all} are those of the recording"
+                "run {id} was replayed in part: the latency and agent cost of {some} of {all} are those of the recording"
             )
         }
     };
@@ -239,13 +241,13 @@ mod tests {
         };
         let (before, now) = (run("a", [false; 4]), run("b", [true; 4]));
         let notes = |one: &Measurements, other: &Measurements| compare(one, &[other]).remove(0).notes;
-        let replayed = "run b was replayed: its latency and cost are those of the recording";
+        let replayed = "run b was replayed: its latency and agent cost are those of the recording";
         assert_eq!(notes(&before, &now), [replayed]);
         assert_eq!(notes(&before, &before), ["both sides are the same run"]);
         assert_eq!(notes(&now, &now), ["both sides are the same run", replayed]);
         assert_eq!(
             replay_note(&run("b", [true, true, true, false])).unwrap(),
-            "run b was replayed in part: the latency and cost of 3 of 4 items are those of the recording"
+            "run b was replayed in part: the latency and agent cost of 3 of 4 items are those of the recording"
         );
         assert_eq!(replay_note(&before), None);
         assert_eq!(

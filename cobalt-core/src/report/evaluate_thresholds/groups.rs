@@ -1,5 +1,6 @@
 //! The measured value of a threshold on the worst group of items.
 
+use crate::prices::format_cost_precise;
 use crate::report::groups::{FieldMetrics, GroupMetrics};
 use crate::report::metrics::{EvaluatorMetrics, RunMetrics, significant_decimals};
 use crate::report::stats::{Interval, describe};
@@ -93,7 +94,7 @@ fn group_values<'f>(
         let names = join_quoted(unknown.iter().take(3).map(|group| &*group.value));
         return Err(format!(
             "not every output reports {} in {} by `{}` ({names}); report it for every output",
-            if *category == Category::Cost { "its cost" } else { "its tokens" },
+            if *category == Category::Cost { "its agent cost" } else { "its tokens" },
             count(unknown.len(), "group"),
             field.name,
         ));
@@ -148,9 +149,7 @@ impl GroupValue<'_> {
         let Self { group, items, ci95, .. } = self;
         let shown = |value: f64| match category {
             category if category.is_score() => format!("{value:.3}"),
-            Category::Cost => {
-                format!("${}", group_decimal(&format_decimal(value, significant_decimals(value))))
-            }
+            category if category.is_cost() => format_cost_precise(value),
             Category::Latency => {
                 format!("{} ms", group_decimal(&format_decimal(value, significant_decimals(value))))
             }

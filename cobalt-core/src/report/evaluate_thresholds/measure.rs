@@ -48,7 +48,7 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
         }),
         Category::Cost if figures.unpriced > 0 => Err(format!(
-            "{} used tokens of unknown cost; {}",
+            "{} used tokens of unknown agent cost; {}",
             count(figures.unpriced, "item"),
             if figures.unpriced_models.is_empty() {
                 format!("report {HOW_TO_REPORT_COST}")
@@ -59,11 +59,11 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
         Category::Cost if figures.without_cost > 0 && !figures.cost.is_empty() => Err(partially_reported(
             figures.without_cost,
             figures,
-            "a cost",
+            "an agent cost",
             "`Output::cost(usd)`, `Output::model` and `Output::tokens`, or `Context::record`",
         )),
         Category::Cost => amount_metric(metric, &figures.cost, || {
-            format!("no output reports a cost; report {HOW_TO_REPORT_COST}")
+            format!("no output reports an agent cost; report {HOW_TO_REPORT_COST}")
         }),
         Category::TimeToFirstToken => {
             let times = FirstTokenTimes::of(figures.items).live;
@@ -93,7 +93,7 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             amount_metric(metric, &tokens, || "no item was run".to_owned())
         }
         Category::ModelCost(_) if figures.without_cost > 0 && !figures.cost.is_empty() => {
-            Err(partially_reported(figures.without_cost, figures, "a cost", HOW_TO_REPORT_USAGE))
+            Err(partially_reported(figures.without_cost, figures, "an agent cost", HOW_TO_REPORT_USAGE))
         }
         Category::ModelCost(model) => {
             let shares = model_shares(figures, model)?;
@@ -106,9 +106,10 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             amount_metric(metric, &costs, || "no item was run".to_owned())
         }
         Category::CustomMetric(name) => custom_metric(metric, name, figures),
-        Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
-            Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
-        }
+        Category::JudgeCost if !figures.judges.unpriced.is_empty() => Err(format!(
+            "the judges used tokens of unknown judge cost; {}",
+            add_prices(&figures.judges.unpriced)
+        )),
         Category::JudgeCost => amount_metric(metric, &figures.judges.cost, || "no judge answered".to_owned()),
     }
 }

@@ -62,7 +62,7 @@ fn tokens_and_cost_that_only_some_items_report_are_nothing_to_measure() {
         assert!(judged(&threshold, reporting(10, 10)).passed, "{threshold}");
     }
     let cost = judged("cost.total <= 1", reporting(10, 2));
-    assert!(cost.message.contains("only 2 of 10 items report a cost"), "{}", cost.message);
+    assert!(cost.message.contains("only 2 of 10 items report an agent cost"), "{}", cost.message);
     assert!(cost.message.contains("`Output::cost(usd)`") && cost.message.contains("`Context::record`"));
     assert!(judged("cost.total <= 1", reporting(2, 2)).passed);
 }

@@ -113,7 +113,7 @@ fn a_model_is_measured_by_its_name_over_all_items_that_report_usage() {
     assert_eq!(outcome.name, "cost.gpt-4o.total<=0.5");
     assert_eq!(
         outcome.message,
-        r#"cost["gpt-4o"].total is $7.5, which misses `cost["gpt-4o"].total <= 0.5`"#
+        r#"cost["gpt-4o"].total is $7.50, which misses `cost["gpt-4o"].total <= 0.5`"#
     );
 }
 

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use super::model::{PairDifference, RankedRun, Recommendation};
+use crate::prices::{CostFormat, format_cost_precise};
 use crate::report::comparison::{Quantity, SampleSize, Verdict};
-use crate::wording::{count, group_decimal, join_quoted};
+use crate::wording::{count, join_quoted};
 
 /// Recommends one of the runs by the evaluators that all of them have. One run alone is not compared with any.
 pub fn recommend(runs: &[RankedRun], pairs: &[PairDifference], common: &[String]) -> Option<Recommendation> {
@@ -57,14 +58,14 @@ fn others<'a>(places: &[usize], but: usize, runs: &'a [RankedRun]) -> Vec<&'a st
 
 fn best_and_cheapest(best: &RankedRun, others: &[&str]) -> String {
     let (label, score) = (&best.label, score(best));
-    let cost = best.cost_per_1000.map(usd).unwrap_or_default();
+    let cost = best.cost_per_1000.map(format_cost_precise).unwrap_or_default();
     match others {
         [] => format!(
-            "`{label}` is best: every other is worse beyond noise; mean score {score}, {cost} per 1,000 items"
+            "`{label}` is best: every other is worse beyond noise; mean score {score}, agent cost {cost} per 1,000 items"
         ),
         others => format!(
-            "`{label}` has the highest mean score, {score}, and is the cheapest of those that are not worse beyond noise ({}): {cost} per \
-             1,000 items",
+            "`{label}` has the highest mean score, {score}, and is the cheapest of those that are not worse beyond noise ({}): agent \
+             cost {cost} per 1,000 items",
             join_quoted(others.iter().copied())
         ),
     }
@@ -80,8 +81,11 @@ fn cheaper_than_best(runs: &[RankedRun], best: usize, cheapest: usize, pairs: &[
         between.iter().filter(|pair| pair.difference.verdict == Verdict::Inconclusive).collect();
     let scores = format!("mean score {} instead of {}", score(this), score(that));
     let cost = match (this.cost_per_1000, that.cost_per_1000) {
-        (Some(own), Some(other)) => format!("{} instead of {} per 1,000 items", usd(own), usd(other)),
-        (Some(own), None) => format!("{} per 1,000 items", usd(own)),
+        (Some(own), Some(other)) => {
+            let costs = CostFormat::of([own, other]);
+            format!("agent cost {} instead of {} per 1,000 items", costs.format(own), costs.format(other))
+        }
+        (Some(own), None) => format!("agent cost {} per 1,000 items", format_cost_precise(own)),
         _ => String::new(),
     };
     if between.is_empty() {
@@ -122,7 +126,7 @@ fn without_cheapest(best: &RankedRun, others: &[&str], candidates: &[usize]) -> 
         ),
         (_, []) => format!("`{label}` is best: every other is worse beyond noise; mean score {score}"),
         (_, others) => format!(
-            "`{label}` has the highest mean score, {score}; not worse beyond noise: {}. Report costs to see which is the cheapest",
+            "`{label}` has the highest mean score, {score}; not worse beyond noise: {}. Report agent costs to see which is the cheapest",
             join_quoted(others.iter().copied())
         ),
     }
@@ -130,13 +134,6 @@ fn without_cheapest(best: &RankedRun, others: &[&str], candidates: &[usize]) -> 
 
 fn score(run: &RankedRun) -> String {
     run.mean_score.map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.3}"))
-}
-
-/// US dollars with at least two significant digits.
-fn usd(amount: f64) -> String {
-    let decimals =
-        if amount >= 0.1 || amount == 0.0 { 2 } else { 2 + (-amount.log10()).floor().min(9.0) as usize };
-    format!("${}", group_decimal(&format!("{amount:.decimals$}")))
 }
 
 #[cfg(test)]
@@ -176,7 +173,7 @@ mod tests {
         let runs = [run("mini", 0.8, Some(0.12)), run("large", 0.9, Some(1.9))];
         assert_eq!(
             said(&runs, &[pair(0, 1, "within-noise")]),
-            (1, Some(0), "`mini` is the cheapest that is not worse than `large`: mean score 0.800 instead of 0.900, within noise; $0.12 instead of \
+            (1, Some(0), "`mini` is the cheapest that is not worse than `large`: mean score 0.800 instead of 0.900, within noise; agent cost $0.12 instead of \
              $1.90 per 1,000 items".to_owned())
         );
         let (_, cheapest, text) = said(&runs, &[pair(0, 1, "inconclusive")]);
@@ -206,7 +203,7 @@ mod tests {
             (
                 1,
                 Some(1),
-                "`large` is best: every other is worse beyond noise; mean score 0.900, $1.90 per 1,000 items"
+                "`large` is best: every other is worse beyond noise; mean score 0.900, agent cost $1.90 per 1,000 items"
                     .to_owned()
             )
         );
@@ -218,7 +215,7 @@ mod tests {
         let (best, cheapest, text) = said(&runs, &[pair(0, 1, "within-noise")]);
         assert_eq!((best, cheapest), (1, None));
         assert!(
-            text.ends_with("not worse beyond noise: `mini`. Report costs to see which is the cheapest"),
+            text.ends_with("not worse beyond noise: `mini`. Report agent costs to see which is the cheapest"),
             "{text}"
         );
     }

@@ -1,5 +1,6 @@
 // A block of code, highlighted as soon as the highlighter is loaded.
 import clsx from 'clsx';
+import type { ReactNode } from 'react';
 import { useImport } from '../../lib/use-import';
 import { renderText } from '../text';
 
@@ -12,11 +13,16 @@ interface CodeProps {
   className?: string;
 }
 
+/** Highlights code, for components that show a lot of it; plain text until the highlighter is loaded. */
+export function useHighlight(): (code: string, language: string | undefined) => ReactNode {
+  const highlight = useImport(load)?.default;
+  return (code, language) =>
+    highlight === undefined || language === undefined ? renderText(code) : highlight(code, language);
+}
+
 /** Highlighted code, inline. */
 export function Highlighted({ children, language }: Pick<CodeProps, 'children' | 'language'>) {
-  const highlight = useImport(load)?.default;
-  if (highlight === undefined || language === undefined) return renderText(children);
-  return highlight(children, language);
+  return useHighlight()(children, language);
 }
 
 export function Code({ children, language, className }: CodeProps) {

@@ -32,9 +32,13 @@ test.each([
   expect(screen.getByText('click')).toBeVisible();
 });
 
-test('a link to a site leaves the page without telling where it was', () => {
-  show('[site](https://example.com/a)');
-  expect(screen.getByRole('link', { name: 'site' })).toHaveAttribute('rel', 'noopener noreferrer nofollow');
+test('a link to a site shows its address, and leaves the page without telling where it was', () => {
+  const page = show('[https://bank.example](https://example.com/a) <https://example.com/b>');
+  for (const link of screen.getAllByRole('link'))
+    expect(link).toHaveAttribute('rel', 'noopener noreferrer nofollow');
+  expect(page).toHaveTextContent(
+    /^https:\/\/bank\.example \(https:\/\/example\.com\/a\) https:\/\/example\.com\/b$/,
+  );
 });
 
 test('images from elsewhere are not loaded, images in the text are shown', () => {
@@ -44,8 +48,15 @@ test('images from elsewhere are not loaded, images in the text are shown', () =>
   );
   expect([...page.querySelectorAll('img')].map((image) => image.getAttribute('src'))).toEqual([pixel]);
   expect(page).toHaveTextContent('[image: chart, https://example.com/a.png]');
+  expect(screen.getByRole('link')).toHaveAttribute('href', 'https://example.com/a.png');
 });
 
 test('invisible characters are shown', () => {
   expect(show('Pa\u202eris **b**')).toHaveTextContent('Pa\\u{202e}ris b');
+});
+
+test('an image in a link is no link in it', () => {
+  const page = show('[![badge](https://example.com/a.svg)](https://example.com)');
+  expect(page.querySelectorAll('a')).toHaveLength(1);
+  expect(page).toHaveTextContent('[image: badge, https://example.com/a.svg] (https://example.com)');
 });

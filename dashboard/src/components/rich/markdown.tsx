@@ -1,5 +1,5 @@
 // Markdown of agents, rendered without HTML, and without anything that loads from elsewhere. Loaded on first use.
-import { useMemo } from 'react';
+import { createContext, type ReactNode, useContext, useMemo } from 'react';
 import Markdown, { type Components, defaultUrlTransform } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { splitHidden } from '../../lib/texts';
@@ -12,25 +12,15 @@ const PLUGINS = [remarkGfm];
 const EXTERNAL = /^(https?|mailto):/i;
 
 const COMPONENTS: Components = {
-  // Links of agents are shown, with their target as the title. They leave the page without telling where it was.
+  // A text may pretend to lead elsewhere, so the address is shown beside it.
   a: ({ href, children }) =>
     href !== undefined && EXTERNAL.test(href) ? (
-      <a href={href} title={href} target="_blank" rel="noopener noreferrer nofollow">
-        {children}
-      </a>
+      <ExternalLink address={href}>{children}</ExternalLink>
     ) : (
       <span title={href}>{children}</span>
     ),
-  // An image from elsewhere would tell its server who reads what, so only its text and address are shown.
-  img: ({ alt, src }) =>
-    typeof src === 'string' && isEmbeddedImage(src) ? (
-      <img src={src} alt={alt ?? ''} />
-    ) : (
-      <span className="text-muted" title="Images from elsewhere are not loaded">
-        [image: {alt || 'without a description'}
-        {typeof src === 'string' && src !== '' && `, ${src}`}]
-      </span>
-    ),
+  // An image from elsewhere would tell its server who reads what, so only a link to it is shown.
+  img: ({ alt, src }) => <Image address={typeof src === 'string' ? src : ''} text={alt ?? ''} />,
   pre: ({ children }) => <pre>{children}</pre>,
   code: ({ className, children }) => {
     const language = /language-([\w+-]+)/.exec(className ?? '')?.[1];
@@ -40,6 +30,35 @@ const COMPONENTS: Components = {
   // A task list is not a form.
   input: ({ checked }) => <span>{checked ? '☑' : '☐'} </span>,
 };
+
+/** A link that leaves the page without telling where it was, followed by its address unless that is its text. */
+function ExternalLink({ address, children }: { address: string; children: ReactNode }) {
+  return (
+    <>
+      <a href={address} target="_blank" rel="noopener noreferrer nofollow">
+        <InLink value={true}>{children}</InLink>
+      </a>
+      {children !== address && <span className="text-muted"> ({address})</span>}
+    </>
+  );
+}
+
+/** An image in the text; for one from elsewhere, its description and address. */
+function Image({ address, text }: { address: string; text: string }) {
+  const isInLink = useContext(InLink);
+  if (isEmbeddedImage(address)) return <img src={address} alt={text} />;
+  const isLink = EXTERNAL.test(address) && !isInLink;
+  return (
+    <span className="text-muted" title="Images from elsewhere are not loaded">
+      [image: {text || 'without a description'}
+      {address !== '' && ', '}
+      {isLink ? <ExternalLink address={address}>{address}</ExternalLink> : address}]
+    </span>
+  );
+}
+
+/** Whether the content is that of a link, which cannot have another one in it. */
+const InLink = createContext(false);
 
 /** Whether an address holds the image itself, in a format without scripts. */
 const isEmbeddedImage = (address: string) => /^data:image\/(png|jpeg|gif|webp|avif);base64,/i.test(address);

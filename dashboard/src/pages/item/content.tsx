@@ -4,6 +4,7 @@ import type { Execution, Report, WholeItem } from '../../api/types';
 import { Conversation } from '../../components/conversation';
 import { Tabs } from '../../components/tabs';
 import { formatCount } from '../../lib/format';
+import { ComparedOutputs } from '../run/compare/compared-outputs';
 import { Files } from './files';
 import { attemptsOf, metadataOf, trialsOf } from './item';
 import { Raw } from './raw';
@@ -61,7 +62,12 @@ export function Content({ run, whole, shown, tab, onTab }: ContentProps) {
   const execution = trials[shown] ?? item;
   const id = `${item.key} ${shown}`;
   const panels: Record<TabName, ReactNode> = {
-    result: <Result key={id} runId={run.id} whole={whole} execution={execution} />,
+    result: (
+      <>
+        <ComparedOutputs run={run} itemKey={whole.item.key} />
+        <Result key={id} runId={run.id} whole={whole} execution={execution} />
+      </>
+    ),
     conversation: execution.transcript != null && (
       <Section title="Conversation">
         <Conversation key={id} transcript={execution.transcript} spans={execution.trace} />
@@ -88,13 +94,15 @@ export function Content({ run, whole, shown, tab, onTab }: ContentProps) {
           <>
             {NAMES[value]}
             {counts[value] !== undefined && (
-              <span className="text-muted text-xs tabular-nums">{formatCount(counts[value])}</span>
+              <span className="text-muted text-xs tabular-nums @max-md:hidden">
+                {formatCount(counts[value])}
+              </span>
             )}
           </>
         ),
         panel: panels[value],
       }))}
-      className="min-h-0 flex-1"
+      className="@container min-h-0 flex-1"
       panelClassName="relative min-h-0 flex-1 overflow-y-auto overscroll-contain"
     />
   );

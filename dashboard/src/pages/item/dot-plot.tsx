@@ -39,7 +39,7 @@ export function DotPlot({ scores, mean, passMark }: DotPlotProps) {
           cx={x(score)}
           cy={HEIGHT / 2 + offset(scores, trial)}
           r={RADIUS}
-          fill={passMark !== undefined && score < passMark ? 'var(--bad)' : 'var(--accent)'}
+          fill={passMark !== undefined && score < passMark ? 'var(--warn)' : 'var(--accent)'}
           fillOpacity="0.65"
         />
       ))}

@@ -10,6 +10,7 @@ import { ItemVerdict } from '../../components/verdict';
 import { formatCount } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { FailureList } from './failure-list';
+import { Heading } from './heading';
 import { trialsOf } from './item';
 import { TrialPicker } from './trials';
 
@@ -34,28 +35,33 @@ interface HeadProps {
 
 export function Head(props: HeadProps) {
   const { id, run, itemKey, whole, heading, shown, onShow, onGo, other, onClose, children } = props;
-  const Heading = heading === undefined ? 'h2' : 'h1';
+  const otherLabel = onClose === undefined ? 'Show beside the table' : 'Open as page';
   const name = whole?.row.name ?? itemKey;
   return (
-    <header className="flex shrink-0 flex-col gap-1.5 border-line border-b bg-surface py-1.5 pr-2 pl-4">
-      <div className="flex items-center">
-        <Steps whole={whole} onGo={onGo} />
-        <span className="ml-auto flex items-center">
+    <header className="@container shrink-0 border-line border-b bg-surface py-1.5 pr-2 pl-4">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="order-1 flex items-center">
+          <Steps whole={whole} onGo={onGo} />
+        </span>
+        <div className="order-3 flex min-w-0 basis-full flex-wrap items-center gap-x-2 gap-y-1 @2xl:order-2 @2xl:flex-1 @2xl:basis-0">
+          <Heading
+            depth={0}
+            id={id}
+            ref={heading}
+            tabIndex={heading === undefined ? undefined : -1}
+            className="flex min-w-0 font-semibold text-base outline-none"
+            title={escapeHidden(name === itemKey ? name : `${name}\n${itemKey}`)}
+          >
+            <MiddleCut>{name}</MiddleCut>
+          </Heading>
+          {whole && <ItemVerdict row={whole.row} />}
+          {children}
+        </div>
+        <span className="order-2 ml-auto flex items-center @2xl:order-3">
           <CopyButton text={window.location.href} label="Copy a link to this item" icon={<LinkIcon />} />
-          {onClose === undefined ? (
-            <Link
-              to={other}
-              aria-label="Show beside the table"
-              title="Show beside the table"
-              className={iconButtonLook()}
-            >
-              <PanelRight />
-            </Link>
-          ) : (
-            <Link to={other} aria-label="Open as page" title="Open as page" className={iconButtonLook()}>
-              <Maximize2 />
-            </Link>
-          )}
+          <Link to={other} aria-label={otherLabel} title={otherLabel} className={iconButtonLook()}>
+            {onClose === undefined ? <PanelRight /> : <Maximize2 />}
+          </Link>
           {onClose !== undefined && (
             <IconButton label="Close" aria-keyshortcuts="Escape" onClick={onClose}>
               <X />
@@ -63,21 +69,8 @@ export function Head(props: HeadProps) {
           )}
         </span>
       </div>
-      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 pr-2">
-        <Heading
-          id={id}
-          ref={heading}
-          tabIndex={heading === undefined ? undefined : -1}
-          className="flex min-w-0 font-semibold text-base outline-none"
-          title={escapeHidden(name === itemKey ? name : `${name}\n${itemKey}`)}
-        >
-          <MiddleCut>{name}</MiddleCut>
-        </Heading>
-        {whole && <ItemVerdict row={whole.row} />}
-        {children}
-      </div>
       {whole && run && (
-        <div className="flex flex-col gap-1.5 pr-2">
+        <div className="mt-1 flex flex-col gap-1.5 pr-2 empty:hidden">
           <FailureList key={whole.item.key} run={run} item={whole.item} shown={shown} onShow={onShow} />
           <TrialPicker trials={trialsOf(whole.item)} shown={shown} onShow={onShow} />
         </div>

@@ -11,6 +11,7 @@ import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { parseFilter } from '../run/items/filter';
 import { besideTable, itemPage, runPage } from './addresses';
+import { HeadingLevel } from './heading';
 import { useItem } from './use-item';
 import { ItemView } from './view';
 
@@ -32,7 +33,7 @@ export function Component() {
   );
   const leave = useCallback(() => navigate(runPage(id, search)), [navigate, id, search]);
   return (
-    <div className="flex h-[calc(100dvh-7rem)] min-h-96 flex-col gap-2">
+    <div className="flex h-[calc(100dvh-5.25rem)] min-h-96 sm:h-[calc(100dvh-6.25rem)] flex-col gap-2">
       <Link
         to={runPage(id, search)}
         className="inline-flex items-center gap-1.5 self-start text-accent hover:underline"
@@ -43,15 +44,17 @@ export function Component() {
         </span>
       </Link>
       <div className="min-h-0 flex-1 overflow-hidden rounded-lg border border-line">
-        <ItemView
-          runId={id}
-          itemKey={key}
-          filter={filter}
-          heading={heading}
-          other={besideTable(id, key, search)}
-          onGo={go}
-          onClose={leave}
-        />
+        <HeadingLevel value={1}>
+          <ItemView
+            runId={id}
+            itemKey={key}
+            filter={filter}
+            heading={heading}
+            other={besideTable(id, key, search)}
+            onGo={go}
+            onClose={leave}
+          />
+        </HeadingLevel>
       </div>
     </div>
   );

@@ -252,8 +252,10 @@ describe('the page of an item', () => {
     expect(panel.getByRole('row', { name: /src/ })).toHaveTextContent('changedsrc/<b>.rs+2 −1');
     expect(panel.getByRole('row', { name: /logo/ })).toHaveTextContent('binary, 1,200 bytes');
     expect(panel.getByText('and 1 more file')).toBeVisible();
-    expect(panel.getByText('-old')).toHaveClass('text-bad');
-    expect(panel.getByText('+<b>new</b>')).toHaveClass('text-good');
+    const patchOf = within(panel.getByRole('region', { name: 'Patch' }));
+    expect(patchOf.getByRole('heading', { name: 'x' })).toBeVisible();
+    expect(patchOf.getByRole('deletion')).toHaveTextContent('-old');
+    expect(patchOf.getAllByRole('insertion')[0]).toHaveTextContent('+<b>new</b>');
     expect(panel.getByText('.cobalt/workspaces/a1b2c3/key-0-1')).toBeVisible();
     expect(container.querySelector('b')).toBeNull();
   });
@@ -287,8 +289,8 @@ describe('the page of an item', () => {
     expect(container.querySelector('img')).toBeNull();
   });
 
-  test('shows the trace as nested lists, and the contents of a span on demand', async () => {
-    const { panel, user, container } = await open(
+  test('shows the trace as a tree with bars, and the contents of a span on demand', async () => {
+    const { panel, user, container, router } = await open(
       {
         trace: [
           span({ id: 'a', name: 'research', kind: 'agent', durationMs: 9200 }),
@@ -297,8 +299,9 @@ describe('the page of an item', () => {
             parent: 'a',
             name: 'chat',
             kind: 'model',
+            startMs: 20,
             model: {
-              asked: 'gpt-4o',
+              asked: 'GPT-4o',
               tokens: { input: 1204, output: 38 },
               cost: 0.0034,
               timeToFirstTokenMs: 310,
@@ -321,24 +324,45 @@ describe('the page of an item', () => {
       },
       'trace',
     );
-    const trace = within(panel.getByRole('region', { name: 'Trace' }));
-    expect(trace.getByText('7 spans, 1 failed')).toBeVisible();
-    expect(trace.getByText('3 further spans not recorded.')).toBeVisible();
-    const [agent, model, tool, flush] = trace.getAllByRole('listitem');
-    expect(agent).toContainElement(model ?? null);
-    expect(agent).toContainElement(tool ?? null);
-    expect(agent).not.toContainElement(flush ?? null);
-    expect(model).toHaveTextContent('Modelchatgpt-4oReplayed1,204 → 38 tokens · $0.0034 · 12 ms');
-    expect(flush).toHaveTextContent('Not finished');
-    expect(trace.getAllByText('no such index')).toHaveLength(1);
-    await user.click(trace.getByRole('button', { name: /search/ }));
-    expect(trace.getByRole('button', { name: /search/ })).toHaveAttribute('aria-expanded', 'true');
-    expect(tool).toHaveTextContent('Arguments{ "query": "red fox" }');
-    expect(tool).toHaveTextContent('attempt2');
-    await user.click(trace.getByRole('button', { name: /chat/ }));
-    expect(trace.getByText('I will <b>search</b>.')).toBeVisible();
-    expect(model).toHaveTextContent('first token after 310 ms');
+    expect(panel.getByText('7 spans, 1 failed')).toBeVisible();
+    expect(panel.getByText('3 further spans not recorded.')).toBeVisible();
+    const row = (name: RegExp) => panel.getByRole('row', { name });
+    expect(row(/research/)).toHaveAttribute('aria-level', '1');
+    expect(row(/^Tool/)).toHaveAttribute('aria-level', '2');
+    expect(row(/chat/)).toHaveTextContent('ModelchatGPT-4oReplayedstarts after 20 ms12 ms1,204 → 38$0.0034');
+    expect(row(/flush/)).toHaveTextContent('Not finished');
+    await user.click(row(/^Tool/));
+    expect(router.state.location.search).toBe('?tab=trace&span=3');
+    const tool = within(panel.getByRole('region', { name: 'search' }));
+    expect(tool.getByText('no such index')).toBeVisible();
+    expect(tool.getByText('Arguments').parentElement?.parentElement).toHaveTextContent('"query": "red fox"');
+    expect(tool.getByText('Attributes').parentElement).toHaveTextContent('attempt2');
+    await user.click(row(/chat/));
+    expect(panel.getByText('I will <b>search</b>.')).toBeVisible();
+    expect(panel.getByText('first token after 310 ms')).toBeVisible();
     expect(container.querySelector('b')).toBeNull();
+  });
+
+  test('a trace is used by keyboard', async () => {
+    const trace = [
+      span({ id: 'a', name: 'research', kind: 'agent' }),
+      span({ id: 'b', parent: 'a', name: 'search', kind: 'tool', status: 'error' }),
+      span({ id: 'c', name: 'flush' }),
+    ];
+    const { panel, user } = await open({ trace }, 'trace');
+    panel.getByRole('treegrid').focus();
+    const active = () =>
+      document.getElementById(panel.getByRole('treegrid').getAttribute('aria-activedescendant') ?? '');
+    await user.keyboard('{ArrowRight}');
+    expect(active()).toHaveTextContent('search');
+    await user.keyboard('{ArrowLeft}{ArrowLeft}');
+    expect(active()).toHaveTextContent('researcha span below it failed');
+    expect(active()).toHaveAttribute('aria-expanded', 'false');
+    expect(panel.queryByRole('row', { name: /^Tool/ })).toBeNull();
+    await user.keyboard('{ArrowDown}{Enter}');
+    expect(panel.getByRole('region', { name: 'flush' })).toBeVisible();
+    await user.click(panel.getByRole('button', { name: 'Expand all' }));
+    expect(panel.getByRole('row', { name: /^Tool/ })).toBeVisible();
   });
 
   test('tags a call of a tool with the fault that was injected', async () => {
@@ -349,18 +373,21 @@ describe('the page of an item', () => {
       attributes: { fault: 'slow 2s' },
     } as const;
     const { panel } = await open({ trace: [span(call), span({ ...call, id: 'b', kind: 'other' })] }, 'trace');
-    const spans = within(panel.getByRole('region', { name: 'Trace' })).getAllByRole('listitem');
-    expect(spans[0]).toHaveTextContent('ToolsearchFault: slow 2s');
-    expect(spans[1]).not.toHaveTextContent('Fault:');
+    const [, tool, other] = panel.getAllByRole('row');
+    expect(tool).toHaveTextContent('ToolsearchFault: slow 2s');
+    expect(other).not.toHaveTextContent('Fault:');
   });
 
-  test('shows the first spans of a long trace, and the others on demand', async () => {
-    const trace = Array.from({ length: 450 }, (_, id) => span({ id: `${id}`, name: `step ${id}` }));
+  test('renders only the visible spans of a long trace, and those of one kind on demand', async () => {
+    const trace = Array.from({ length: 1500 }, (_, id) =>
+      span({ id: `${id}`, name: `step ${id}`, kind: id % 100 === 7 ? 'tool' : 'other' }),
+    );
     const { panel, user } = await open({ trace }, 'trace');
-    const section = within(panel.getByRole('region', { name: 'Trace' }));
-    expect(section.getAllByRole('listitem')).toHaveLength(200);
-    await user.click(section.getByRole('button', { name: 'Show all 450 spans' }));
-    expect(section.getAllByRole('listitem')).toHaveLength(450);
+    expect(panel.getByRole('treegrid')).toHaveAttribute('aria-rowcount', '1501');
+    expect(panel.getAllByRole('row').length).toBeLessThan(60);
+    await user.click(panel.getByRole('button', { name: 'Tools 15' }));
+    expect(panel.getAllByRole('row')).toHaveLength(16);
+    expect(panel.getByRole('row', { name: /step 1407/ })).toBeVisible();
   });
 
   test('shows the conversation of the selected trial', async () => {

@@ -2,7 +2,9 @@
 import { useCallback } from 'react';
 import type { ItemsFilter } from '../../api/queries';
 import { useUrlParameters } from '../../lib/use-url-parameters';
+import { useIsWide } from '../run/workbench';
 import { itemPage } from './addresses';
+import { HeadingLevel } from './heading';
 import { ItemView } from './view';
 
 interface ItemPaneProps {
@@ -15,17 +17,21 @@ interface ItemPaneProps {
 
 /** Fills its container, which must have a height. */
 export function ItemPane({ runId, itemKey, filter, onClose }: ItemPaneProps) {
+  // In a narrow window, it takes the place of the page.
+  const isWide = useIsWide();
   const { set, search } = useUrlParameters();
   // Synchronous: the next key press starts from the new item.
   const go = useCallback((item: string) => set({ item, execution: undefined }), [set]);
   return (
-    <ItemView
-      runId={runId}
-      itemKey={itemKey}
-      filter={filter}
-      other={itemPage(runId, itemKey, search)}
-      onGo={go}
-      onClose={onClose}
-    />
+    <HeadingLevel value={isWide ? 2 : 1}>
+      <ItemView
+        runId={runId}
+        itemKey={itemKey}
+        filter={filter}
+        other={itemPage(runId, itemKey, search)}
+        onGo={go}
+        onClose={onClose}
+      />
+    </HeadingLevel>
   );
 }

@@ -12,10 +12,12 @@ import { expectedField, promptField } from '../../lib/item-input';
 import { areClose, diffTexts } from '../../lib/text-diff';
 import { toText } from '../../lib/texts';
 import { Facts } from './facts';
+import { Heading } from './heading';
 import { metadataOf, omit } from './item';
 import { MediaList } from './media-list';
 import { Section } from './section';
 import { toolCalls } from './tool-calls';
+import { hasToolCalls, ToolTimes } from './tool-times';
 
 interface ResultProps {
   runId: string;
@@ -34,6 +36,11 @@ export function Result({ runId, whole, execution }: ResultProps) {
   return (
     <div className="@container divide-y divide-line">
       <Facts execution={execution} row={row} />
+      {hasToolCalls(execution.trace ?? []) && (
+        <Section title="Tool calls">
+          <ToolTimes spans={execution.trace ?? []} />
+        </Section>
+      )}
       <Section title="Input" actions={<CopyButton text={toText(input)} label="Copy the input" />}>
         <div className="flex flex-col gap-2">
           {prompt !== undefined && <Box value={input[prompt]} name="input" />}
@@ -113,11 +120,15 @@ function Sides({ expected, output }: { expected: unknown; output: ReactNode }) {
   return (
     <div className="grid gap-3 @2xl:grid-cols-2">
       <div className="min-w-0">
-        <h4 className="mb-1 font-medium text-muted text-xs">Expected</h4>
+        <Heading depth={2} className="mb-1 font-medium text-muted text-xs">
+          Expected
+        </Heading>
         <Box value={expected} name="expected output" />
       </div>
       <div className="min-w-0">
-        <h4 className="mb-1 font-medium text-muted text-xs">Output</h4>
+        <Heading depth={2} className="mb-1 font-medium text-muted text-xs">
+          Output
+        </Heading>
         {output}
       </div>
     </div>

@@ -10,6 +10,7 @@ import { formatCost, formatCount, formatWithUnit, pluralize } from '../../lib/fo
 import { getOwn } from '../../lib/get-own';
 import { evaluatorsOf, passMarkOf } from '../run/verdict';
 import { Fact } from './fact';
+import { Heading } from './heading';
 import { Section } from './section';
 import { TrialScores } from './trials';
 
@@ -79,9 +80,9 @@ function Row({ name, passMark, evaluation }: RowProps) {
   return (
     <li className="px-3 py-2.5">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h4 className="min-w-0 font-medium [overflow-wrap:break-word]">
+        <Heading depth={2} className="min-w-0 font-medium [overflow-wrap:break-word]">
           <Text>{name}</Text>
-        </h4>
+        </Heading>
         {notApplicable ? (
           <Badge>n/a: does not apply</Badge>
         ) : score == null ? (

@@ -1,5 +1,6 @@
 // A titled section of an item.
 import { type ReactNode, useId } from 'react';
+import { Heading } from './heading';
 
 interface SectionProps {
   title: string;
@@ -12,9 +13,9 @@ export function Section({ title, actions, children }: SectionProps) {
   return (
     <section aria-labelledby={id} className="px-4 py-3">
       <div className="mb-2 flex min-h-7 items-center justify-between gap-2">
-        <h3 id={id} className="font-semibold">
+        <Heading depth={1} id={id} className="font-semibold">
           {title}
-        </h3>
+        </Heading>
         {actions}
       </div>
       {children}

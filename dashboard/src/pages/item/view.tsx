@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useId, useMemo } from 'react';
 import { ApiError } from '../../api/client';
 import { type ItemsFilter, overviewQuery } from '../../api/queries';
+import type { Overview, WholeItem } from '../../api/types';
 import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
 import { type KeyHandlers, useKeys } from '../../lib/use-keys';
@@ -11,6 +12,8 @@ import { useUrlParameters } from '../../lib/use-url-parameters';
 import { Content, type TabName, tabsOf } from './content';
 import { Head } from './head';
 import { trialsOf } from './item';
+import { experimentPlace, itemPlace } from './source';
+import { SourceLink } from './source-link';
 import { useItem } from './use-item';
 
 export interface ItemViewProps {
@@ -61,7 +64,9 @@ export function ItemView({ runId, itemKey, filter, heading, other, onGo, onClose
         onGo={onGo}
         other={other}
         onClose={heading === undefined ? onClose : undefined}
-      />
+      >
+        {overview.data && <Sources overview={overview.data} whole={whole} />}
+      </Head>
       {error !== null ? (
         <ErrorMessage
           title={problem(error)}
@@ -79,6 +84,19 @@ export function ItemView({ runId, itemKey, filter, heading, other, onGo, onClose
         <Content key={whole.item.key} run={run} whole={whole} shown={shown} tab={tab} onTab={showTab} />
       )}
     </section>
+  );
+}
+
+/** Where the experiment is declared, and what the item names as its source. */
+function Sources({ overview, whole }: { overview: Overview; whole: WholeItem | undefined }) {
+  const experiment = experimentPlace(overview);
+  const item = whole && itemPlace(whole.item.input, experiment);
+  const { editor } = overview;
+  return (
+    <span className="ml-auto flex min-w-0 flex-wrap justify-end gap-x-2">
+      {experiment && <SourceLink place={experiment} what="experiment" editor={editor} />}
+      {item && <SourceLink place={item} what="item" editor={editor} />}
+    </span>
   );
 }
 

@@ -2,11 +2,16 @@
 import { useState } from 'react';
 import type { PairDifference, Ranking } from '../../api/types';
 import { Badge, type Tone } from '../../components/badge';
-import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatCount } from '../../lib/format';
-import { explainDifference } from '../compare/explain';
-import { formatInterval, formatPValue, formatSignedValue, formatValue, metricName } from '../compare/format';
+import { explainDifference } from '../run/compare/explain';
+import {
+  formatInterval,
+  formatPValue,
+  formatSignedValue,
+  formatValue,
+  metricName,
+} from '../run/compare/format';
 
 type Verdict = PairDifference['difference']['verdict'];
 
@@ -21,21 +26,7 @@ export function Differences({ ranking }: { ranking: Ranking }) {
   const real = ranking.pairs.filter(isReal);
   const shown = showsAll ? ranking.pairs : real.slice(0, MAX_PAIRS);
   return (
-    <Panel
-      title="Differences beyond noise"
-      actions={
-        shown.length < ranking.pairs.length || showsAll ? (
-          <button
-            type="button"
-            aria-pressed={showsAll}
-            onClick={() => setShowsAll(!showsAll)}
-            className="text-accent hover:underline"
-          >
-            {showsAll ? 'Show differences beyond noise' : `Show all ${formatCount(ranking.pairs.length)}`}
-          </button>
-        ) : undefined
-      }
-    >
+    <>
       {shown.length === 0 ? (
         <p className="text-muted">No significant difference between any two runs.</p>
       ) : (
@@ -43,8 +34,18 @@ export function Differences({ ranking }: { ranking: Ranking }) {
       )}
       <p className="mt-3 text-muted text-xs">
         At the same items. p-values are Holm-corrected over all pairs, separately for scores and metrics.
+        {(shown.length < ranking.pairs.length || showsAll) && (
+          <button
+            type="button"
+            aria-pressed={showsAll}
+            onClick={() => setShowsAll(!showsAll)}
+            className="ml-2 text-accent hover:underline"
+          >
+            {showsAll ? 'Show differences beyond noise' : `Show all ${formatCount(ranking.pairs.length)}`}
+          </button>
+        )}
       </p>
-    </Panel>
+    </>
   );
 }
 

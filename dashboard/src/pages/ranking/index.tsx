@@ -1,5 +1,6 @@
 // The page that ranks several runs: the variants of a group, or any runs.
 import { useQuery } from '@tanstack/react-query';
+import clsx from 'clsx';
 import { GitCompareArrows, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { Link, useParams } from 'react-router';
 import { ApiError } from '../../api/client';
@@ -8,17 +9,18 @@ import type { LiveRun, Ranking } from '../../api/types';
 import { buttonLook } from '../../components/button';
 import { EmptyState } from '../../components/empty-state';
 import { ErrorMessage } from '../../components/error-message';
-import { Panel } from '../../components/panel';
+import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
-import { Time } from '../../components/time';
-import { formatCount, pluralize } from '../../lib/format';
+import { compareUrl, MAX_COMPARED } from '../../lib/compare-url';
+import { formatCount, formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
-import { compareUrl, SIDES } from '../compare/parameters';
+import { Details } from './details';
 import { Differences } from './differences';
 import { Matrix } from './matrix';
+import { evaluatorsOf } from './pareto';
 import { Preferences } from './preferences';
 import { ScoreAndCost } from './score-and-cost';
 import { Variants } from './variants';
@@ -36,7 +38,7 @@ function GroupPage({ group }: { group: string }) {
   useTitle(experiment == null ? 'Variants' : `Variants of ${escapeHidden(experiment)}`);
   if (data === undefined) return <Pending error={error} onRetry={refetch} what="variants" />;
   return (
-    <div className="flex flex-col gap-4">
+    <div className="flex min-h-[calc(100dvh-6.25rem)] flex-col gap-3">
       <Heading
         title={<>Variants of {experiment != null && <Text>{experiment}</Text>}</>}
         ranking={data.ranking}
@@ -62,7 +64,7 @@ function RunsPage({ ids }: { ids: string[] }) {
   }
   if (data === undefined) return <Pending error={error} onRetry={refetch} what="runs" />;
   return (
-    <div className="flex flex-col gap-4">
+    <div className="flex min-h-[calc(100dvh-6.25rem)] flex-col gap-3">
       <Heading title={`Ranking of ${pluralize(data.runs.length, 'run')}`} ranking={data} />
       <Answer ranking={data} filter={{ runs: ids.join() }} name="Run" />
     </div>
@@ -83,20 +85,23 @@ function Pending({ error, onRetry, what }: { error: Error | null; onRetry: () =>
 
 function Heading({ title, ranking: { runs, group } }: { title: React.ReactNode; ranking: Ranking }) {
   const first = runs[0]?.run;
-  const canCompare = runs.length > 1 && runs.length <= SIDES.length;
+  const canCompare = runs.length > 1 && runs.length <= MAX_COMPARED;
   return (
     <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-2">
       <div className="min-w-0">
         <h1 className="font-semibold text-xl [overflow-wrap:anywhere]">{title}</h1>
         {first !== undefined && (
-          <p className="mt-1 flex flex-wrap gap-x-4 text-muted">
+          <p className="flex flex-wrap gap-x-4 text-muted">
             {group != null && (
               <span>
                 Group <code className="font-mono text-text text-xs">{group}</code>
               </span>
             )}
             <span>
-              Started <Time timestamp={first.timestamp} />
+              Started{' '}
+              <time dateTime={first.timestamp} className="whitespace-nowrap tabular-nums">
+                {formatDateTime(first.timestamp)}
+              </time>
             </span>
             <span>{pluralize(first.items, 'item')}</span>
             {first.runs > 1 && <span>{formatCount(first.runs)} trials per item</span>}
@@ -145,14 +150,57 @@ interface AnswerProps {
 }
 
 function Answer({ ranking, filter, name }: AnswerProps) {
+  const { get, set } = useUrlParameters();
+  const isCompared = ranking.runs.length > 1;
+  const evaluators = evaluatorsOf(ranking);
+  const evaluator = evaluators.find((one) => one === get('evaluator')) ?? '';
+  const preferences = ranking.preferences ?? [];
   return (
     <>
       <Recommendation ranking={ranking} />
-      <Variants ranking={ranking} name={name} />
-      <ScoreAndCost ranking={ranking} name={name} />
-      {ranking.runs.length > 1 && <Differences ranking={ranking} />}
-      <Preferences ranking={ranking} name={name} />
-      <Matrix ranking={ranking} filter={filter} />
+      <Details
+        actions={
+          evaluators.length > 1 && (
+            <Select
+              label="Score"
+              value={evaluator}
+              options={[
+                { value: '', name: 'Mean over evaluators' },
+                ...evaluators.map((one) => ({ value: one, name: escapeHidden(one) })),
+              ]}
+              onChange={(value) => set({ evaluator: value })}
+              className="max-w-56"
+            />
+          )
+        }
+        sections={[
+          ...(isCompared
+            ? [
+                {
+                  id: 'cost',
+                  title: 'Score and agent cost',
+                  content: <ScoreAndCost ranking={ranking} name={name} evaluator={evaluator} />,
+                },
+              ]
+            : []),
+          { id: 'runs', title: `${name}s`, content: <Variants ranking={ranking} name={name} /> },
+          ...(isCompared
+            ? [
+                {
+                  id: 'differences',
+                  title: 'Differences beyond noise',
+                  content: <Differences ranking={ranking} />,
+                },
+              ]
+            : []),
+          ...preferences.map((preference) => ({
+            id: `preferred:${preference.evaluator}`,
+            title: `Preferred by ${escapeHidden(preference.evaluator)}`,
+            content: <Preferences preference={preference} ranking={ranking} name={name} />,
+          })),
+        ]}
+      />
+      <Matrix ranking={ranking} filter={filter} evaluator={evaluator} />
     </>
   );
 }
@@ -177,7 +225,7 @@ function Recommendation({ ranking }: { ranking: Ranking }) {
   const recommendation = runs.length > 1 ? ranking.recommendation : null;
   if (recommendation == null && notes.length === 0) return null;
   return (
-    <Panel title="Result">
+    <section aria-label="Result" className="rounded-lg border border-line bg-surface px-4 py-3">
       {recommendation != null && (
         <p className="text-base [overflow-wrap:anywhere]">
           <Sentence>{recommendation.text}</Sentence>.
@@ -186,18 +234,24 @@ function Recommendation({ ranking }: { ranking: Ranking }) {
       {notes.length > 0 && (
         <ul
           aria-label="Caveats"
-          className="mt-3 flex flex-col gap-1 rounded-md bg-warn-soft px-3 py-2 text-warn"
+          className="mt-2 flex flex-col gap-1 rounded-md bg-warn-soft px-3 py-1.5 text-warn text-xs/5 first:mt-0"
         >
           {notes.map((note) => (
             <li key={note} className="flex gap-2">
               <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
-              <span className="min-w-0 first-letter:uppercase [overflow-wrap:anywhere]">
-                <Text>{note}</Text>
+              <span
+                className={clsx(
+                  'min-w-0 [overflow-wrap:anywhere]',
+                  // A name stays as it is.
+                  !note.startsWith('`') && 'first-letter:uppercase',
+                )}
+              >
+                <Sentence>{note}</Sentence>
               </span>
             </li>
           ))}
         </ul>
       )}
-    </Panel>
+    </section>
   );
 }

@@ -14,7 +14,7 @@ type Box = [number, number, number, number];
 // Beside a point, the front or a bar of its CI would cross the label.
 const CORNERS = ['above right', 'below right', 'above left', 'below left'] as const;
 /** The plot on a narrow screen in pixels; on a wider one, labels are farther apart. */
-const NARROW = { width: 250, height: 250 };
+const NARROW = { width: 250, height: 130 };
 /** The mean width of a character and the height of a line in pixels. */
 const TEXT = { width: 7, height: 14 };
 /** The distance of a label from the centre of its point in pixels. */

@@ -22,19 +22,16 @@ interface MatrixRowsProps {
 
 export function MatrixRows({ ref, index, item, runs, labels, isOpen, onToggle }: MatrixRowsProps) {
   return (
-    <tbody
-      ref={ref}
-      data-index={index}
-      className={clsx('border-line border-t max-lg:block', isOpen && 'bg-sunken/40')}
-    >
+    <tbody ref={ref} data-index={index} className={clsx('group max-lg:block', isOpen && 'bg-sunken/40')}>
       <tr
         aria-rowindex={index + 2}
-        className="align-top hover:bg-sunken/60 max-lg:flex max-lg:flex-col max-lg:gap-2 max-lg:py-2.5"
+        className="align-top hover:bg-sunken/60 max-lg:flex max-lg:flex-col max-lg:gap-2 max-lg:border-line max-lg:border-b max-lg:px-3 max-lg:py-2.5 lg:[&>*]:border-line lg:[&>*]:border-b"
       >
-        <th scope="row" className="py-2.5 pr-2 font-normal max-lg:p-0">
+        <th scope="row" className="px-3 py-2.5 font-normal max-lg:p-0">
           <button
             type="button"
             aria-expanded={isOpen}
+            data-item
             onClick={onToggle}
             className="flex w-full min-w-0 items-start gap-1.5 rounded text-left"
           >
@@ -57,7 +54,7 @@ export function MatrixRows({ ref, index, item, runs, labels, isOpen, onToggle }:
           </button>
         </th>
         {runs.map(({ id, evaluators }, place) => (
-          <td key={id} className="px-2 py-2.5 max-lg:p-0 max-lg:pl-5.5">
+          <td key={id} className="px-3 py-2.5 max-lg:p-0 max-lg:pl-5.5">
             <span className="mb-0.5 block font-medium text-xs [overflow-wrap:anywhere] lg:hidden">
               <Text>{labels[place] ?? id}</Text>
             </span>
@@ -67,7 +64,7 @@ export function MatrixRows({ ref, index, item, runs, labels, isOpen, onToggle }:
       </tr>
       {isOpen && (
         <tr className="max-lg:block">
-          <td colSpan={runs.length + 1} className="pb-4 max-lg:block">
+          <td colSpan={runs.length + 1} className="px-3 py-3 max-lg:block">
             <Outputs item={item} runs={runs} labels={labels} />
           </td>
         </tr>
@@ -134,7 +131,7 @@ function ScoreText({ cell, name }: { cell: MatrixCell; name: string }) {
           n/a
         </abbr>
       ) : (
-        <span className={clsx(isLow && 'font-medium text-bad')}>
+        <span className={clsx(isLow && 'font-medium text-warn')}>
           {formatScore(score)}
           {isLow && <span className="sr-only">, below pass mark</span>}
         </span>

@@ -11,6 +11,11 @@ export interface Point {
   isOnFront: boolean;
 }
 
+/** The evaluators of the runs, in order of their first occurrence. */
+export const evaluatorsOf = ({ runs }: Ranking) => [
+  ...new Set(runs.flatMap(({ scores }) => scores.map((score) => score.evaluator))),
+];
+
 /** The runs whose cost and score are known; without an evaluator, the score is the mean over the evaluators. */
 export function pointsOf({ runs }: Ranking, evaluator: string): Point[] {
   const points = runs.flatMap(({ run, label, scores, meanScore, costPer1000: cost }) => {

@@ -1,11 +1,11 @@
 // Draws score against cost: points with CI bars and labels, and the Pareto front as a line. Loaded on demand, since Recharts is large.
 import { CartesianGrid, ErrorBar, ResponsiveContainer, Scatter, ScatterChart, XAxis, YAxis } from 'recharts';
-import { formatCost } from '../../lib/format';
+import { costFormat } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { costTicks, GAP, type Label, placeLabels } from './labels';
 import { frontOf, type Point } from './pareto';
 
-const HEIGHT = 320;
+const HEIGHT = 200;
 const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
 /** Longer labels are truncated. */
 const MAX_LABEL_LENGTH = 18;
@@ -45,7 +45,7 @@ export default function Plot({ points }: { points: Point[] }) {
           type="number"
           domain={[0, maxCost]}
           ticks={costs}
-          tickFormatter={formatCost}
+          tickFormatter={costFormat(costs)}
           label={{
             value: 'Agent cost per 1,000 items',
             position: 'insideBottom',

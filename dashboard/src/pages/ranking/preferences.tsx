@@ -1,24 +1,15 @@
-// What judges that compare two outputs prefer: the strength of each run.
+// What a judge that compares two outputs prefers: the strength of each run.
 import type { Preference, Ranking } from '../../api/types';
-import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatSigned, pluralize } from '../../lib/format';
 
-export function Preferences({ ranking, name }: { ranking: Ranking; name: string }) {
-  return ranking.preferences?.map((preference) => (
-    <Panel key={preference.evaluator} title={`Preferred by ${preference.evaluator}`}>
-      <Strengths preference={preference} ranking={ranking} name={name} />
-    </Panel>
-  ));
-}
-
-interface StrengthsProps {
+interface PreferencesProps {
   preference: Preference;
   ranking: Ranking;
   name: string;
 }
 
-function Strengths({ preference, ranking, name }: StrengthsProps) {
+export function Preferences({ preference, ranking, name }: PreferencesProps) {
   const { strengths, ci95, otherAnswers, otherAnswersCi95, firstPosition, comparisons } = preference;
   const rows = strengths.map((strength, place) => ({
     label: ranking.runs[place]?.label ?? '',

@@ -1,5 +1,7 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, expect, test } from 'vitest';
+import type { MatrixItem } from '../../api/types';
+import { choose } from '../../test/choose';
 import { transcript, turn } from '../../test/conversation';
 import { mockLayout } from '../../test/layout';
 import { group, matrix, pair, rankedRun, ranking } from '../../test/ranking';
@@ -12,18 +14,21 @@ import { frontOf, pointsOf } from './pareto';
 
 beforeEach(() => mockLayout());
 
-function draw(response: object, others: Record<string, object> = {}) {
+function draw(response: object, others: Record<string, object> = {}, query = '') {
   const requests = mockServer({
     '/api/groups/0123456789ab': response,
     '/api/ranking': response,
     '/api/matrix': matrix(),
     ...others,
   });
-  return { requests, ...renderPage(Component, { at: '/groups/0123456789ab', path: '/groups/:group' }) };
+  return {
+    requests,
+    ...renderPage(Component, { at: `/groups/0123456789ab${query}`, path: '/groups/:group' }),
+  };
 }
 
 test('the sentence is on top, and each variant has its scores with CI, rank, cost and settings', async () => {
-  draw(group());
+  draw(group(), {}, '?details=runs');
   expect(await screen.findByRole('heading', { level: 1, name: 'Variants of qa' })).toBeVisible();
   expect(screen.getByRole('region', { name: 'Result' })).toHaveTextContent(
     'mini is the cheapest that is not worse than another.',
@@ -41,7 +46,7 @@ test('the sentence is on top, and each variant has its scores with CI, rank, cos
 
 test('a value that is unknown says so', async () => {
   const runs = [rankedRun('a', { costPer1000: null, latencyMs: null, scores: [] }), rankedRun('b')];
-  draw(group({ ranking: ranking({ runs, pairs: [], recommendation: null }) }));
+  draw(group({ ranking: ranking({ runs, pairs: [], recommendation: null }) }), {}, '?details=runs');
   const row = await screen.findByRole('row', { name: /^a / });
   expect(row).toHaveTextContent('no score');
   expect(within(row).getAllByText('unknown')).toHaveLength(2);
@@ -55,7 +60,7 @@ test('one run is not called better than others', async () => {
 });
 
 test('only differences beyond noise are listed until all are requested', async () => {
-  const { user } = draw(group());
+  const { user } = draw(group(), {}, '?details=differences');
   const table = await screen.findByRole('table', { name: 'Differences between pairs of runs' });
   expect(within(table).getAllByRole('row')).toHaveLength(3);
   expect(within(table).getAllByRole('row')[1]).toHaveTextContent(/mini\s*better than\s*nano/);
@@ -64,7 +69,11 @@ test('only differences beyond noise are listed until all are requested', async (
 });
 
 test('without a difference beyond noise, this is said', async () => {
-  draw(group({ ranking: ranking({ pairs: [pair(0, 1, { verdict: 'inconclusive' })] }) }));
+  draw(
+    group({ ranking: ranking({ pairs: [pair(0, 1, { verdict: 'inconclusive' })] }) }),
+    {},
+    '?details=differences',
+  );
   expect(await screen.findByText('No significant difference between any two runs.')).toBeVisible();
 });
 
@@ -85,6 +94,68 @@ test('the Pareto front has the points that no other dominates', () => {
   expect(frontOf(points).map((point) => point.label)).toEqual(['nano', 'mini']);
   const unpriced = ranking({ runs: [rankedRun('a', { costPer1000: null })] });
   expect(pointsOf(unpriced, '')).toEqual([]);
+});
+
+test('one section is open at a time, or none', async () => {
+  const { user, router } = draw(group());
+  expect(await screen.findByRole('region', { name: 'Score and agent cost' })).toBeVisible();
+  await user.click(screen.getByRole('button', { name: 'Variants' }));
+  expect(router.state.location.search).toBe('?details=runs');
+  expect(screen.getByRole('region', { name: 'Variants' })).toBeVisible();
+  expect(screen.queryByRole('region', { name: 'Score and agent cost' })).toBeNull();
+  await user.click(screen.getByRole('button', { name: 'Variants', expanded: true }));
+  expect(router.state.location.search).toBe('?details=none');
+  expect(screen.queryByRole('region', { name: 'Variants' })).toBeNull();
+});
+
+test('the head of the matrix has the score, rank and agent cost of each variant, and sorts by its score', async () => {
+  const { user, requests, router } = draw(group());
+  const head = await screen.findByRole('columnheader', { name: /nano/ });
+  expect(head).toHaveTextContent('0.600 · rank 3 · $0.400 per 1,000 items');
+  const last = () => requests.filter(({ pathname }) => pathname === '/api/matrix').at(-1)?.searchParams;
+  await user.click(within(head).getByRole('button'));
+  expect(router.state.location.search).toBe('?sort=run-nano');
+  expect(head).toHaveAttribute('aria-sort', 'ascending');
+  await waitFor(() => expect(last()?.get('sort')).toBe('run-nano'));
+  await user.click(within(head).getByRole('button'));
+  expect(router.state.location.search).toBe('?sort=run-nano&order=desc');
+  expect(screen.getByRole('combobox', { name: 'Sort items' })).toHaveTextContent(
+    'Highest score of nano first',
+  );
+  await user.click(within(head).getByRole('button'));
+  expect(router.state.location.search).toBe('');
+  await choose(user, 'Sort items', 'Largest spread of scores first');
+  await waitFor(() => expect(last()?.get('order')).toBe('desc'));
+});
+
+test('one evaluator is selected for the plot, the head and the order', async () => {
+  const scores = (mean: number) =>
+    ['correct', 'cited'].map((evaluator, place) => ({
+      evaluator,
+      mean: mean - place / 10,
+      rank: { best: 1, worst: 2 },
+    }));
+  const runs = [rankedRun('nano', { scores: scores(0.6) }), rankedRun('mini', { scores: scores(0.9) })];
+  const { user, requests } = draw(group({ ranking: ranking({ runs, pairs: [] }) }), {}, '?sort=spread');
+  await choose(user, 'Score', 'cited');
+  expect(screen.getByRole('columnheader', { name: /mini/ })).toHaveTextContent('0.800 · rank 1–2');
+  expect(
+    within(screen.getByRole('table', { name: /^Score and agent cost/ })).getByRole('row', { name: /^mini/ }),
+  ).toHaveTextContent('0.800');
+  await waitFor(() => expect(requests.at(-1)?.searchParams.get('evaluator')).toBe('cited'));
+});
+
+test('j and k move between the items', async () => {
+  const [item] = matrix().items;
+  const items = ['france', 'spain'].map((key, index) => ({ ...(item as MatrixItem), key, index }));
+  const { user } = draw(group(), { '/api/matrix': matrix({ items, matching: 2 }) });
+  const first = await screen.findByRole('button', { name: /france/ });
+  await user.keyboard('j');
+  expect(first).toHaveFocus();
+  await user.keyboard('j');
+  expect(screen.getByRole('button', { name: /spain/ })).toHaveFocus();
+  await user.keyboard('k');
+  expect(first).toHaveFocus();
 });
 
 test('the matrix has the scores and the start of each output, and filters query the server', async () => {
@@ -152,7 +223,8 @@ test('the preferences of a judge are listed, strongest first', async () => {
     firstPosition: 0.2,
     comparisons: 120,
   };
-  draw(group({ ranking: ranking({ preferences: [preference] }) }));
+  const { user } = draw(group({ ranking: ranking({ preferences: [preference] }) }));
+  await user.click(await screen.findByRole('button', { name: 'Preferred by judge' }));
   const panel = await screen.findByRole('region', { name: 'Preferred by judge' });
   const names = within(panel).getAllByRole('rowheader');
   expect(names.map((name) => name.textContent)).toEqual(['mini', 'large', 'Other answers', 'nano']);

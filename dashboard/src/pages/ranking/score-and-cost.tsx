@@ -1,51 +1,37 @@
 // The plot of score against agent cost, with a table of the same values beside it.
 
-import { useState } from 'react';
 import type { Ranking } from '../../api/types';
-import { Panel } from '../../components/panel';
-import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
 import { formatCost, formatScore } from '../../lib/format';
-import { escapeHidden } from '../../lib/texts';
 import { useImport } from '../../lib/use-import';
-import { type Point, pointsOf } from './pareto';
+import { evaluatorsOf, type Point, pointsOf } from './pareto';
 
 // Loaded on demand: the chart library is as large as the rest of the page.
 const loadPlot = () => import('./plot');
 
-export function ScoreAndCost({ ranking, name }: { ranking: Ranking; name: string }) {
-  const evaluators = [...new Set(ranking.runs.flatMap((run) => run.scores.map((score) => score.evaluator)))];
-  const [selected, setSelected] = useState<string>();
+interface ScoreAndCostProps {
+  ranking: Ranking;
+  name: string;
+  /** Empty for the mean over all evaluators. */
+  evaluator: string;
+}
+
+export function ScoreAndCost({ ranking, name, evaluator }: ScoreAndCostProps) {
+  const [only] = ranking.runs[0]?.scores ?? [];
   // With one evaluator, its mean is the mean over the evaluators, and has a CI.
-  const evaluator = selected ?? (evaluators.length === 1 ? evaluators[0] : '') ?? '';
-  const points = pointsOf(ranking, evaluator);
+  const isOnly = only !== undefined && evaluatorsOf(ranking).length === 1;
+  const points = pointsOf(ranking, isOnly ? only.evaluator : evaluator);
   const Plot = useImport(loadPlot)?.default;
-  if (ranking.runs.length < 2) return null;
   return (
-    <Panel
-      title="Score and agent cost"
-      actions={
-        evaluators.length > 1 && (
-          <Select
-            label="Score"
-            value={evaluator}
-            options={[
-              { value: '', name: 'Mean over evaluators' },
-              ...evaluators.map((one) => ({ value: one, name: escapeHidden(one) })),
-            ]}
-            onChange={setSelected}
-          />
-        )
-      }
-    >
+    <>
       {points.length === 0 ? (
         <p className="text-muted">No run has both a score and a known agent cost for all items.</p>
       ) : (
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(20rem,28rem)]">
           <figure aria-label="Score against agent cost; the table has the same values">
             {Plot === undefined ? (
-              <Skeleton label="Loading chart" className="h-80" />
+              <Skeleton label="Loading chart" className="h-48" />
             ) : (
               <Plot points={points} />
             )}
@@ -53,7 +39,7 @@ export function ScoreAndCost({ ranking, name }: { ranking: Ranking; name: string
           <PointTable points={points} name={name} missing={ranking.runs.length - points.length} />
         </div>
       )}
-    </Panel>
+    </>
   );
 }
 
@@ -77,7 +63,7 @@ function PointTable({ points, name, missing }: { points: Point[]; name: string; 
         </thead>
         <tbody className="divide-y divide-line border-line border-t">
           {sorted.map(({ id, label, cost, score, ci95, isOnFront }) => (
-            <tr key={id} className="align-top [&>*]:py-2">
+            <tr key={id} className="align-top [&>*]:py-1.5">
               <th scope="row" className="min-w-18 font-medium [overflow-wrap:anywhere]">
                 <Text>{label}</Text>
               </th>

@@ -2,12 +2,12 @@
 import { Link } from 'react-router';
 import type { RankedRun, RankedScore, Ranking } from '../../api/types';
 import { Badge } from '../../components/badge';
-import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import { formatCost, formatCount, formatDuration, formatPercent, formatScore } from '../../lib/format';
 import { Interval } from '../run/interval';
 import { formatRank, verdictOf } from './format';
+import { evaluatorsOf } from './pareto';
 import { Settings } from './settings';
 
 interface VariantsProps {
@@ -16,9 +16,9 @@ interface VariantsProps {
 }
 
 export function Variants({ ranking, name }: VariantsProps) {
-  const evaluators = [...new Set(ranking.runs.flatMap((run) => run.scores.map((score) => score.evaluator)))];
+  const evaluators = evaluatorsOf(ranking);
   return (
-    <Panel title={`${name}s`}>
+    <>
       <div className="relative -mx-4 overflow-x-auto px-4">
         <table className="w-full text-left">
           <caption className="sr-only">{name}s with scores, latency, agent cost and tokens</caption>
@@ -64,7 +64,7 @@ export function Variants({ ranking, name }: VariantsProps) {
         Rank: the ranks that are possible beyond noise. Pareto front: no other run scores at least as high at
         most the same cost.
       </p>
-    </Panel>
+    </>
   );
 }
 

@@ -1,10 +1,10 @@
 // The change vs. the baseline.
 import { Link } from 'react-router';
-import { buildUrl } from '../../api/client';
 import type { Comparison, Difference } from '../../api/types';
 import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
+import { compareUrl } from '../../lib/compare-url';
 import { formatDate, formatScore, formatSigned, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
@@ -23,10 +23,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
     <Panel
       title={`Change vs. baseline (${base.id}, ${formatDate(base.timestamp)})`}
       actions={
-        <Link
-          to={buildUrl('/compare', { a: base.id, b: other.id })}
-          className="text-accent text-xs hover:underline"
-        >
+        <Link to={compareUrl([base.id, other.id])} className="text-accent text-xs hover:underline">
           Compare
         </Link>
       }

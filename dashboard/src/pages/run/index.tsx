@@ -16,6 +16,7 @@ import { Text } from '../../components/text';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
+import { ComparisonHead } from './compare';
 import { Details } from './details';
 import { Items } from './items';
 import {
@@ -74,6 +75,7 @@ function Run({ overview }: { overview: Overview }) {
             Details
           </Collapsible.Trigger>
         </Strip>
+        <ComparisonHead overview={overview} />
         <Details
           overview={overview}
           itemAt={itemAt}

@@ -14,13 +14,6 @@ function outcomeOf({ passed, summary }: Report): RunVerdict {
   return passed ? 'passed' : 'failed';
 }
 
-/** The run to compare with: the baseline or, without one, the previous run. */
-export function comparisonTarget({ run, previous }: Overview): { id: string; name: string } | undefined {
-  const base = run.baseline?.base.id;
-  if (base !== undefined) return { id: base, name: 'baseline' };
-  return previous ? { id: previous.id, name: 'previous run' } : undefined;
-}
-
 /** The pass mark of an evaluator; undefined if the result file has none. */
 export function passMarkOf({ config }: Report, evaluator: string): number | undefined {
   return config.passMarks?.[config.evaluators.indexOf(evaluator)];

@@ -6,9 +6,10 @@ import { DeleteButton } from '../../actions/delete-button';
 import { Button, buttonLook } from '../../components/button';
 import { CutText } from '../../components/cut-text';
 import { Docked } from '../../components/dock';
+import { MAX_COMPARED } from '../../lib/compare-url';
 import { formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
-import { compareUrl, MAX_COMPARED, type SelectedRun, type SelectedRuns } from './use-selected-runs';
+import { compareUrl, type SelectedRun, type SelectedRuns } from './use-selected-runs';
 
 export function SelectionBar({ selection }: { selection: SelectedRuns }) {
   const { ids, runs } = selection;

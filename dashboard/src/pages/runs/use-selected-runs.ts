@@ -4,10 +4,8 @@ import { useCallback, useMemo } from 'react';
 import { overviewQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
 import { comparisonUrl } from '../../lib/addresses';
+import { MAX_COMPARED } from '../../lib/compare-url';
 import { useUrlParameters } from '../../lib/use-url-parameters';
-
-/** The maximum number of runs to compare. */
-export const MAX_COMPARED = 8;
 
 /** The maximum number of runs to select: an address must not be too long. */
 const MAX_SELECTED = 100;

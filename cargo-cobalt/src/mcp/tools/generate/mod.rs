@@ -18,7 +18,7 @@ use std::path::Path;
 
 use cobalt::command::config::Flags;
 use cobalt::llm::Judge;
-use cobalt_core::prices::JudgeUsage;
+use cobalt_core::prices::{JudgeUsage, format_cost_precise};
 use cobalt_core::wording::{count, group_thousands, truncate};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -253,11 +253,10 @@ fn cost_summary(usage: &JudgeUsage) -> String {
     let JudgeUsage { models, calls, tokens, cost, unpriced, .. } = usage;
     let requests =
         if *calls == 1 { "1 request".to_owned() } else { format!("{} requests", group_thousands(*calls)) };
-    let cost =
-        if unpriced.is_empty() { format!("judge cost ${cost:.4}") } else { "judge cost unknown".to_owned() };
+    let cost = if unpriced.is_empty() { format_cost_precise(*cost) } else { "unknown".to_owned() };
     let models: Vec<_> = models.iter().map(|model| code(model)).collect();
     format!(
-        "{requests} to {}, {} tokens, {cost}.",
+        "{requests} to {}, {} tokens, judge cost {cost}.",
         if models.is_empty() { "the model".to_owned() } else { models.join(", ") },
         group_thousands(tokens.total())
     )

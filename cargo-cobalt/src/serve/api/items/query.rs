@@ -14,12 +14,13 @@ pub struct ItemsQuery {
     /// The number of items to skip.
     pub offset: usize,
     /// The sort key: `index` (default), `key`, `status`, `latency`, `tokens`, `cost`, `score:NAME` for an evaluator's mean score,
-    /// `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression, and
-    /// `change:NAME` for the change of a score. Items without a value come last.
+    /// `reason:NAME` for its reason, or a column as in `columns`. With `compare`, also `change` for the largest regression (or, with
+    /// `order=desc`, improvement) in any run, and `change:NAME` for the change of a score in this run. Items without a value come last.
     pub sort: Option<String>,
     /// The sort direction; by default the smallest or worst first.
     pub order: Option<Order>,
-    /// Only items with this text in their key, input, outputs, errors, reasons, tools, metadata or transcript; case-insensitive.
+    /// Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, with `compare` in
+    /// any of the runs; case-insensitive.
     pub search: Option<String>,
     /// Only items in this state.
     pub state: Option<ItemState>,
@@ -30,14 +31,15 @@ pub struct ItemsQuery {
     /// The maximum mean score, of `evaluator` or else of any evaluator.
     pub max_score: Option<f64>,
     /// The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
-    /// `tool_calls` or `attempts`.
+    /// `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
+    /// in the response lists those that the items have.
     pub columns: Option<String>,
     /// Only items that meet this condition: a column, an operator and a value, such as `input.topic=billing`. Operators are `=`, `!=`,
-    /// `<`, `<=`, `>`, `>=` and `~` (contains). Columns are those of `columns`, and `score.NAME`, `status`, `latency`, `tokens`,
-    /// `cost`, `key`, `tool` and `model`. Repeat it for several conditions.
+    /// `<`, `<=`, `>`, `>=` and `~` (contains, in any case). Numbers are compared as numbers, anything else as text. Repeat it for
+    /// several conditions.
     #[serde(rename = "where")]
     pub conditions: Vec<String>,
-    /// The column to group items by: those of `where`.
+    /// The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges.
     pub group: Option<String>,
     /// The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run
     /// and the others are compared with.

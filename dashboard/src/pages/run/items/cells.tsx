@@ -8,17 +8,22 @@ import { RetryMark } from '../../../components/retry-mark';
 import { Score } from '../../../components/score';
 import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
-import { formatCost, formatDuration, formatNumber, formatSigned } from '../../../lib/format';
+import { formatCost, formatDuration, formatNumber } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
+import { itemPage } from '../../item/addresses';
+import { ItemPresence, ScoreChange } from '../compare/score-change';
 
-/** A link to an item. A click anywhere in its row follows it. */
+const NO_FILTERS = new URLSearchParams();
+
+/** A link to an item. A click anywhere in its row follows it. An item that only another run has opens there. */
 export function ItemLink({ item, to }: { item: ItemRow; to: string }) {
   const recorded = itemMark(item.traffic);
+  const other = item.isMissing ? item.compared?.find((one) => one !== null) : undefined;
   return (
     <Link
-      to={to}
+      to={other == null ? to : itemPage(other.id, item.key, NO_FILTERS)}
       preventScrollReset
       title={recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`}
       className="flex min-w-0 items-baseline rounded-sm font-medium focus-visible:-outline-offset-2"
@@ -39,6 +44,7 @@ export function Status({ item }: { item: ItemRow }) {
     <span className="whitespace-nowrap">
       <ItemVerdict row={item} />
       <RetryMark attempts={item.retried} />
+      <ItemPresence item={item} />
     </span>
   );
 }
@@ -66,11 +72,10 @@ export function Output({ item }: { item: ItemRow }) {
 /** A score, and its change against the reference if there is one. */
 export function ScoreCell({ item, evaluator }: { item: ItemRow; evaluator: string }) {
   const value = getOwn(item.scores, evaluator);
-  const change = getOwn(item.changes, evaluator);
   return (
     <span className="flex items-center gap-2 whitespace-nowrap">
       <ScoreValue item={item} evaluator={evaluator} value={value} />
-      {change !== undefined && <Change value={change} />}
+      <ScoreChange item={item} evaluator={evaluator} />
     </span>
   );
 }
@@ -93,18 +98,6 @@ function ScoreValue({
   if (value === undefined && item.evalErrors.includes(evaluator))
     return <span className="text-bad">no score</span>;
   return <Score value={value} isBelowPassMark={item.low.includes(evaluator)} />;
-}
-
-/** The difference of two scores. */
-export function Change({ value }: { value: number }) {
-  const isNone = Math.abs(value) < 5e-4;
-  return (
-    <span
-      className={clsx('text-xs tabular-nums', isNone ? 'text-muted' : value < 0 ? 'text-bad' : 'text-good')}
-    >
-      {formatSigned(value)}
-    </span>
-  );
 }
 
 export function Latency({ item }: { item: ItemRow }) {

@@ -58,14 +58,18 @@ const column = (id: string, size: number, meta: ColumnMeta) =>
 
 export type ItemColumn = ReturnType<typeof column>;
 
+/** The width of the change of a score, in pixels. */
+const CHANGE_WIDTH = 72;
+
 export const scoreColumn = (evaluator: string) => `score.${evaluator}`;
 
-/** `itemAt` returns the URL of an item. Fields that are shown but unknown yet are columns as well. */
+/** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. */
 export function columnsOf(
   evaluators: string[],
   fields: ItemField[],
   shown: string[] | undefined,
   itemAt: (key: string) => string,
+  compared: number,
 ): ItemColumn[] {
   const known = new Set(fields.map(({ name }) => name));
   const unknown = (shown ?? []).filter((id) => isField(id) && !known.has(id));
@@ -78,7 +82,7 @@ export function columnsOf(
       isUsual: true,
       cell: (item) => <ItemLink item={item} to={itemAt(item.key)} />,
     }),
-    column('status', 164, {
+    column('status', compared > 0 ? 200 : 164, {
       label: 'Status',
       name: 'status',
       type: 'text',
@@ -88,7 +92,7 @@ export function columnsOf(
       cell: (item) => <Status item={item} />,
     }),
     ...evaluators.map((evaluator) =>
-      column(scoreColumn(evaluator), 142, {
+      column(scoreColumn(evaluator), 142 + CHANGE_WIDTH * compared, {
         label: evaluator,
         name: scoreColumn(evaluator),
         type: 'number',

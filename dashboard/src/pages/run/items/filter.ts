@@ -33,7 +33,7 @@ export function parseFilter(search: URLSearchParams): ItemsFilter {
     search: text('search'),
     state: stateNames.find((state) => state === text('state')),
     where: where.length > 0 ? where : undefined,
-    sort: text('sort'),
+    sort: parseSort(text('sort'), compare !== undefined),
     order: order === 'asc' || order === 'desc' ? order : undefined,
     group: text('group'),
     columns: columns || undefined,
@@ -41,6 +41,15 @@ export function parseFilter(search: URLSearchParams): ItemsFilter {
     only: compare === undefined ? undefined : CHANGES.find((change) => change === text('only')),
   };
 }
+
+/** In compare mode, the largest regressions come first by default; outside of it, there are no changes to sort by. */
+function parseSort(sort: string | undefined, isCompared: boolean): string | undefined {
+  if (isCompared) return sort ?? 'change';
+  return sort?.startsWith('change') ? undefined : sort;
+}
+
+/** The order without one in the URL. */
+export const usualSort = ({ compare }: ItemsFilter) => (compare === undefined ? 'index' : 'change');
 
 const FILTERS = ['search', 'state', 'where', 'only'] as const;
 
@@ -52,10 +61,11 @@ export const UNFILTERED: UrlChanges = Object.fromEntries(FILTERS.map((name) => [
 /** The filter for the items in a state, without any other. */
 export const stateFilter = (state: ItemState): UrlChanges => ({ ...UNFILTERED, state });
 
-/** The next sort order of a column: smallest or worst first, then reversed, then dataset order. */
+/** The next sort order of a column: smallest or worst first, then reversed, then the usual one. */
 export function nextSort(column: string, filter: ItemsFilter): UrlChanges {
-  const current = filter.sort ?? 'index';
-  if (current !== column) return { sort: column === 'index' ? undefined : column, order: undefined };
+  const usual = usualSort(filter);
+  if ((filter.sort ?? usual) !== column)
+    return { sort: column === usual ? undefined : column, order: undefined };
   if (filter.order !== 'desc') return { sort: filter.sort, order: 'desc' };
   return { sort: undefined, order: undefined };
 }

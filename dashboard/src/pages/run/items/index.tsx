@@ -10,12 +10,16 @@ import { pluralize } from '../../../lib/format';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
 import { ItemPane } from '../../item/pane';
 import { useItem } from '../../item/use-item';
+import { ChangesFilter } from '../compare/changes-filter';
+import { useComparedRuns } from '../compare/parameters';
+import { referenceName } from '../compare/reference';
+import { useMeanChanges } from '../compare/use-mean-changes';
 import { evaluatorsOf } from '../verdict';
 import { useIsWide, Workbench } from '../workbench';
 import { columnsOf, conditionFields, type ItemColumn, shownColumns } from './columns';
 import { isFiltered, parseFilter, type ScoreRange, toggleRange, UNFILTERED } from './filter';
 import { parseColumns, parseRowHeight, parseWidths, widthsText } from './layout';
-import { baselineChanges, ScoreHead } from './score-head';
+import { ScoreHead } from './score-head';
 import { ItemTable } from './table';
 import { Toolbar } from './toolbar';
 import { useColumnActions } from './use-column-actions';
@@ -37,7 +41,8 @@ export function Items({ overview }: { overview: Overview }) {
   const columns = useColumns(overview, start.data?.fields);
   const fields = useMemo(() => conditionFields(columns.all), [columns.all]);
   const actions = useColumnActions({ ...columns, filter, onFilter: setCondition });
-  const changes = useMemo(() => baselineChanges(overview), [overview]);
+  const compared = useComparedRuns(run.id);
+  const changes = useMeanChanges(overview, compared);
   const showRange = useCallback(
     (evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range)),
     [set, filter],
@@ -51,9 +56,10 @@ export function Items({ overview }: { overview: Overview }) {
           change={changes.get(meta.evaluator)}
           filter={filter}
           onRange={showRange}
+          onSortChange={compared.length > 0 ? actions.onSort : undefined}
         />
       ),
-    [overview, changes, filter, showRange],
+    [overview, changes, filter, showRange, compared, actions],
   );
 
   const matching = start.data?.matching ?? overview.finishedItems;
@@ -74,7 +80,6 @@ export function Items({ overview }: { overview: Overview }) {
         widths={columns.widths}
         rowHeight={columns.rowHeight}
         open={key === '' ? undefined : { key, place }}
-        itemAt={columns.itemAt}
         actions={actions}
         onWidths={(widths) => set({ widths: widthsText(widths) })}
         headOf={headOf}
@@ -101,7 +106,16 @@ export function Items({ overview }: { overview: Overview }) {
           condition={condition}
           onCondition={setCondition}
           onChange={set}
-        />
+        >
+          {compared.length > 0 && (
+            <ChangesFilter
+              counts={start.data?.counts}
+              only={filter.only ?? undefined}
+              reference={referenceName(run, compared[0])}
+              onChange={set}
+            />
+          )}
+        </Toolbar>
       </div>
       <Workbench
         table={table}
@@ -119,6 +133,7 @@ const NO_FIELDS: ItemField[] = [];
 function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
   const { search } = useUrlParameters();
   const itemAt = useItemAddress();
+  const compared = Math.max(0, useComparedRuns(run.id).length - 1);
   const evaluators = useMemo(() => evaluatorsOf(run), [run]);
   const [columnsParameter, widthsParameter] = [search.get('columns'), search.get('widths')];
   // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
@@ -126,11 +141,11 @@ function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
   const widths = useMemo(() => parseWidths(search), [widthsParameter]);
   const all = useMemo(
-    () => columnsOf(evaluators, fields, selected, itemAt),
-    [evaluators, fields, selected, itemAt],
+    () => columnsOf(evaluators, fields, selected, itemAt, compared),
+    [evaluators, fields, selected, itemAt, compared],
   );
   const shown = useMemo(() => shownColumns(all, selected), [all, selected]);
-  return { all, shown, widths, rowHeight: parseRowHeight(search), itemAt };
+  return { all, shown, widths, rowHeight: parseRowHeight(search) };
 }
 
 function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {

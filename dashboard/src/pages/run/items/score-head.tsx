@@ -1,9 +1,10 @@
 // The figures of an evaluator in the head of its column: mean, change and distribution.
 import clsx from 'clsx';
-import { memo } from 'react';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { memo, type ReactNode } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import type { Difference, Overview } from '../../../api/types';
-import { formatDateTime, formatScore, formatSigned } from '../../../lib/format';
+import { formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { Distribution, widerBins } from '../distribution';
 import { passMarkOf } from '../verdict';
@@ -17,36 +18,6 @@ export interface MeanChange {
   verdict: Difference['verdict'];
   title: string;
 }
-
-/** The changes against the saved baseline, by evaluator. */
-export function baselineChanges({ run }: Overview): Map<string, MeanChange> {
-  const { base, evaluators = [] } = run.baseline ?? {};
-  return new Map(
-    evaluators.map(({ name, difference, verdict, ci95 }) => [
-      name,
-      {
-        value: difference,
-        against: 'vs. baseline',
-        verdict,
-        title: [
-          `Baseline ${base?.id}, ${formatDateTime(base?.timestamp ?? '')}`,
-          ci95 == null ? undefined : `95% CI ${formatSigned(ci95.low)} to ${formatSigned(ci95.high)}`,
-          MEANINGS[verdict],
-        ]
-          .filter((line) => line !== undefined)
-          .join('\n'),
-      },
-    ]),
-  );
-}
-
-const MEANINGS: Record<Difference['verdict'], string> = {
-  better: 'Improved beyond noise',
-  worse: 'Regressed beyond noise',
-  changed: 'Changed beyond noise',
-  'within-noise': 'Within noise',
-  inconclusive: 'Inconclusive: too few items',
-};
 
 const COLOURS: Record<Difference['verdict'], string> = {
   better: 'text-good',
@@ -65,10 +36,12 @@ interface ScoreHeadProps {
   change: MeanChange | undefined;
   filter: ItemsFilter;
   onRange: (evaluator: string, range: ScoreRange) => void;
+  /** Sorts the items; absent outside compare mode. */
+  onSortChange?: (sort: string) => void;
 }
 
 export const ScoreHead = memo(function ScoreHead(props: ScoreHeadProps) {
-  const { overview, evaluator, change, filter, onRange } = props;
+  const { overview, evaluator, change, filter, onRange, onSortChange } = props;
   const { run, histograms } = overview;
   const stats = getOwn(run.summary.scores, evaluator);
   const bins = getOwn(histograms, evaluator);
@@ -80,8 +53,10 @@ export const ScoreHead = memo(function ScoreHead(props: ScoreHeadProps) {
       </p>
       {change !== undefined && (
         <p title={change.title} className="font-normal whitespace-nowrap tabular-nums">
-          <span className={clsx('font-medium', COLOURS[change.verdict])}>{formatSigned(change.value)}</span>{' '}
-          {change.against}
+          <ChangeSort evaluator={evaluator} filter={filter} onSort={onSortChange}>
+            <span className={clsx('font-medium', COLOURS[change.verdict])}>{formatSigned(change.value)}</span>{' '}
+            {change.against}
+          </ChangeSort>
         </p>
       )}
       {bins !== undefined && (
@@ -97,3 +72,32 @@ export const ScoreHead = memo(function ScoreHead(props: ScoreHeadProps) {
     </>
   );
 });
+
+interface ChangeSortProps {
+  evaluator: string;
+  filter: ItemsFilter;
+  onSort: ((sort: string) => void) | undefined;
+  children: ReactNode;
+}
+
+/** Sorts by the change of a score in compare mode. */
+function ChangeSort({ evaluator, filter, onSort, children }: ChangeSortProps) {
+  if (onSort === undefined) return children;
+  const sort = `change:${evaluator}`;
+  const isSorted = filter.sort === sort;
+  const Arrow = filter.order === 'desc' ? ArrowDown : ArrowUp;
+  return (
+    <button
+      type="button"
+      aria-pressed={isSorted}
+      onClick={() => onSort(sort)}
+      className="inline-flex items-center gap-1 rounded hover:underline"
+    >
+      <span>
+        <span className="sr-only">Sort by change: </span>
+        {children}
+      </span>
+      {isSorted && <Arrow className="size-3 shrink-0 text-accent" aria-hidden="true" />}
+    </button>
+  );
+}

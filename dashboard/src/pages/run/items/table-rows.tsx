@@ -12,7 +12,6 @@ import {
   useRef,
   useState,
 } from 'react';
-import { useNavigate } from 'react-router';
 import type { ItemsFilter } from '../../../api/queries';
 import { ErrorMessage } from '../../../components/error-message';
 import { type KeyHandlers, useKeys } from '../../../lib/use-keys';
@@ -43,7 +42,6 @@ export interface RowsProps {
   matching: number;
   rowHeight: RowHeight;
   open: OpenItem | undefined;
-  itemAt: (key: string) => string;
 }
 
 interface TableRowsProps extends RowsProps {
@@ -56,9 +54,7 @@ interface TableRowsProps extends RowsProps {
 }
 
 export function TableRows(props: TableRowsProps) {
-  const { id, filter, start, matching, rowHeight, open, itemAt, box, head, columns, isPinned, hasFiller } =
-    props;
-  const navigate = useNavigate();
+  const { id, filter, start, matching, rowHeight, open, box, head, columns, isPinned, hasFiller } = props;
   const { closed, toggle } = useClosedGroups(filter.group);
   const groups = start.data?.groups;
   const lines = useMemo(() => linesOf(matching, groups, closed), [matching, groups, closed]);
@@ -95,8 +91,7 @@ export function TableRows(props: TableRowsProps) {
     // Links work by themselves, and a selected text is to be copied.
     if (!isPlain || target.closest('a, button') !== null || window.getSelection()?.isCollapsed === false)
       return;
-    const key = target.closest<HTMLElement>('[data-item]')?.dataset.item;
-    if (key !== undefined) void navigate(itemAt(key), { preventScrollReset: true });
+    target.closest('[data-item]')?.querySelector('a')?.click();
   };
   const onFocus = (event: FocusEvent) => {
     const line = event.target.closest<HTMLElement>('[data-line]')?.dataset.line;

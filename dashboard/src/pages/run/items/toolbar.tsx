@@ -1,7 +1,7 @@
 // The controls above the items: search, states, filters, groups, columns, row height and views.
 import clsx from 'clsx';
 import { Rows2, Rows3, Rows4, X } from 'lucide-react';
-import { useCallback } from 'react';
+import { type ReactNode, useCallback } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import type { ItemField, Overview, StateCounts } from '../../../api/types';
 import { Button } from '../../../components/button';
@@ -30,6 +30,8 @@ interface ToolbarProps {
   condition: string | undefined;
   onCondition: (column: string | undefined) => void;
   onChange: (changes: UrlChanges) => void;
+  /** Further filters. */
+  children?: ReactNode;
 }
 
 const HEIGHTS = [
@@ -64,6 +66,7 @@ export function Toolbar(props: ToolbarProps) {
         className="w-full sm:w-52"
       />
       <States overview={overview} filter={filter} onChange={onChange} />
+      {props.children}
       <ConditionList
         where={where}
         fields={fields}

@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
 import type { ColumnActions } from './column-head';
-import { nextSort } from './filter';
+import { nextSort, usualSort } from './filter';
 import { columnsText, MAX_WIDTH, MIN_WIDTH, moveColumn, widthsText } from './layout';
 
 interface Layout {
@@ -25,7 +25,10 @@ export function useColumnActions(layout: Layout): ColumnActions {
       onSort: (sort, order) => {
         const { set, filter } = now();
         if (order === undefined) return set(nextSort(sort, filter));
-        set({ sort: sort === 'index' ? undefined : sort, order: order === 'asc' ? undefined : order });
+        set({
+          sort: sort === usualSort(filter) ? undefined : sort,
+          order: order === 'asc' ? undefined : order,
+        });
       },
       onFilter: (name) => now().onFilter(name),
       onGroup: (group) => now().set({ group }),

@@ -1,0 +1,52 @@
+// The changes of the mean scores for the heads of the columns.
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { comparisonQuery } from '../../../api/queries';
+import type { Comparison, Difference, Overview } from '../../../api/types';
+import { formatDateTime } from '../../../lib/format';
+import type { MeanChange } from '../items/score-head';
+import { formatInterval } from './format';
+import { referenceName } from './reference';
+import { type ReferenceName, runLabel } from './run-letter';
+
+/** The changes vs. the reference in compare mode, otherwise vs. the saved baseline; by evaluator. */
+export function useMeanChanges(overview: Overview, compared: string[]): Map<string, MeanChange> {
+  const isCompared = compared.length > 0;
+  const { data } = useQuery({ ...comparisonQuery(compared), enabled: isCompared });
+  const { run } = overview;
+  return useMemo(
+    () =>
+      isCompared
+        ? meanChanges(data?.comparisons[0], referenceName(run, compared[0]))
+        : meanChanges(run.baseline, 'baseline'),
+    [isCompared, data, run, compared],
+  );
+}
+
+function meanChanges(
+  comparison: Comparison | null | undefined,
+  reference: ReferenceName,
+): Map<string, MeanChange> {
+  if (comparison == null) return new Map();
+  const { base, evaluators } = comparison;
+  return new Map(
+    evaluators.map((difference) => {
+      const interval = formatInterval(difference);
+      const title = [
+        `${runLabel(0, reference)} ${base.id}, ${formatDateTime(base.timestamp)}`,
+        ...(interval === undefined ? [] : [`95% CI ${interval}`]),
+        MEANINGS[difference.verdict],
+      ].join('\n');
+      const { difference: value, verdict } = difference;
+      return [difference.name, { value, against: `vs. ${reference}`, verdict, title }];
+    }),
+  );
+}
+
+const MEANINGS: Record<Difference['verdict'], string> = {
+  better: 'Improved beyond noise',
+  worse: 'Regressed beyond noise',
+  changed: 'Changed beyond noise',
+  'within-noise': 'Within noise',
+  inconclusive: 'Inconclusive: too few items',
+};
