@@ -3,7 +3,7 @@ import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures
 
 test.use({ store: 'empty' });
 
-for (const address of ['/', '/compare', '/trends']) {
+for (const address of ['/', '/?view=runs', '/experiments/none']) {
   test.describe(`${address} of an empty store`, () => {
     test.use(NARROW);
     test('shows the next command', async ({ page }) => {

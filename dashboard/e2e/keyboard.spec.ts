@@ -107,9 +107,9 @@ test('Enter in the palette selects the current match, however fast the query is 
   await settled(page);
   const palette = page.getByRole('dialog', { name: 'Go to' });
   for (const [words, address] of [
-    ['Trends', /\/trends$/],
-    ['Runs', /\/$/],
-    ['trends invoice', /\/trends\?experiment=invoice-extraction$/],
+    ['All runs', /\/\?view=runs$/],
+    ['Experiments', /\/$/],
+    ['trends invoice', /\/experiments\/invoice-extraction\?tab=trends$/],
   ] as const) {
     await page.keyboard.press('ControlOrMeta+k');
     await expect(palette.getByRole('option', { name: /invoice-extraction/ }).first()).toBeVisible();

@@ -20,7 +20,7 @@ async function measure(page: Page): Promise<{ seconds: number; mebibytes: number
   return { seconds, mebibytes: usedSize / 2 ** 20 };
 }
 
-for (const name of ['runs', 'run', 'compare', 'trends']) {
+for (const name of ['experiments', 'runs', 'experiment', 'run', 'compare', 'trends']) {
   test(`the page ${name} is ready quickly`, async ({ page, request }) => {
     const addressOf = PAGES[name];
     if (!addressOf) throw new Error(`no such page: ${name}`);
@@ -86,4 +86,20 @@ test('scrolling through all items keeps few of them in the page', async ({ page,
   await expect(table.locator(`tr[data-line="${LARGE_ITEMS - 1}"]`)).toBeInViewport();
   const { mebibytes } = await measure(page);
   expect(mebibytes).toBeLessThan(MAX_MEBIBYTES);
+});
+
+test('thousands of runs are ready quickly', async ({ page }) => {
+  await page.goto('/');
+  await settled(page);
+  await page.locator('[data-row]').first().click();
+  await settled(page);
+  await expect(page.getByRole('table', { name: 'Runs' })).toHaveAttribute('aria-rowcount', /^\d{4,}$/);
+  expect(await page.locator('[data-row]').count()).toBeLessThan(60);
+  const started = Date.now();
+  await page.getByRole('columnheader', { name: 'Mean latency' }).getByRole('button').click();
+  await expect(page.getByRole('columnheader', { name: 'Mean latency' })).toHaveAttribute(
+    'aria-sort',
+    'descending',
+  );
+  expect(Date.now() - started).toBeLessThan(3000);
 });

@@ -19,25 +19,27 @@ for (const [name, addressOf] of Object.entries(PAGES)) {
 test('an unknown URL is reported', async ({ page }) => {
   await page.goto('/no/such/page');
   await expect(page.getByRole('main')).toContainText('Page not found');
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Experiments' }).click();
   await expect(page).toHaveURL('/');
 });
 
 test('an unknown run is reported, without a page error', async ({ page, faults }) => {
   faults.expect(/404/);
   await page.goto('/runs/000000000000');
+  await expect(page.getByRole('heading', { level: 1, name: 'Run not found' })).toBeVisible();
   await expect(page.getByRole('main')).toContainText('000000000000');
+  await expect(page.getByRole('main')).not.toContainText(/`|\/api\//);
 });
 
 test('back and forward navigate between the pages', async ({ page }) => {
   const pages = page.getByRole('navigation', { name: 'Pages' });
   await page.goto('/');
-  await pages.getByRole('link', { name: 'Trends' }).click();
-  await expect(page).toHaveURL(/trends/);
-  await pages.getByRole('link', { name: 'Runs' }).click();
-  await expect(page).toHaveURL('/');
+  await pages.getByRole('link', { name: 'All runs' }).click();
+  await expect(page).toHaveURL('/?view=runs');
+  await page.getByRole('row').getByRole('link').first().click();
+  await expect(page).toHaveURL(/\/runs\/\w+$/);
   await page.goBack();
-  await expect(page).toHaveURL(/trends/);
+  await expect(page).toHaveURL('/?view=runs');
   await page.goForward();
-  await expect(page).toHaveURL('/');
+  await expect(page).toHaveURL(/\/runs\/\w+$/);
 });

@@ -19,7 +19,7 @@ test('a run is followed from its start to its verdict', async ({ page, server })
     await expect(progress).toBeHidden();
     const row = page.getByRole('row').filter({ hasText: 'slow-agent' });
     await expect(row).toContainText(/passed/i);
-    await row.getByRole('link', { name: 'slow-agent' }).click();
+    await row.getByRole('link', { name: /^Latest run: / }).click();
     await expect(page.getByRole('main')).toContainText(/passed/i);
     expect(loads).toEqual([]);
   } finally {

@@ -6,7 +6,9 @@ type Address = (request: APIRequestContext) => Promise<string>;
 
 /** The pages by name. */
 export const PAGES: Record<string, Address> = {
-  runs: async () => '/',
+  experiments: async () => '/',
+  runs: async () => '/?view=runs',
+  experiment: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}`,
   run: async (request) => `/runs/${(await newest(request))[0].id}`,
   details: async (request) => `/runs/${(await newest(request))[0].id}?details=open`,
   grouped: async (request) =>
@@ -23,7 +25,7 @@ export const PAGES: Record<string, Address> = {
     const [other, base] = await newest(request);
     return `/runs/${other.id}?compare=${base.id}`;
   },
-  trends: async (request) => `/trends?experiment=${encodeURIComponent((await newest(request))[0].name)}`,
+  trends: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}?tab=trends`,
 };
 
 /** The URL of an item within its run. */

@@ -1,12 +1,14 @@
-// The list of runs: filters, sort order and selection, all kept in the URL.
+// The list of all runs: filters, sort order and selection, all kept in the URL.
+import { choose } from './choose';
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 import { REPLAYED_TAG } from './stores/demo';
 
-test('filters narrow the list, are kept in the URL, and survive a reload', async ({ page }) => {
-  await page.goto('/');
+test('filters narrow the list, are kept in the URL, and survive a reload', async ({ page, request }) => {
+  await page.goto('/?view=runs');
   await settled(page);
-  await page.getByRole('combobox', { name: 'Experiment' }).selectOption('support-agent');
-  await page.getByRole('combobox', { name: 'Verdict' }).selectOption('failed');
+  const { runs } = await (await request.get('/api/runs?experiment=support-agent')).json();
+  await choose(page, 'Experiment', `support-agent (${runs.length})`);
+  await choose(page, 'Verdict', 'Failed');
   await expect(page).toHaveURL(/experiment=support-agent&verdict=failed/);
   // The previous runs are shown until the response arrives.
   await expect(page.getByRole('row').getByText('Passed')).toHaveCount(0);
@@ -21,18 +23,18 @@ test('filters narrow the list, are kept in the URL, and survive a reload', async
 });
 
 test('replayed runs are marked', async ({ page }) => {
-  await page.goto(`/?tag=${REPLAYED_TAG}&experiment=support-agent`);
+  await page.goto(`/?view=runs&tag=${REPLAYED_TAG}&experiment=support-agent`);
   await settled(page);
   const runs = await page.locator('[data-row]').count();
   expect(runs).toBeGreaterThan(0);
   await expect(page.getByText('replayed', { exact: true })).toHaveCount(runs);
-  await page.goto('/?tag=nightly');
+  await page.goto('/?view=runs&tag=nightly');
   await settled(page);
   await expect(page.getByText('replayed', { exact: true })).toHaveCount(0);
 });
 
 test('a search without matches can be cleared', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await page.getByRole('searchbox').fill('no such run');
   await page.getByRole('button', { name: 'Clear all filters' }).click();
   await expect(page.getByRole('searchbox')).toHaveValue('');
@@ -40,7 +42,7 @@ test('a search without matches can be cleared', async ({ page }) => {
 });
 
 test('a header sorts and reverses the order', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   const header = page.getByRole('columnheader', { name: 'Duration' });
   await header.getByRole('button').click();
   await expect(header).toHaveAttribute('aria-sort', 'descending');
@@ -50,7 +52,7 @@ test('a header sorts and reverses the order', async ({ page }) => {
 });
 
 test('runs are selected by keyboard and compared, the oldest as the reference', async ({ page }) => {
-  await page.goto('/?experiment=support-agent');
+  await page.goto('/?view=runs&experiment=support-agent');
   const links = page.locator('[data-row]');
   await expect(links.nth(1)).toBeVisible();
   const newer = await links.nth(0).getAttribute('data-row');
@@ -66,7 +68,7 @@ test('runs are selected by keyboard and compared, the oldest as the reference', 
 });
 
 test('runs that are selected in quick succession are all kept', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await settled(page);
   const boxes = await page.getByRole('row').getByRole('checkbox').all();
   const places = await Promise.all(boxes.slice(0, 3).map((box) => box.boundingBox()));
@@ -75,7 +77,7 @@ test('runs that are selected in quick succession are all kept', async ({ page })
 });
 
 test('partial runs can be filtered, and names and verdicts sorted in both orders', async ({ page }) => {
-  await page.goto('/?verdict=partial');
+  await page.goto('/?view=runs&verdict=partial');
   await settled(page);
   await expect(page.getByText(/^[1-9]\d* of \d+ runs$/)).toBeVisible();
   await expect(page.getByRole('row').getByText('Passed', { exact: true })).toHaveCount(0);
@@ -84,7 +86,7 @@ test('partial runs can be filtered, and names and verdicts sorted in both orders
     ['Experiment', 'handbook-questions', 'support-agent'],
     ['Verdict', /Error|Failed/, 'Passed'],
   ] as const) {
-    await page.goto('/');
+    await page.goto('/?view=runs');
     const row = page.getByRole('row').nth(1);
     const button = page.getByRole('columnheader', { name: header }).getByRole('button');
     await button.click();
@@ -95,14 +97,14 @@ test('partial runs can be filtered, and names and verdicts sorted in both orders
 });
 
 test('a click on a row opens its run', async ({ page }) => {
-  await page.goto('/');
-  const id = await page.locator('[data-row]').first().getAttribute('data-run');
+  await page.goto('/?view=runs');
+  const id = await page.locator('[data-row]').first().getAttribute('data-row');
   await page.getByRole('row').nth(1).getByRole('cell').nth(4).click();
   await expect(page).toHaveURL(`/runs/${id}`);
 });
 
 test('the shortcuts and palette dialogs have no axe violations', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await settled(page);
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
@@ -117,13 +119,13 @@ test.describe('in a narrow window', () => {
   test.use(NARROW);
 
   test('runs are cards that can be selected and sorted', async ({ page }) => {
-    await page.goto('/');
+    await page.goto('/?view=runs');
     await settled(page);
     await expect(page.getByRole('list', { name: 'Runs' })).toBeVisible();
-    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('cost');
+    await choose(page, 'Sort by', 'Sort by: Total cost');
     await expect(page).toHaveURL(/sort=cost/);
     await page.getByRole('checkbox').first().click();
-    await expect(page.getByRole('region', { name: 'Runs to compare' })).toBeVisible();
+    await expect(page.getByRole('region', { name: 'Selected runs' })).toBeVisible();
     await noSidewaysScroll(page);
     await axe(page);
   });

@@ -36,11 +36,12 @@ export const router = createBrowserRouter([
           {
             path: 'compare',
             loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
+            element: null,
           },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },
           // The address of the trends before they became a part of the experiment.
-          { path: 'trends', loader: redirectTrends },
+          { path: 'trends', loader: redirectTrends, element: null },
           { path: '*', element: <NotFound /> },
         ],
       },

@@ -52,7 +52,8 @@ function Trail({ crumbs, fillsWindow }: { crumbs: Crumb[]; fillsWindow: boolean 
     <nav
       aria-label="Breadcrumbs"
       className={clsx(
-        'w-full px-4',
+        // Above the page, which it overlaps.
+        'relative z-10 w-full px-4',
         fillsWindow ? 'pt-2' : 'mx-auto -mb-1 max-w-[96rem] pt-3 sm:-mb-3 sm:px-6',
       )}
     >

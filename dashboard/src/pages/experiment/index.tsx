@@ -96,8 +96,11 @@ function NotFound({ name, known }: { name: string; known: Runs }) {
   return (
     <EmptyState title="Experiment not found" isPage>
       <p className="max-w-xl [overflow-wrap:anywhere]">
-        No run belongs to an experiment named <Text>{name}</Text>. Its runs may have been deleted, or it was
-        never run.
+        No run belongs to an experiment named{' '}
+        <strong>
+          <Text>{name}</Text>
+        </strong>
+        . Its runs may have been deleted, or it was never run.
       </p>
       <CommandSnippet>cargo cobalt run</CommandSnippet>
       <Link to="/" className={buttonLook()}>

@@ -20,7 +20,7 @@ import {
 import type { ListProps } from './table';
 
 /** The height of a card in pixels, including its border, with one line of changes; and of further lines. */
-const CARD_HEIGHT = 216;
+const CARD_HEIGHT = 226;
 const LINE_HEIGHT = 20;
 
 const heightOf = (experiment: ExperimentRow | undefined) =>
@@ -80,7 +80,7 @@ function Card({ experiment }: { experiment: ExperimentRow }) {
         <Fact name="At pass marks">
           <ItemCounts run={latest} />
         </Fact>
-        <Fact name="Cost">
+        <Fact name="Costs">
           <Costs experiment={experiment} />
         </Fact>
         <Fact name="Mean latency">{formatDuration(latest.avgLatencyMs)}</Fact>

@@ -98,10 +98,11 @@ export const changeLines = ({ change }: ExperimentRow) =>
 
 /** The changes of the latest run against the saved baseline, one score per line. */
 export function Changes({ experiment: { change, latest } }: CellProps) {
-  if (change == null) return <span className="text-muted text-xs">No saved baseline</span>;
-  if (change.baselineRun === latest.id) {
+  if (latest.isBaseline === true || change?.baselineRun === latest.id) {
     return <span className="text-muted text-xs">The latest run is the baseline</span>;
   }
+  // There is none, or it was saved after the run.
+  if (change == null) return <span className="text-muted text-xs">Not compared with a baseline</span>;
   const scores = Object.entries(change.scores).sort(
     ([, one], [, other]) => VERDICT_ORDER.indexOf(one.verdict) - VERDICT_ORDER.indexOf(other.verdict),
   );

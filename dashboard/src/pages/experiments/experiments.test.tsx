@@ -89,7 +89,7 @@ test('changes against the baseline have their verdict, regressions first', async
   expect(first).toHaveTextContent('correctness−0.042Regressed');
   expect(first).toHaveAttribute('title', '95% CI −0.070 to −0.010');
   expect(second).toHaveTextContent('tone+0.004Within noise');
-  expect((await row('summaries')).getByText('No saved baseline')).toBeVisible();
+  expect((await row('summaries')).getByText('Not compared with a baseline')).toBeVisible();
 });
 
 test('the changes of many scores are in a tooltip', async () => {
@@ -103,7 +103,7 @@ test('the changes of many scores are in a tooltip', async () => {
 });
 
 test('a latest run that is the baseline has no change', async () => {
-  show([{ ...FAILED, change: baselineChange({ of: 'new1', baselineRun: 'new1' }) }]);
+  show([{ ...FAILED, change: null, latest: { ...FAILED.latest, isBaseline: true } }]);
   expect(await screen.findByText('The latest run is the baseline')).toBeVisible();
 });
 

@@ -28,7 +28,7 @@ export function Experiments() {
   const live = useLive();
   const order = useOrder();
   const { search, set, sorted } = order;
-  const isNarrow = useMediaQuery('(max-width: 1023px)');
+  const isNarrow = useMediaQuery('(max-width: 1279px)');
   const onSearch = useCallback((text: string) => set({ search: text }), [set]);
   const all = query.data?.experiments ?? [];
   const shown = useMemo(() => sorted(query.data?.experiments ?? []), [query.data, sorted]);

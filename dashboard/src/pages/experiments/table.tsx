@@ -6,7 +6,7 @@ import type { ExperimentRow } from '../../api/types';
 import { ariaSort, SortButton } from '../../components/sort-button';
 import { experimentUrl } from '../../lib/addresses';
 import { formatDuration, pluralize } from '../../lib/format';
-import { ItemCounts } from '../runs/cells';
+import { ItemCounts, VariantLink } from '../runs/cells';
 import { Gap } from '../runs/gap';
 import { openRow } from '../runs/open-row';
 import { useRowKeys } from '../runs/use-row-keys';
@@ -41,7 +41,10 @@ const COLUMNS: Column[] = [
     cell: (experiment) => (
       <>
         <ExperimentLink experiment={experiment} />
-        <span className="text-muted text-xs">{pluralize(experiment.runs, 'run')}</span>
+        <span className="flex items-center gap-2 text-muted text-xs">
+          {pluralize(experiment.runs, 'run')}
+          <VariantLink run={experiment.latest} />
+        </span>
       </>
     ),
   },

@@ -99,7 +99,11 @@ function RunNotFound({ id }: { id: string }) {
   return (
     <EmptyState title="Run not found" isPage>
       <p className="max-w-xl [overflow-wrap:anywhere]">
-        No run has the ID <Text>{id}</Text>. It may have been deleted, or the link is incomplete.
+        No run has the ID{' '}
+        <strong>
+          <Text>{id}</Text>
+        </strong>
+        . It may have been deleted, or the link is incomplete.
       </p>
       <Link to="/" className={buttonLook()}>
         Show the experiments

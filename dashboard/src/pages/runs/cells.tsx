@@ -45,17 +45,7 @@ export function Origin({ run }: { run: RunRow }) {
     <>
       {run.runName != null && <CutText className="max-w-40 text-muted text-xs">{run.runName}</CutText>}
       {run.isBaseline === true && <Badge tone="accent">Baseline</Badge>}
-      {run.variant != null && (
-        <Link
-          to={`/groups/${encodeURIComponent(run.variant.group)}`}
-          title={`All variants of ${escapeHidden(run.variant.experiment)} in this group`}
-          className="relative inline-flex shrink-0 items-center gap-1 text-accent text-xs hover:underline"
-        >
-          <Layers className="size-3" aria-hidden="true" />
-          <span className="sr-only">all variants beside </span>
-          <CutText className="max-w-32">{run.variant.name}</CutText>
-        </Link>
-      )}
+      <VariantLink run={run} />
       {run.rescoredFrom != null && (
         <span
           title={`The stored outputs of run ${run.rescoredFrom} were scored again, without the agent`}
@@ -66,6 +56,22 @@ export function Origin({ run }: { run: RunRow }) {
         </span>
       )}
     </>
+  );
+}
+
+/** Links a variant's run to the runs of all variants. */
+export function VariantLink({ run }: { run: RunRow }) {
+  if (run.variant == null) return null;
+  return (
+    <Link
+      to={`/groups/${encodeURIComponent(run.variant.group)}`}
+      title={`All variants of ${escapeHidden(run.variant.experiment)} in this group`}
+      className="relative inline-flex shrink-0 items-center gap-1 text-accent text-xs hover:underline"
+    >
+      <Layers className="size-3" aria-hidden="true" />
+      <span className="sr-only">all variants beside </span>
+      <CutText className="max-w-32">{run.variant.name}</CutText>
+    </Link>
   );
 }
 

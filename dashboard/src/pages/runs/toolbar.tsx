@@ -45,7 +45,11 @@ export function Toolbar({
       )}
       {(!isNarrow || isOpen) && <Fields filters={filters} known={known} />}
       {isNarrow && <SortFields filters={filters} />}
-      <StartExperiment />
+      {!isNarrow && (
+        <div className="ml-auto">
+          <StartExperiment />
+        </div>
+      )}
     </search>
   );
 }
