@@ -1,4 +1,6 @@
 // The entry point of the page.
+import './api/write-token';
+
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
@@ -6,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { ApiError } from './api/client';
 import { LiveProvider } from './api/events';
+import { SessionProvider } from './api/session';
 import { renderSync } from './lib/render-sync';
 import { router } from './router';
 import './styles.css';
@@ -29,9 +32,11 @@ createRoot(root).render(
     {/* The content security policy allows no style elements. */}
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={client}>
-        <LiveProvider>
-          <RouterProvider router={router} flushSync={renderSync} />
-        </LiveProvider>
+        <SessionProvider>
+          <LiveProvider>
+            <RouterProvider router={router} flushSync={renderSync} />
+          </LiveProvider>
+        </SessionProvider>
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>,

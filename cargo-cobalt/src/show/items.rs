@@ -92,9 +92,21 @@ pub fn result(report: &Report, item: &ItemResult) -> &'static str {
     }
 }
 
+/// The name and the note that a user gave to the run.
+fn labels(report: &Report) -> String {
+    let name = report.run_name.iter().map(|name| format!("name: {}\n", one_line(name)));
+    let note = report.note.iter().flat_map(|note| note.lines()).enumerate();
+    let note = note.map(|(index, line)| {
+        let label = if index == 0 { "note: " } else { "      " };
+        format!("{label}{}\n", one_line(line))
+    });
+    name.chain(note).collect()
+}
+
 /// A line on the run, then the table of items.
 pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, paint: Style) -> String {
     let mut text = heading(report, paint);
+    text += &labels(report);
     text += &render_groups(report, paint);
     if shown.is_empty() {
         let nothing = if report.items.is_empty() {

@@ -35,12 +35,6 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     let report = &finished.report;
     let name = paint.bold(escape_control(&report.name));
     writeln!(text, "{name}: {}", format_verdict(finished, paint))?;
-    if let Some(run_name) = &report.run_name {
-        write_line(text, "name", &escape_control(run_name))?;
-    }
-    for (index, line) in report.note.iter().flat_map(|note| note.lines()).enumerate() {
-        write_line(text, if index == 0 { "note" } else { "" }, &escape_control(line))?;
-    }
     if let Some(rescored) = &report.rescored {
         write_line(text, "origin", &escape_control(&rescored.to_string()))?;
     }

@@ -1,14 +1,18 @@
 // Sends requests to the server, and turns failures into readable errors.
+import { writeToken } from './write-token';
 
 /** A failed request, with the server's message if there is one. */
 export class ApiError extends Error {
   /** The HTTP status; 0 if the server cannot be reached. */
   readonly status: number;
+  /** Identifies an error that the page can act on. */
+  readonly code: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, code?: string) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -35,22 +39,44 @@ export async function getJson<T>(
   parameters?: QueryParameters,
   signal?: AbortSignal,
 ): Promise<T> {
+  return request(buildUrl(path, parameters), { signal, headers: { accept: 'application/json' } });
+}
+
+/** Requests JSON with the write token, so that the server says whether it is valid. */
+export async function getJsonWithToken<T>(path: string, signal?: AbortSignal): Promise<T> {
+  return request(path, { signal, headers: { accept: 'application/json', ...tokenHeader() } });
+}
+
+/** Sends a change. */
+export async function sendJson<T>(method: 'POST' | 'PATCH', path: string, body: object): Promise<T> {
+  const headers = { accept: 'application/json', 'content-type': 'application/json', ...tokenHeader() };
+  return request(path, { method, headers, body: JSON.stringify(body) });
+}
+
+function tokenHeader(): Record<string, string> {
+  const token = writeToken();
+  return token === undefined ? {} : { 'x-cobalt-token': token };
+}
+
+async function request<T>(url: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(buildUrl(path, parameters), { signal, headers: { accept: 'application/json' } });
+    response = await fetch(url, init);
   } catch (error) {
-    if (signal?.aborted) throw error;
+    if (init.signal?.aborted) throw error;
     throw new ApiError(0, "Can't reach the server. Start it with: cargo cobalt serve");
   }
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok && body !== undefined) return body as T;
-  throw new ApiError(
-    response.status,
-    errorMessage(body) ?? `The server responded with status ${response.status}.`,
-  );
+  const { error, code } = errorOf(body);
+  throw new ApiError(response.status, error ?? `The server responded with status ${response.status}.`, code);
 }
 
-function errorMessage(body: unknown): string | undefined {
-  const hasError = typeof body === 'object' && body !== null && 'error' in body;
-  return hasError ? String(body.error) : undefined;
+function errorOf(body: unknown): { error?: string; code?: string } {
+  if (typeof body !== 'object' || body === null) return {};
+  const text = (value: unknown) => (value == null ? undefined : String(value));
+  return {
+    error: 'error' in body ? text(body.error) : undefined,
+    code: 'code' in body ? text(body.code) : undefined,
+  };
 }

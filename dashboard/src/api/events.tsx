@@ -1,6 +1,7 @@
 // Subscribes to server events, and invalidates the queries that they affect.
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { updateJob } from './jobs';
 import type { LiveRun, ServerEvent } from './types';
 
 interface LiveState {
@@ -39,13 +40,17 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     };
     const connect = () => {
       source = new EventSource('/api/events');
-      for (const type of ['live', 'item', 'results'] satisfies ServerEvent['type'][]) {
+      for (const type of ['live', 'item', 'job', 'results'] satisfies ServerEvent['type'][]) {
         source.addEventListener(type, onEvent);
       }
       source.onopen = () => {
         setLive((live) => ({ ...live, isConnected: true }));
         // Events may have been missed while disconnected.
-        if (wasConnected) invalidate(client, { type: 'results' });
+        if (wasConnected) {
+          invalidate(client, { type: 'results' });
+          // The server may have been restarted, with another token.
+          void client.invalidateQueries({ queryKey: ['session'] });
+        }
         wasConnected = true;
       };
       // The browser reconnects automatically.
@@ -78,9 +83,22 @@ function invalidate(client: QueryClient, event: ServerEvent) {
       }
       break;
     case 'results':
-      for (const key of ['experiments', 'runs', 'run', 'compare', 'ranking', 'group', 'matrix', 'trends']) {
+      for (const key of [
+        'experiments',
+        'runs',
+        'run',
+        'compare',
+        'ranking',
+        'group',
+        'matrix',
+        'trends',
+        'jobs',
+      ]) {
         void client.invalidateQueries({ queryKey: [key] });
       }
+      break;
+    case 'job':
+      updateJob(client, event.job);
       break;
     case 'item':
       break;

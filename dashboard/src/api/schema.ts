@@ -3171,11 +3171,13 @@ export interface components {
         Session: {
             /** @description Whether the client may change things, with the token in `X-Cobalt-Token`. */
             canWrite: boolean;
-            /** @description Why it may not, and what to do. */
-            reason?: string | null;
+            /** @description Why it may not. */
+            reason?: components["schemas"]["ReadOnlyReason"] | null;
             /** @description The write token: only for clients that authenticated with the access token, on a server with `--allow-writes`. */
             token?: string | null;
         };
+        /** @description Why a client may only read. */
+        ReadOnlyReason: "noToken" | "readOnly" | "writesNotAllowed";
         /** @description The jobs of this server. */
         JobList: {
             /** @description Newest first. */

@@ -65,8 +65,28 @@ export type TrendPoint = Schemas['TrendPoint'];
 export type ThresholdLine = Schemas['ThresholdLine'];
 export type ServerEvent = Schemas['ServerEvent'];
 export type Index = Schemas['Index'];
+export type Session = Schemas['Session'];
+export type LabelledRun = Schemas['LabelledRun'];
+export type SavedRun = Schemas['SavedRun'];
+export type DeletedRuns = Schemas['DeletedRuns'];
+export type Job = Schemas['Job'];
+export type JobKind = Schemas['JobKind'];
+export type JobState = Schemas['JobState'];
+export type JobRun = Schemas['JobRun'];
+export type JobList = Schemas['JobList'];
+export type JobWithOutput = Schemas['JobWithOutput'];
 
 type Query<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
+
+type Body<Operation extends keyof operations> = operations[Operation] extends {
+  requestBody: { content: { 'application/json': infer Content } };
+}
+  ? Content
+  : never;
+
+export type SaveBaseline = Body<'saveBaseline'>;
+export type LabelsChange = Body<'updateRun'>;
+export type StartJob = Body<'startJob'>;
 
 export type RunsQuery = Query<'runs'>;
 export type ItemsQuery = Query<'items'>;

@@ -120,3 +120,14 @@ export function formatDateTime(timestamp: string): string {
 
 /** A shortened commit hash. */
 export const shortCommit = (hash: string) => hash.slice(0, 7);
+
+/** A size in bytes: `512 B`, `12 kB`, `3.4 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let [size, unit] = [bytes, 0];
+  while (size >= 999.5 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
+  return `${unit > 0 && size < 9.95 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
+}

@@ -2,7 +2,9 @@
 import clsx from 'clsx';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration, useMatches } from 'react-router';
+import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
+import { DockArea } from '../components/dock';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
@@ -36,6 +38,9 @@ export function Shell() {
       >
         <Outlet />
       </main>
+      <DockArea>
+        <JobPanel />
+      </DockArea>
       {open === 'palette' && (
         <Suspense>
           <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />

@@ -26,6 +26,16 @@ const GROUPS = [
     ],
   },
   {
+    name: 'Items of a run',
+    keys: [
+      { action: 'Next row', keys: ['j', '↓'] },
+      { action: 'Previous row', keys: ['k', '↑'] },
+      { action: 'Open', keys: ['Enter'] },
+      { action: 'Wider or narrower column', keys: ['Shift ←', 'Shift →'] },
+      { action: 'Move column', keys: ['Ctrl Shift ←', 'Ctrl Shift →'] },
+    ],
+  },
+  {
     name: 'Item',
     keys: [
       { action: 'Next item', keys: ['j'] },

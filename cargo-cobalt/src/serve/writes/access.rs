@@ -17,11 +17,33 @@ pub const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-cobalt-token");
 /// The largest body of a write request in bytes.
 pub const MAX_BODY: usize = 64 << 10;
 
-const MISSING_TOKEN: &str = "changes need this server's write token: open the link printed by `cargo cobalt serve`; programs send \
-                             it in the header `X-Cobalt-Token`";
-const READ_ONLY: &str = "this dashboard is read-only: it was started with `--read-only`";
-const REMOTE: &str = "this dashboard is read-only: to change things from other machines or with COBALT_TOKEN, restart \
-                      `cargo cobalt serve` with `--allow-writes`";
+/// Why a client may only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ReadOnlyReason {
+    /// It does not have the write token of the printed link.
+    NoToken,
+    /// The server was started with `--read-only`.
+    ReadOnly,
+    /// Clients need an access token, and the server was started without `--allow-writes`.
+    WritesNotAllowed,
+}
+
+impl ReadOnlyReason {
+    fn message(self) -> &'static str {
+        match self {
+            Self::NoToken => {
+                "changes need this server's write token: open the link printed by `cargo cobalt serve`; programs send it in the \
+                 header `X-Cobalt-Token`"
+            }
+            Self::ReadOnly => "this dashboard is read-only: it was started with `--read-only`",
+            Self::WritesNotAllowed => {
+                "this dashboard is read-only: to change things from other machines or with COBALT_TOKEN, restart \
+                 `cargo cobalt serve` with `--allow-writes`"
+            }
+        }
+    }
+}
 
 /// The flags about writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +61,7 @@ pub enum WriteMode {
 #[derive(Clone, Debug)]
 pub enum WriteAccess {
     /// Nobody, for this reason.
-    Nobody(&'static str),
+    Nobody(ReadOnlyReason),
     /// Clients with this token.
     Token {
         secret: Secret,
@@ -53,8 +75,8 @@ impl WriteAccess {
     /// `is_open`: clients need no access token to read.
     pub fn new(mode: WriteMode, is_open: bool) -> Result<Self, TokenError> {
         match mode {
-            WriteMode::ReadOnly => Ok(Self::Nobody(READ_ONLY)),
-            WriteMode::Local if !is_open => Ok(Self::Nobody(REMOTE)),
+            WriteMode::ReadOnly => Ok(Self::Nobody(ReadOnlyReason::ReadOnly)),
+            WriteMode::Local if !is_open => Ok(Self::Nobody(ReadOnlyReason::WritesNotAllowed)),
             WriteMode::Local | WriteMode::Allowed => {
                 let text = Token::random()?;
                 Ok(Self::Token { secret: Secret::new(&text), text, is_handed_out: !is_open })
@@ -86,7 +108,7 @@ impl WriteAccess {
     pub fn check(&self, request: &Request) -> Result<(), ApiError> {
         let headers = request.headers();
         if let Self::Nobody(reason) = self {
-            return Err(ApiError::new(StatusCode::FORBIDDEN, *reason));
+            return Err(ApiError::new(StatusCode::FORBIDDEN, reason.message()));
         }
         let is_same_origin = |site: &axum::http::HeaderValue| site == "same-origin";
         if headers.get_all(ORIGIN).iter().count() != 1 || !headers.get(FETCH_SITE).is_none_or(is_same_origin)
@@ -95,7 +117,7 @@ impl WriteAccess {
             return Err(ApiError::new(StatusCode::FORBIDDEN, message));
         }
         if !self.authenticates(headers) {
-            return Err(ApiError::new(StatusCode::UNAUTHORIZED, MISSING_TOKEN));
+            return Err(ApiError::new(StatusCode::UNAUTHORIZED, ReadOnlyReason::NoToken.message()));
         }
         if !is_json(headers) {
             let message = "expected a JSON body; send the header `Content-Type: application/json`";
@@ -110,7 +132,7 @@ impl WriteAccess {
     /// What a client may do.
     pub fn session(&self, headers: &HeaderMap) -> Session {
         match self {
-            Self::Nobody(reason) => Session { can_write: false, reason: Some(reason), token: None },
+            Self::Nobody(reason) => Session { can_write: false, reason: Some(*reason), token: None },
             Self::Token { .. } if self.authenticates(headers) => {
                 Session { can_write: true, reason: None, token: None }
             }
@@ -120,7 +142,9 @@ impl WriteAccess {
             {
                 Session { can_write: true, reason: None, token: Some(text.clone()) }
             }
-            Self::Token { .. } => Session { can_write: false, reason: Some(MISSING_TOKEN), token: None },
+            Self::Token { .. } => {
+                Session { can_write: false, reason: Some(ReadOnlyReason::NoToken), token: None }
+            }
         }
     }
 }
@@ -147,9 +171,9 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
 pub struct Session {
     /// Whether the client may change things, with the token in `X-Cobalt-Token`.
     can_write: bool,
-    /// Why it may not, and what to do.
+    /// Why it may not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
+    reason: Option<ReadOnlyReason>,
     /// The write token: only for clients that authenticated with the access token, on a server with `--allow-writes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<String>,

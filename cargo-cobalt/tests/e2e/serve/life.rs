@@ -39,7 +39,8 @@ fn a_second_server_of_a_project_leads_to_the_first_and_another_project_has_its_o
     assert!(server.said().contains("no runs yet, create one with `cargo cobalt run`"), "{}", server.said());
     for arguments in [&["--port", server.port()][..], &[]] {
         let said = ProgramOutput::by(&mut command(folder.path(), arguments), 0);
-        said.stderr_has(&format!("the dashboard of this project is already running: {}\n", server.url()));
+        let link = format!("{}/#token={}", server.url(), server.token());
+        said.stderr_has(&format!("the dashboard of this project is already running: {link}\n"));
     }
     ProgramOutput::by(&mut command(other.path(), &["--port", server.port()]), 3)
         .stderr_has("the port is in use");
@@ -62,7 +63,10 @@ fn it_listens_by_ip_6_too() {
     }
     for arguments in [&["--host", "::1", "--port", server.port()][..], &[]] {
         let said = ProgramOutput::by(&mut command(folder.path(), arguments), 0);
-        said.stderr_has(&format!("the dashboard of this project is already running: {}\n", server.url()));
+        said.stderr_has(&format!(
+            "the dashboard of this project is already running: {}/#token=",
+            server.url()
+        ));
     }
 }
 

@@ -3,6 +3,8 @@
 mod events;
 mod files;
 mod guard;
+#[cfg(unix)]
+mod jobs;
 mod life;
 #[cfg(unix)]
 mod live;
@@ -12,3 +14,4 @@ mod run;
 mod runs;
 mod server;
 mod token;
+mod writes;

@@ -34,7 +34,15 @@ fn opened(folder: &Path) -> String {
     while !folder.join("address").exists() && begin.elapsed() < PATIENCE {
         std::thread::sleep(Duration::from_millis(20));
     }
-    fs::read_to_string(folder.join("address")).unwrap()
+    let opened = fs::read_to_string(folder.join("address")).unwrap();
+    let Some(file) = opened.strip_prefix("file://") else { return opened };
+    // A page that only this user can read leads to the dashboard, with the token.
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    let page = fs::read_to_string(file).unwrap();
+    let (_, link) = page.split_once("<a href=\"").unwrap();
+    let (address, token) = link.split_once('"').unwrap().0.split_once("#token=").unwrap();
+    assert_eq!(token.len(), 64, "{link}");
+    address.to_owned()
 }
 
 /// The page path of the latest run.
@@ -221,7 +229,9 @@ fn serve_opens_the_browser_at_a_terminal_alone() {
     let mut command = serve(&[]);
     let (mut child, _terminal) = at_a_terminal(&mut command);
     assert!(opened(folder.path()).starts_with("http://127.0.0.1:"));
+    let page = fs::read_to_string(folder.path().join("address")).unwrap().replace("file://", "");
     assert_eq!(interrupt(&mut child), Some(130));
+    assert!(page.ends_with("cobalt-dashboard.html") && !Path::new(&page).exists(), "{page}");
     fs::remove_file(folder.path().join("address")).unwrap();
     drop(Server::by(serve(&[])));
     let mut without = self::command(folder.path(), &["--port", "0"]);

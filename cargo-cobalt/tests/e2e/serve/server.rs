@@ -102,6 +102,34 @@ impl Server {
         self.ask(&[&[&*line, &*host], further].concat())
     }
 
+    /// The write token in the printed link.
+    pub(super) fn token(&self) -> String {
+        let said = self.said();
+        let (_, token) = said.split_once("/#token=").unwrap_or_else(|| panic!("no token: {said}"));
+        token.split(' ').next().unwrap().to_owned()
+    }
+
+    /// Sends a JSON body as the page does.
+    pub(super) fn send(&self, method: &str, path: &str, body: &Value) -> ServerResponse {
+        let (origin, token) =
+            (format!("Origin: {}", self.url()), format!("X-Cobalt-Token: {}", self.token()));
+        let further = [&*origin, &token, "Content-Type: application/json", "Sec-Fetch-Site: same-origin"];
+        self.send_with(method, path, &further, &body.to_string())
+    }
+
+    /// Sends a body with these headers.
+    pub(super) fn send_with(&self, method: &str, path: &str, further: &[&str], body: &str) -> ServerResponse {
+        let (line, host) = (format!("{method} {path} HTTP/1.0"), format!("Host: {}", self.host));
+        let length = format!("Content-Length: {}", body.len());
+        let head = [&[&*line, &host, &length], further].concat().join("\r\n");
+        let mut stream = self.connect(&format!("{head}\r\n\r\n"));
+        // The server may close the connection before it has read a body that it rejects.
+        let _ = stream.write_all(body.as_bytes());
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        ServerResponse::read(&bytes)
+    }
+
     /// The JSON response; the status must be 200.
     #[track_caller]
     pub(super) fn json(&self, path: &str) -> Value {
@@ -175,6 +203,13 @@ impl ServerResponse {
             .map(|(_, value)| value)
             .next()
             .unwrap_or_default()
+    }
+
+    /// The JSON body; the status must be 200.
+    #[track_caller]
+    pub(super) fn json(&self) -> Value {
+        assert_eq!(self.status, 200, "{self:?}");
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
     /// The error message from the JSON body.

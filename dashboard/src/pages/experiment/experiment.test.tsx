@@ -1,7 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, expect, test } from 'vitest';
 import { choose } from '../../test/choose';
-import { baselineChange, experimentRow } from '../../test/experiments';
 import { mockLayout } from '../../test/layout';
 import { renderPage } from '../../test/render';
 import { liveRun, runRow, runs } from '../../test/runs';
@@ -41,17 +40,13 @@ const RUNS = [
     id: 'old1',
     timestamp: '2026-02-03T10:00:00.000Z',
     avgScores: { correctness: 0.95 },
+    isBaseline: true,
     recentScores: { correctness: [0.95] },
   }),
 ];
 
 const show = (parameters = '', rows = RUNS) => {
-  mockServer({
-    '/api/runs': runs(rows),
-    '/api/experiments': {
-      experiments: [experimentRow({ change: baselineChange({ of: 'new1', baselineRun: 'old1' }) })],
-    },
-  });
+  mockServer({ '/api/runs': runs(rows) });
   return renderPage(Component, { at: `/experiments/answers${parameters}`, path: '/experiments/:name' });
 };
 
@@ -178,7 +173,7 @@ test('an experiment without runs is reported in plain words', async () => {
 });
 
 test('an experiment whose first run is in progress is not missing', async () => {
-  mockServer({ '/api/runs': runs([], { live: [liveRun()] }), '/api/experiments': { experiments: [] } });
+  mockServer({ '/api/runs': runs([], { live: [liveRun()] }) });
   renderPage(Component, { at: '/experiments/answers', path: '/experiments/:name' });
   expect(await screen.findByRole('heading', { name: 'The first run is in progress' })).toBeVisible();
 });

@@ -1,7 +1,8 @@
 // The page of an experiment: its runs as a table with a column per score, and their trends.
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'react-router';
-import { experimentsQuery, runsQuery } from '../../api/queries';
+import { StartExperiment } from '../../actions/start-experiment';
+import { runsQuery } from '../../api/queries';
 import type { Runs } from '../../api/types';
 import { buttonLook } from '../../components/button';
 import { CommandSnippet, EmptyState } from '../../components/empty-state';
@@ -36,7 +37,6 @@ export function Component() {
 function Experiment({ name, known }: { name: string; known: Runs }) {
   const { get, set } = useUrlParameters();
   const tab: ExperimentTab = get('tab') === 'trends' ? 'trends' : 'runs';
-  const experiment = useQuery(experimentsQuery()).data?.experiments.find((one) => one.name === name);
   return (
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
@@ -44,6 +44,9 @@ function Experiment({ name, known }: { name: string; known: Runs }) {
           <Text>{name}</Text>
         </h1>
         <p className="text-muted">{pluralize(known.matching, 'run')}</p>
+        <div className="ml-auto">
+          <StartExperiment name={known.runs[0]?.variant?.experiment ?? name} />
+        </div>
       </div>
       <Tabs
         label="Views of the experiment"
@@ -54,7 +57,7 @@ function Experiment({ name, known }: { name: string; known: Runs }) {
           {
             value: 'runs',
             name: 'Runs',
-            panel: <ExperimentRuns runs={known.runs} baseline={experiment?.change?.baselineRun} />,
+            panel: <ExperimentRuns runs={known.runs} />,
           },
           { value: 'trends', name: 'Trends', panel: <Trends experiment={name} tags={known.tags} /> },
         ]}

@@ -41,7 +41,6 @@ const THRESHOLD = {
 
 const draw = (given: Partial<Trends> = {}, parameters = '') => {
   const requests = mockServer({
-    '/api/experiments': { experiments: [] },
     '/api/runs': runs([runRow({ tags: ['main'] })]),
     '/api/trends': { trends: POINTS, thresholds: [THRESHOLD], ...given },
   });

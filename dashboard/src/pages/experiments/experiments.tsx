@@ -1,6 +1,7 @@
 // The experiments, with their latest runs; runs in progress are on top.
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
+import { StartExperiment } from '../../actions/start-experiment';
 import { useLive } from '../../api/events';
 import { experimentsQuery, runsQuery } from '../../api/queries';
 import { Button } from '../../components/button';
@@ -51,6 +52,9 @@ export function Experiments() {
               ? pluralize(all.length, 'experiment')
               : `${formatCount(shown.length)} of ${pluralize(all.length, 'experiment')}`}
           </p>
+          <div className="ml-auto">
+            <StartExperiment />
+          </div>
         </search>
       )}
       {query.isPending && <Skeleton label="Loading experiments" rows={8} className="h-20" />}

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Report } from '../../api/types';
 import { CopyButton } from '../../components/copy-button';
 import { Text } from '../../components/text';
+import { DateTime } from '../../components/time';
 import { formatCount, formatDateTime, formatDuration, pluralize, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
@@ -11,7 +12,7 @@ export function Facts({ run }: { run: Report }) {
   return (
     <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-4 gap-y-1">
       <Fact name="Started">
-        <time dateTime={run.timestamp}>{formatDateTime(run.timestamp)}</time>
+        <DateTime timestamp={run.timestamp} />
       </Fact>
       <Fact name="Duration">{formatDuration(summary.totalDurationMs)}</Fact>
       {git && (

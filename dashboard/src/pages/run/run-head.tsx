@@ -13,13 +13,16 @@ import {
   LoaderCircle,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link, useNavigate } from 'react-router';
+import { overviewRun } from '../../actions/action-run';
+import { RunActions } from '../../actions/run-actions';
 import { buildUrl } from '../../api/client';
 import { overviewQuery } from '../../api/queries';
 import type { ExportQuery, Overview, Report, RunState, RunVerdict } from '../../api/types';
 import { Tag } from '../../components/badge';
 import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
+import { escapeHidden } from '../../lib/texts';
 import { CompareActions } from './compare/actions';
 import { missedThresholds, runSentence } from './sentence';
 import { ThresholdName } from './threshold-name';
@@ -28,18 +31,32 @@ import { verdictOf } from './verdict';
 export function RunHead({ overview }: { overview: Overview }) {
   const { run } = overview;
   return (
-    <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-1.5 px-4 pt-2.5 pb-2">
+    <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-1.5 px-4 pt-3 pb-2 sm:pt-4.5">
       <div className="min-w-0 max-w-full">
         <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
           <h1 className="min-w-0 font-semibold text-lg/7 [overflow-wrap:anywhere]">
             <Text>{run.name}</Text>
           </h1>
+          {run.runName != null && (
+            <span className="min-w-0 text-muted [overflow-wrap:anywhere]">
+              <Text>{run.runName}</Text>
+            </span>
+          )}
+          {overview.isBaseline === true && <Tag>baseline</Tag>}
           {run.tags.map((tag) => (
             <Tag key={tag}>{tag}</Tag>
           ))}
         </div>
         <Sentence overview={overview} />
         <Missed run={run} />
+        {run.note != null && (
+          <p
+            title={escapeHidden(run.note)}
+            className="mt-0.5 line-clamp-2 max-w-prose text-muted text-xs [overflow-wrap:anywhere]"
+          >
+            <Text>{run.note}</Text>
+          </p>
+        )}
       </div>
       <Links overview={overview} />
     </header>
@@ -99,6 +116,7 @@ function Missed({ run }: { run: Report }) {
 
 function Links({ overview }: { overview: Overview }) {
   const { run, previous, next } = overview;
+  const navigate = useNavigate();
   return (
     <div className="flex flex-wrap items-center gap-2">
       <nav aria-label="Runs of the experiment" className="flex">
@@ -112,6 +130,7 @@ function Links({ overview }: { overview: Overview }) {
       </nav>
       <CompareActions overview={overview} />
       {overview.state === 'finished' && <Export id={run.id} />}
+      <RunActions run={overviewRun(overview)} onDeleted={() => void navigate('/')} />
     </div>
   );
 }

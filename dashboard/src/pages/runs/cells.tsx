@@ -3,7 +3,7 @@ import clsx from 'clsx';
 import { GitCommitHorizontal, History, Layers, RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
-import { Tag } from '../../components/badge';
+import { Badge, Tag } from '../../components/badge';
 import { CutText } from '../../components/cut-text';
 import { Verdict } from '../../components/verdict';
 import { runUrl } from '../../lib/addresses';
@@ -39,10 +39,12 @@ export function Replayed({ run }: { run: RunRow }) {
   );
 }
 
-/** Links a variant's run to its group, and marks a run whose stored outputs were scored again. */
+/** What tells a run from others: its name, whether it is the baseline, its variant, and whether it was re-scored. */
 export function Origin({ run }: { run: RunRow }) {
   return (
     <>
+      {run.runName != null && <CutText className="max-w-40 text-muted text-xs">{run.runName}</CutText>}
+      {run.isBaseline === true && <Badge tone="accent">Baseline</Badge>}
       {run.variant != null && (
         <Link
           to={`/groups/${encodeURIComponent(run.variant.group)}`}

@@ -1,26 +1,25 @@
 // The selected runs and what can be done with them, at the bottom of the window.
+
 import { GitCompareArrows, X } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { Link } from 'react-router';
+import { DeleteButton } from '../../actions/delete-button';
 import { Button, buttonLook } from '../../components/button';
 import { CutText } from '../../components/cut-text';
+import { Docked } from '../../components/dock';
 import { MAX_COMPARED } from '../../lib/compare-url';
 import { formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { compareUrl, type SelectedRun, type SelectedRuns } from './use-selected-runs';
 
-/** `children` are further actions. */
-export function SelectionBar({ selection, children }: { selection: SelectedRuns; children?: ReactNode }) {
+export function SelectionBar({ selection }: { selection: SelectedRuns }) {
   const { ids, runs } = selection;
   if (ids.length === 0) return null;
   const isMixed = new Set(runs.map((run) => run.name)).size > 1;
   return (
-    <>
-      {/* Keeps the end of the page clear of the bar. */}
-      <div aria-hidden="true" className="h-28 sm:h-16" />
+    <Docked>
       <section
         aria-label="Selected runs"
-        className="fixed inset-x-0 bottom-0 z-20 border-line border-t bg-surface shadow-[0_-4px_16px_rgb(0_0_0/0.08)]"
+        className="border-line border-t bg-surface shadow-[0_-4px_16px_rgb(0_0_0/0.08)]"
       >
         <div className="mx-auto flex max-w-[96rem] flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2 sm:px-6">
           <p className="shrink-0 font-medium tabular-nums">{pluralize(ids.length, 'run')} selected</p>
@@ -28,14 +27,14 @@ export function SelectionBar({ selection, children }: { selection: SelectedRuns;
           {isMixed && <p className="text-warn text-xs">Different experiments</p>}
           <div className="ml-auto flex flex-wrap items-center gap-2">
             <Compare runs={runs} count={ids.length} />
-            {children}
+            <DeleteButton ids={ids} onDeleted={selection.clear} />
             <Button look="bare" onClick={selection.clear}>
               Clear
             </Button>
           </div>
         </div>
       </section>
-    </>
+    </Docked>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { ArrowDownNarrowWide, ArrowUpNarrowWide, SlidersHorizontal } from 'lucide-react';
 import { useCallback, useState } from 'react';
+import { StartExperiment } from '../../actions/start-experiment';
 import type { Runs } from '../../api/types';
 import { IconButton } from '../../components/button';
 import { DateField, SearchField } from '../../components/field';
@@ -44,6 +45,7 @@ export function Toolbar({
       )}
       {(!isNarrow || isOpen) && <Fields filters={filters} known={known} />}
       {isNarrow && <SortFields filters={filters} />}
+      <StartExperiment />
     </search>
   );
 }

@@ -58,7 +58,7 @@ export function ExperimentRunCards({ runs, columns, selection, contextOf }: Expe
           >
             <div className="flex min-w-0 items-center gap-3">
               <SelectCheckbox run={run} selection={selection} />
-              <RunDate run={run} isBaseline={context.isBaseline} />
+              <RunDate run={run} />
               <span className="ml-auto flex items-center gap-2">
                 <CompareWithPrevious run={run} previous={context.previous} />
                 <Verdict verdict={run.verdict} />

@@ -3,7 +3,6 @@ import { GitCompareArrows } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { RunRow, RunVerdict } from '../../../api/types';
-import { Badge } from '../../../components/badge';
 import { ReplayIcon } from '../../../components/replay-mark';
 import type { SortOrder } from '../../../components/sort-button';
 import { DateTime } from '../../../components/time';
@@ -25,7 +24,6 @@ import {
 
 /** What a cell needs to know beside its run. */
 export interface CellContext {
-  isBaseline: boolean;
   /** The run before. */
   previous: RunRow | undefined;
   changeOf: (run: RunRow, evaluator: string) => number | undefined;
@@ -146,7 +144,7 @@ function RunCell({ run, context }: { run: RunRow; context: CellContext }) {
   return (
     <span className="flex min-w-0 flex-col gap-0.5">
       <span className="flex items-center gap-2">
-        <RunDate run={run} isBaseline={context.isBaseline} />
+        <RunDate run={run} />
         <CompareWithPrevious run={run} previous={context.previous} />
       </span>
       <RunFacts run={run} />
@@ -155,14 +153,11 @@ function RunCell({ run, context }: { run: RunRow; context: CellContext }) {
 }
 
 /** A link to the run, with its start. Shortcut keys move between these links. */
-export function RunDate({ run, isBaseline }: { run: RunRow; isBaseline: boolean }) {
+export function RunDate({ run }: { run: RunRow }) {
   return (
-    <>
-      <Link to={runUrl(run.id)} data-row={run.id} className="font-medium hover:text-accent hover:underline">
-        <DateTime timestamp={run.timestamp} />
-      </Link>
-      {isBaseline && <Badge tone="accent">Baseline</Badge>}
-    </>
+    <Link to={runUrl(run.id)} data-row={run.id} className="font-medium hover:text-accent hover:underline">
+      <DateTime timestamp={run.timestamp} />
+    </Link>
   );
 }
 

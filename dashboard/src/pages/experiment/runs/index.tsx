@@ -15,18 +15,15 @@ import { useRunOrder } from './use-run-order';
 interface ExperimentRunsProps {
   /** Latest first. */
   runs: RunRow[];
-  /** The ID of the run that is the saved baseline. */
-  baseline: string | undefined;
 }
 
-export function ExperimentRuns({ runs, baseline }: ExperimentRunsProps) {
+export function ExperimentRuns({ runs }: ExperimentRunsProps) {
   const columns = useMemo(() => columnsOf(runs), [runs]);
-  const order = useRunOrder(columns, runs, baseline);
+  const order = useRunOrder(columns, runs);
   const shown = useMemo(() => order.apply(runs), [order.apply, runs]);
   const selection = useSelectedRuns(runs);
   const previousOf = usePreviousRuns(runs);
   const contextOf = (run: RunRow) => ({
-    isBaseline: run.id === baseline,
     previous: previousOf(run),
     changeOf: order.changeOf,
   });

@@ -15,9 +15,12 @@ export const isVerdict = (run: RunRow, verdict: string) => verdict === '' || run
 const DEFAULT_SORT = 'started';
 
 /** The texts of a run that a search looks into. */
-const textsOf = ({ id, name, tags, gitCommit }: RunRow) => [id, name, gitCommit ?? '', ...tags];
+const textsOf = ({ id, name, runName, tags, gitCommit }: RunRow) => [
+  ...[id, name, runName ?? '', gitCommit ?? ''],
+  ...tags,
+];
 
-export function useRunOrder(columns: RunColumn[], runs: RunRow[], baseline: string | undefined) {
+export function useRunOrder(columns: RunColumn[], runs: RunRow[]) {
   const { get, set } = useUrlParameters();
   const [search, verdict, tag] = [get('search'), get('verdict'), get('tag')];
   const column =
@@ -44,7 +47,7 @@ export function useRunOrder(columns: RunColumn[], runs: RunRow[], baseline: stri
   };
   const clear = useCallback(() => set({ search: undefined, verdict: undefined, tag: undefined }), [set]);
 
-  const baselineRun = runs.find(({ id }) => id === baseline);
+  const baselineRun = runs.find(({ isBaseline }) => isBaseline === true);
   const reference: Reference =
     baselineRun !== undefined && get('change') === 'baseline' ? 'baseline' : 'previous';
   /** The change of a score against the run before or the baseline; undefined if either has none. */

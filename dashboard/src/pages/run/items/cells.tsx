@@ -127,5 +127,5 @@ export function FieldValue({ item, column }: { item: ItemRow; column: string }) 
   const value = getOwn(item.values, column);
   if (value === undefined || value === null) return <None />;
   if (typeof value === 'number') return formatNumber(value);
-  return <Preview text={toText(value)} tone="text-text" />;
+  return <Preview text={toText(value)} />;
 }

@@ -19,6 +19,7 @@ import { CutText } from '../../../components/cut-text';
 import { Menu, MenuAction, MenuSeparator } from '../../../components/menu';
 import { escapeHidden } from '../../../lib/texts';
 import type { features } from './columns';
+import { usualSort } from './filter';
 import { NAME_COLUMN } from './layout';
 
 /** What a head can do with its column. All functions are stable. */
@@ -56,7 +57,7 @@ export const ColumnHead = memo(function ColumnHead(props: ColumnHeadProps) {
   const { id, columnDef } = header.column;
   const { label = '', sort, isNumber = false } = columnDef.meta ?? {};
   const direction =
-    sort === undefined || sort !== (filter.sort ?? 'index')
+    sort === undefined || sort !== (filter.sort ?? usualSort(filter))
       ? 'none'
       : filter.order === 'desc'
         ? 'descending'

@@ -163,6 +163,7 @@ const fieldColumn = ({ name, label, type, values }: ItemField) =>
     values,
     sort: name,
     isNumber: type === 'number',
+    isFlexible: name === 'expected',
     cell: (item) => <FieldValue item={item} column={name} />,
   });
 

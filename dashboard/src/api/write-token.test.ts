@@ -1,0 +1,49 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { mockServer } from '../test/server';
+import { getJson, sendJson } from './client';
+import { onTokenChange, takeTokenFromAddress, writeToken } from './write-token';
+
+afterEach(() => {
+  localStorage.clear();
+  history.replaceState(null, '', '/');
+});
+
+test('the token moves from the address to the storage', () => {
+  history.replaceState({ some: 'state' }, '', '/runs/1?item=a#token=0a1b');
+  expect(takeTokenFromAddress()).toBe(true);
+  expect(location.href).toMatch(/\/runs\/1\?item=a$/);
+  expect(history.state).toEqual({ some: 'state' });
+  expect(writeToken()).toBe('0a1b');
+  expect(takeTokenFromAddress()).toBe(false);
+});
+
+test('other fragments stay', () => {
+  for (const fragment of ['#items', '#token=', '#token=<script>', '#a&token=0a']) {
+    history.replaceState(null, '', `/${fragment}`);
+    expect(takeTokenFromAddress()).toBe(false);
+    expect(location.hash).not.toBe('');
+  }
+  expect(writeToken()).toBeUndefined();
+});
+
+test('the token is sent with changes only', async () => {
+  localStorage.setItem('cobalt-write-token', '0a1b');
+  const headers: (string | null | undefined)[] = [];
+  const record = (_: URLSearchParams, __?: unknown, sent?: Headers) => {
+    headers.push(sent?.get('x-cobalt-token'), sent?.get('content-type'));
+    return {};
+  };
+  mockServer({ '/api/runs': record, '/api/jobs': record });
+  await getJson('/api/runs');
+  await sendJson('POST', '/api/jobs', { kind: 'run' });
+  expect(headers).toEqual([null, null, '0a1b', 'application/json']);
+});
+
+test('a token of another tab is noticed', () => {
+  const onChange = vi.fn();
+  const stop = onTokenChange(onChange);
+  window.dispatchEvent(new StorageEvent('storage', { key: 'cobalt-write-token' }));
+  window.dispatchEvent(new StorageEvent('storage', { key: 'theme' }));
+  expect(onChange).toHaveBeenCalledTimes(1);
+  stop();
+});
