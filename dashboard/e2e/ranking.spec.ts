@@ -13,7 +13,7 @@ async function groupAddress(request: APIRequestContext): Promise<string> {
 }
 
 test('a run in the list leads to the variants, and each variant to its run', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await page.getByRole('link', { name: 'all variants beside mini' }).click();
   await expect(page.getByRole('heading', { name: 'Variants of handbook-questions' })).toBeVisible();
   await page.getByRole('button', { name: 'Variants', expanded: false }).click();
@@ -75,7 +75,7 @@ test('the matrix has the rest of the window, and is sorted by a variant or by th
 });
 
 test('a re-scored run links to its origin', async ({ page }) => {
-  await page.goto('/');
+  await page.goto('/?view=runs');
   await page
     .getByRole('row', { name: /re-scored/ })
     .getByRole('link', { name: /luna/ })

@@ -34,12 +34,13 @@ export const router = createBrowserRouter([
           // The address of comparisons before they became a mode of the items table.
           {
             path: 'compare',
+            element: null,
             loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
           },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },
           // The address of the trends before they became a part of the experiment.
-          { path: 'trends', loader: redirectTrends },
+          { path: 'trends', element: null, loader: redirectTrends },
           { path: '*', element: <NotFound /> },
         ],
       },
