@@ -35,8 +35,8 @@ export const router = createBrowserRouter([
           // The address of comparisons before they became a mode of the items table.
           {
             path: 'compare',
-            loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
             element: null,
+            loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
           },
           { path: 'ranking', lazy: () => import('./pages/ranking') },
           { path: 'groups/:group', lazy: () => import('./pages/ranking') },

@@ -38,7 +38,7 @@ function GroupPage({ group }: { group: string }) {
   useTitle(experiment == null ? 'Variants' : `Variants of ${escapeHidden(experiment)}`);
   if (data === undefined) return <Pending error={error} onRetry={refetch} what="variants" />;
   return (
-    <div className="flex min-h-[calc(100dvh-6.25rem)] flex-col gap-3">
+    <div className="flex min-h-[calc(100dvh-7.75rem)] flex-col gap-3">
       <Heading
         title={<>Variants of {experiment != null && <Text>{experiment}</Text>}</>}
         ranking={data.ranking}
@@ -64,7 +64,7 @@ function RunsPage({ ids }: { ids: string[] }) {
   }
   if (data === undefined) return <Pending error={error} onRetry={refetch} what="runs" />;
   return (
-    <div className="flex min-h-[calc(100dvh-6.25rem)] flex-col gap-3">
+    <div className="flex min-h-[calc(100dvh-7.75rem)] flex-col gap-3">
       <Heading title={`Ranking of ${pluralize(data.runs.length, 'run')}`} ranking={data} />
       <Answer ranking={data} filter={{ runs: ids.join() }} name="Run" />
     </div>

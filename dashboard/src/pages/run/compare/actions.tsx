@@ -54,7 +54,10 @@ export function CompareActions({ overview }: { overview: Overview }) {
           experiment={run.name}
           suggested={suggested}
           selected={[run.id]}
-          onSelect={(id) => onChoose([id, run.id])}
+          onSelect={(id) => {
+            setIsPicking(false);
+            onChoose([id, run.id]);
+          }}
           onClose={() => setIsPicking(false)}
         />
       )}

@@ -225,6 +225,7 @@ describe('starting a comparison', () => {
     const dialog = await screen.findByRole('dialog', { name: 'Select the reference' });
     await user.click(await within(dialog).findByRole('button', { name: /others/ }));
     expect(router.state.location.search).toBe('?compare=old');
+    expect(screen.queryByRole('dialog')).toBeNull();
   });
 });
 
