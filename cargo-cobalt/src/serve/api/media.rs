@@ -41,7 +41,7 @@ const MAX_SIZE: u64 = 50 << 20;
 /// The number of bytes by which a type is recognized.
 const HEAD: u64 = 8 << 10;
 /// The recognized types, with those that browsers know.
-const TYPES: [(&str, &str); 10] = [
+const TYPES: [(&str, &str); 11] = [
     ("image/png", "image/png"),
     ("image/jpeg", "image/jpeg"),
     ("image/gif", "image/gif"),
@@ -50,6 +50,7 @@ const TYPES: [(&str, &str); 10] = [
     ("audio/x-wav", "audio/wav"),
     ("audio/mpeg", "audio/mpeg"),
     ("audio/ogg", "audio/ogg"),
+    ("audio/opus", "audio/ogg"),
     ("audio/x-flac", "audio/flac"),
     ("audio/m4a", "audio/mp4"),
 ];
@@ -164,7 +165,7 @@ mod tests {
             (b"\xff\xd8\xff\xe0\0\x10JFIF", "image/jpeg"),
             (b"GIF89a\x01\0\x01\0", "image/gif"),
             (b"RIFF\x24\0\0\0WEBPVP8 ", "image/webp"),
-            (b"\0\0\0\x1cftypavif\0\0\0\0avifmif1", "image/avif"),
+            (b"\0\0\0\x18ftypavif\0\0\0\0avifmif1", "image/avif"),
             (wav, "audio/wav"),
             (b"ID3\x04\0\0\0\0\0\0", "audio/mpeg"),
             (b"OggS\0\x02\0\0\0\0\0\0\0\0", "audio/ogg"),
@@ -183,7 +184,6 @@ mod tests {
             b"<!DOCTYPE html><script>alert(1)</script>",
             b"<html>",
             b"%PDF-1.7",
-            b"GIF",
             b"alert(1)",
             b"",
             b"PK\x03\x04",
