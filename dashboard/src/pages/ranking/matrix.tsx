@@ -37,7 +37,10 @@ export function Matrix({ ranking, filter: runs, evaluator }: MatrixProps) {
   const start = useQuery({ ...matrixQuery(filter, 0), placeholderData: keepPreviousData });
   const matrix = start.data;
   return (
-    <section aria-label="Items" className="flex grow flex-col gap-2">
+    <section aria-labelledby="matrix" className="flex grow flex-col gap-2">
+      <h2 id="matrix" className="sr-only">
+        Items
+      </h2>
       <div className="flex flex-wrap items-center gap-2">
         <SearchField
           label="Search keys, inputs and outputs"
