@@ -64,7 +64,16 @@ const COBALT: &[&[&str]] = &[
 
 const COMMAND: &[&[&str]] = &[
     // No dependencies in the command.
-    &["atomic_file", "browser", "cli", "git_ignored", "http_client", "sized_cache", "terminal"],
+    &[
+        "atomic_file",
+        "browser",
+        "cli",
+        "git_ignored",
+        "http_client",
+        "process_group",
+        "sized_cache",
+        "terminal",
+    ],
     &["error", "markdown"],
     &["environment", "index", "interrupt", "reference", "results"],
     &["assistants", "config", "runs"],
@@ -80,7 +89,7 @@ const COMMAND: &[&[&str]] = &[
 const MAX_CYCLE: usize = 2;
 
 /// Maximum number of restricted visibilities, such as `pub(crate)`, in all crates.
-const MAX_RESTRICTED: usize = 1190;
+const MAX_RESTRICTED: usize = 1195;
 
 fn src(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(name).join("src")

@@ -24,7 +24,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use self::journal::Journal;
 pub use self::journal::{LiveRun, LiveRunState};
-use super::jobs::Job;
+use super::job::Job;
 use crate::index::{FileStamp, result_files};
 use crate::sized_cache::lock;
 

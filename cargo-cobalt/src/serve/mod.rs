@@ -7,6 +7,7 @@ mod api;
 mod dashboard;
 mod error;
 mod guard;
+mod job;
 mod jobs;
 mod live;
 mod open_page;

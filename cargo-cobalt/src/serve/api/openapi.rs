@@ -24,11 +24,12 @@ use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
 use super::trends::{self, Trends, TrendsQuery};
 use crate::serve::error::{ApiError, ErrorBody};
-use crate::serve::jobs::{Job, JobList, JobQuery, JobWithOutput, StartJob, StopJob};
+use crate::serve::job::Job;
 use crate::serve::live::ServerEvent;
 use crate::serve::store::Store;
 use crate::serve::writes::{
-    DeleteRuns, DeletedRuns, LabelledRun, LabelsChange, SaveBaseline, SavedRun, Session,
+    DeleteRuns, DeletedRuns, JobList, JobQuery, JobWithOutput, LabelledRun, LabelsChange, SaveBaseline,
+    SavedRun, Session, StartJob, StopJob,
 };
 
 /// The routes below `/api`: those that read, and these `writes`.

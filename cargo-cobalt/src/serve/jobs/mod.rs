@@ -2,29 +2,21 @@
 //! is kept and redacted. There is one at a time, and it ends with the server.
 
 mod job_output;
-mod request;
 mod supervise;
 
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-use axum::Json;
-use axum::extract::State;
 use cobalt::command::config::{Config, Reporter, ReporterKind};
-use cobalt_core::report::Timestamp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::job_output::JobOutput;
-pub use self::request::{JobKind, StartJob};
-use super::api::{PathParams, StrictQuery};
 use super::error::ApiError;
+use super::job::{Job, JobState};
 use super::live::{LiveUpdates, ServerEvent};
-use super::writes::{JsonBody, WriteContext};
 use crate::error::Error;
 use crate::process_group::ProcessGroup;
 use crate::sized_cache::lock;
@@ -32,76 +24,33 @@ use crate::sized_cache::lock;
 /// How many jobs are remembered; older ones are forgotten with their output.
 const MAX_JOBS: usize = 10;
 
-/// A job.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Job {
-    pub id: String,
-    pub kind: JobKind,
-    /// The experiment; absent if all are run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub experiment: Option<String>,
-    /// The run that is resumed, or whose failed items are run again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-    /// The same command for a terminal.
-    pub command: String,
-    pub state: JobState,
-    /// The start, ISO 8601 in UTC.
-    pub started_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended_at: Option<String>,
-    /// The exit code of the command; absent while it runs and if it was killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// Whether the build is done.
-    pub is_built: bool,
-    /// The started runs.
-    pub runs: Vec<JobRun>,
-    /// The number of output lines so far.
-    pub lines: usize,
-}
-
-/// The state of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum JobState {
-    Running,
-    /// It was told to stop, and saves finished items.
-    Stopping,
-    /// The command succeeded; its runs may have failed.
-    Finished,
-    /// The command failed; its output says why.
-    Failed,
-    /// It was stopped.
-    Stopped,
-}
-
-impl JobState {
-    fn has_ended(self) -> bool {
-        !matches!(self, Self::Running | Self::Stopping)
-    }
-}
-
-/// A run of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct JobRun {
-    pub id: String,
-    /// The run's name: the experiment's, or `<experiment>::<variant>`.
-    pub name: String,
-    pub total_items: usize,
-    pub finished_items: usize,
-    /// Whether its results are complete.
-    pub is_finished: bool,
-}
-
 /// A job and its output.
 #[derive(Debug)]
-struct JobEntry {
+pub struct JobEntry {
     job: Mutex<Job>,
     output: Mutex<JobOutput>,
     stop: CancellationToken,
+}
+
+impl JobEntry {
+    pub fn job(&self) -> Job {
+        lock(&self.job).clone()
+    }
+
+    /// The kept lines of its output from a line on, and the number of the first of them.
+    pub fn output_after(&self, line: usize) -> (usize, Vec<String>) {
+        lock(&self.output).lines_after(line)
+    }
+
+    /// Stops it; without effect if it has ended.
+    pub fn stop(&self) -> Job {
+        self.stop.cancel();
+        let mut job = lock(&self.job);
+        if job.state == JobState::Running {
+            job.state = JobState::Stopping;
+        }
+        job.clone()
+    }
 }
 
 /// The jobs of a server.
@@ -136,19 +85,19 @@ impl Jobs {
     }
 
     /// The jobs, newest first.
-    fn all(&self) -> Vec<Job> {
-        lock(&self.entries).iter().rev().map(|entry| lock(&entry.job).clone()).collect()
+    pub fn all(&self) -> Vec<Job> {
+        lock(&self.entries).iter().rev().map(|entry| entry.job()).collect()
     }
 
-    fn find(&self, id: &str) -> Result<Arc<JobEntry>, ApiError> {
+    pub fn find(&self, id: &str) -> Result<Arc<JobEntry>, ApiError> {
         let found = lock(&self.entries).iter().find(|entry| lock(&entry.job).id == id).cloned();
         found.ok_or_else(|| ApiError::not_found(format!("no job `{id}`; `/api/jobs` lists the latest jobs")))
     }
 
     /// Starts a job, unless one is running.
-    fn start(self: &Arc<Self>, job: Job, arguments: &[String]) -> Result<Job, ApiError> {
+    pub fn start(self: &Arc<Self>, job: Job, arguments: &[String]) -> Result<Job, ApiError> {
         let mut entries = lock(&self.entries);
-        let running = entries.iter().map(|entry| lock(&entry.job).clone()).find(|job| !job.state.has_ended());
+        let running = entries.iter().map(|entry| entry.job()).find(|job| !job.state.has_ended());
         if let Some(running) = running {
             let message = format!("`{}` is running; stop it or wait until it ends", running.command);
             return Err(ApiError::conflict(message).with_code("busy"));
@@ -196,87 +145,3 @@ fn reporters(configured: &[Reporter]) -> impl Iterator<Item = String> {
         .collect::<Vec<_>>()
         .into_iter()
 }
-
-/// The jobs of this server.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct JobList {
-    /// Newest first.
-    jobs: Vec<Job>,
-}
-
-/// Which output lines.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct JobQuery {
-    /// The number of output lines to skip.
-    after: usize,
-}
-
-/// A job and lines of its output.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct JobWithOutput {
-    job: Job,
-    /// The number of the first line in `output`, from 0. Of long outputs, only the end is kept.
-    first: usize,
-    /// What the build and the run have printed.
-    output: Vec<String>,
-}
-
-pub async fn list(State(context): State<Arc<WriteContext>>) -> Json<JobList> {
-    Json(JobList { jobs: context.jobs.all() })
-}
-
-pub async fn job(
-    State(context): State<Arc<WriteContext>>,
-    PathParams(id): PathParams<String>,
-    StrictQuery(JobQuery { after }): StrictQuery<JobQuery>,
-) -> Result<Json<JobWithOutput>, ApiError> {
-    let entry = context.jobs.find(&id)?;
-    let job = lock(&entry.job).clone();
-    let (first, output) = lock(&entry.output).lines_after(after);
-    Ok(Json(JobWithOutput { job, first, output }))
-}
-
-pub async fn start(
-    State(context): State<Arc<WriteContext>>,
-    JsonBody(request): JsonBody<StartJob>,
-) -> Result<Json<Job>, ApiError> {
-    let jobs = Arc::clone(&context.jobs);
-    let plan = context.blocking(move |context| request.plan(&context.store)).await?;
-    let job = Job {
-        id: format!("{:08x}", fastrand::u32(..)),
-        kind: plan.kind,
-        experiment: plan.experiment,
-        run: plan.run,
-        command: request::displayed(&plan.arguments),
-        state: JobState::Running,
-        started_at: Timestamp::now().to_string(),
-        ended_at: None,
-        exit_code: None,
-        is_built: false,
-        runs: Vec::new(),
-        lines: 0,
-    };
-    jobs.start(job, &plan.arguments).map(Json)
-}
-
-/// Stops a job; without effect if it has ended.
-pub async fn stop(
-    State(context): State<Arc<WriteContext>>,
-    PathParams(id): PathParams<String>,
-    JsonBody(StopJob {}): JsonBody<StopJob>,
-) -> Result<Json<Job>, ApiError> {
-    let entry = context.jobs.find(&id)?;
-    entry.stop.cancel();
-    let mut job = lock(&entry.job);
-    if job.state == JobState::Running {
-        job.state = JobState::Stopping;
-    }
-    Ok(Json(job.clone()))
-}
-
-/// An empty body.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StopJob {}

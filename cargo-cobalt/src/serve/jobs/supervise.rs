@@ -12,8 +12,9 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio::time::{Instant, interval, sleep_until};
 
 use super::job_output::LineReader;
-use super::{JobEntry, JobRun, JobState, Jobs};
+use super::{JobEntry, Jobs};
 use crate::process_group::ProcessGroup;
+use crate::serve::job::{JobRun, JobState};
 use crate::serve::live::ServerEvent;
 use crate::sized_cache::lock;
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{JsonBody, WriteContext};
+use super::context::{JsonBody, WriteContext};
 use crate::baseline::{AllowedRuns, RefusedBaseline, RunHeader, SavedBaselines, save_baselines};
 use crate::error::{Error, ErrorKind};
 use crate::serve::api::PathParams;

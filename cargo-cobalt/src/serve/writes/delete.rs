@@ -8,7 +8,7 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{JsonBody, WriteContext};
+use super::context::{JsonBody, WriteContext};
 use crate::clean::{CleanupEntry, CleanupPlan, FileKind, files_of_runs, remove_all};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRunState;

@@ -9,7 +9,7 @@ use cobalt_core::redact::redacted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{JsonBody, WriteContext};
+use super::context::{JsonBody, WriteContext};
 use crate::runs::{RunLabels, write_labels};
 use crate::serve::api::PathParams;
 use crate::serve::error::ApiError;

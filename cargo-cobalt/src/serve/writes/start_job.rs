@@ -3,26 +3,15 @@
 
 use cobalt::command::config::MaxCost;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::serve::error::ApiError;
+use crate::serve::job::JobKind;
 use crate::serve::live::LiveRunState;
 use crate::serve::store::Store;
 
 /// The longest name of an experiment, in characters.
 const MAX_NAME: usize = 500;
-
-/// What to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum JobKind {
-    /// An experiment, or all.
-    Run,
-    /// The rest of an interrupted run.
-    Resume,
-    /// The items of an experiment whose last result is an error or below a pass mark.
-    RerunFailed,
-}
 
 /// A job to start.
 #[derive(Debug, Deserialize, JsonSchema)]
