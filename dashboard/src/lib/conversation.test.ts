@@ -15,7 +15,7 @@ test('the usage of simulated users reads as in the terminal', () => {
 test('a cost of answers that were replayed is marked', () => {
   expect(userMark(userUsage())).toBeUndefined();
   expect(userMark(userUsage({ calls: 0, replayed: 3 }))).toBe('as recorded');
-  expect(userMark(userUsage({ replayed: 3, replayedCost: 0.25 }))).toBe('of which $0.250 as recorded');
+  expect(userMark(userUsage({ replayed: 3, replayedCost: 0.25 }))).toBe('of which $0.25 as recorded');
   expect(userMark(userUsage({ replayed: 3 }))).toBe('as recorded in part');
   expect(userMark(userUsage({ calls: 0, replayed: 3, cost: 0, unpriced: ['ours'] }))).toBeUndefined();
 });

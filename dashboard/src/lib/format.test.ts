@@ -35,9 +35,9 @@ describe('formatting', () => {
     ]);
   });
 
-  test('costs below a cent have two significant digits', () => {
-    const costs = [0, 0.0000012, 0.00213, 0.25, 1.25].map(formatCost);
-    expect(costs).toEqual(['$0.00', '$0.0000012', '$0.0021', '$0.250', '$1.25']);
+  test('costs have cents, and two significant digits', () => {
+    const costs = [0, 0.0000012, 0.00213, 0.25, 1.25, 1234.5].map(formatCost);
+    expect(costs).toEqual(['$0.00', '$0.0000012', '$0.0021', '$0.25', '$1.25', '$1,234.50']);
   });
 
   test('costs beside each other have the same decimals, enough for the smallest', () => {

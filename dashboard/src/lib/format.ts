@@ -69,14 +69,16 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} m`;
 }
 
-/** The decimals of an amount in US dollars: below a cent, those of two significant digits. */
+/** The decimals that show cents, and at least two significant digits, as in the terminal. */
 function costDecimals(usd: number): number {
-  if (usd === 0 || usd >= 1) return 2;
-  return usd < 0.01 ? 1 - Math.floor(Math.log10(usd)) : 3;
+  return usd === 0 ? 2 : Math.min(14, Math.max(2, 1 - Math.floor(Math.log10(Math.abs(usd)))));
 }
 
-/** US dollars: `$0.0015`, `$1.25`. Below a cent, with two significant digits. */
-export const formatCost = (usd: number) => `$${usd.toFixed(costDecimals(usd))}`;
+/** US dollars: `$0.0015`, `$1.25`. */
+export const formatCost = (usd: number) => formatDollars(usd, costDecimals(usd));
+
+const formatDollars = (usd: number, decimals: number) =>
+  `$${usd.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })}`;
 
 /** More decimals than these do not help to compare costs. */
 const MAX_COST_DECIMALS = 6;
@@ -85,7 +87,10 @@ const MAX_COST_DECIMALS = 6;
 export function costFormat(costs: (number | null | undefined)[]): (usd: number) => string {
   const known = costs.filter((cost) => typeof cost === 'number');
   const decimals = Math.min(MAX_COST_DECIMALS, Math.max(2, ...known.map(costDecimals)));
-  return (usd) => `$${usd.toFixed(Math.max(decimals, usd < 0.0001 ? costDecimals(usd) : 0))}`;
+  return (usd) => {
+    const own = costDecimals(usd);
+    return formatDollars(usd, own > MAX_COST_DECIMALS ? own : Math.max(own, decimals));
+  };
 }
 
 /** The age: `just now`, `5 min ago`, `3 h ago`, `2 d ago`; from 7 days on, the date and time. */

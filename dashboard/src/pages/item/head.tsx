@@ -5,7 +5,7 @@ import { Link } from 'react-router';
 import type { Report, WholeItem } from '../../api/types';
 import { IconButton, iconButtonLook } from '../../components/button';
 import { CopyButton } from '../../components/copy-button';
-import { MiddleCut } from '../../components/middle-cut';
+import { CutText } from '../../components/cut-text';
 import { ItemVerdict } from '../../components/verdict';
 import { formatCount } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
@@ -52,7 +52,7 @@ export function Head(props: HeadProps) {
             className="flex min-w-0 font-semibold text-base outline-none"
             title={escapeHidden(name === itemKey ? name : `${name}\n${itemKey}`)}
           >
-            <MiddleCut>{name}</MiddleCut>
+            <CutText>{name}</CutText>
           </Heading>
           {whole && <ItemVerdict row={whole.row} />}
           {children}

@@ -5,7 +5,7 @@ import { ArrowLeft } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
 import { Link, useNavigate, useParams } from 'react-router';
 import { overviewQuery } from '../../api/queries';
-import { MiddleCut } from '../../components/middle-cut';
+import { CutText } from '../../components/cut-text';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
@@ -40,7 +40,7 @@ export function Component() {
       >
         <ArrowLeft className="size-4 shrink-0" aria-hidden="true" />
         <span className="flex min-w-0 gap-1">
-          Run <MiddleCut>{run?.name ?? id}</MiddleCut>
+          Run <CutText>{run?.name ?? id}</CutText>
         </span>
       </Link>
       <div className="min-h-0 flex-1 overflow-hidden rounded-lg border border-line">

@@ -343,6 +343,19 @@ describe('the page of an item', () => {
     expect(container.querySelector('b')).toBeNull();
   });
 
+  test('the result has the tool calls with their times, which lead to their spans', async () => {
+    const trace = [
+      span({ id: 'a', name: 'chat', kind: 'model' }),
+      span({ id: 'b', name: 'execute_tool', kind: 'tool', durationMs: 184, tool: { name: 'search' } }),
+      span({ id: 'c', name: 'fetch', kind: 'tool', durationMs: 1500, status: 'error' }),
+    ];
+    const { panel, user, router } = await open({ trace });
+    const calls = within(panel.getByRole('list', { name: 'Tool calls' })).getAllByRole('listitem');
+    expect(calls.map((call) => call.textContent)).toEqual(['search184 ms', 'fetch1.50 sFailed']);
+    await user.click(within(calls[1] as HTMLElement).getByRole('link'));
+    expect(router.state.location.search).toBe('?tab=trace&span=3');
+  });
+
   test('a trace is used by keyboard', async () => {
     const trace = [
       span({ id: 'a', name: 'research', kind: 'agent' }),

@@ -82,7 +82,7 @@ test('the plot has a table with the same values, cheapest first', async () => {
   const table = await screen.findByRole('table', { name: 'Score and agent cost, cheapest first' });
   const rows = within(table).getAllByRole('row').slice(1);
   expect(rows.map((row) => row.textContent)).toEqual([
-    'nano$0.4000.6000.500 to 0.700yes',
+    'nano$0.400.6000.500 to 0.700yes',
     'mini$1.200.9000.800 to 0.950yes',
     'large$9.000.8900.790 to 0.940no',
   ]);
@@ -111,7 +111,7 @@ test('one section is open at a time, or none', async () => {
 test('the head of the matrix has the score, rank and agent cost of each variant, and sorts by its score', async () => {
   const { user, requests, router } = draw(group());
   const head = await screen.findByRole('columnheader', { name: /nano/ });
-  expect(head).toHaveTextContent('0.600 · rank 3 · $0.400 per 1,000 items');
+  expect(head).toHaveTextContent('0.600 · rank 3 · $0.40 per 1,000 items');
   const last = () => requests.filter(({ pathname }) => pathname === '/api/matrix').at(-1)?.searchParams;
   await user.click(within(head).getByRole('button'));
   expect(router.state.location.search).toBe('?sort=run-nano');
