@@ -20,6 +20,7 @@ test('a run in the list leads to the variants, and each variant to its run', asy
   const table = page.getByRole('table', { name: /^Variants with scores/ });
   await expect(table.getByRole('row')).toHaveCount(4);
   await table.getByRole('link', { name: 'large' }).click();
+  await page.getByRole('button', { name: 'Details' }).click();
   const strip = page.getByRole('region', { name: 'Variant', exact: true });
   await expect(strip).toContainText('Variant large of handbook-questions');
   await expect(strip).toContainText('gpt-5.4');
@@ -80,6 +81,7 @@ test('a re-scored run links to its origin', async ({ page }) => {
     .getByRole('row', { name: /re-scored/ })
     .getByRole('link', { name: /luna/ })
     .click();
+  await page.getByRole('button', { name: 'Details' }).click();
   const strip = page.getByRole('region', { name: 'Re-scored' });
   const origin = strip.getByRole('link', { name: /^run / });
   const id = (await origin.textContent())?.replace('run ', '');

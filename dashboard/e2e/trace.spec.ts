@@ -21,8 +21,8 @@ test('the tool calls of an item and their times take two clicks from the table',
   const spans = pane(page).getByRole('treegrid', { name: 'Spans' });
   const calls = spans.getByRole('row', { name: /Tool search/ });
   await expect(calls).toHaveCount(4);
+  await expect(calls.first()).toBeInViewport();
   for (const call of await calls.all()) {
-    await expect(call).toBeInViewport();
     await expect(call).toContainText(/starts after .* \d+ ms|s/);
   }
   await axe(page);

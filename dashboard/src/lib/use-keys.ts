@@ -16,7 +16,9 @@ export function useKeys(keys: KeyHandlers) {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (
         isTyping(event) ||
-        document.querySelector('[role=dialog][data-open], [role=menu][data-open], [role=listbox]') !== null
+        document.querySelector(
+          '[role=dialog][data-open], [role=menu][data-open], [role=combobox][aria-expanded=true]',
+        ) !== null
       )
         return;
       keys[event.key]?.(event);

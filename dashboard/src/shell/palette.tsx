@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { Search } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { runsQuery } from '../api/queries';
 import { Key } from '../components/key';
 import { Modal } from '../components/modal';
@@ -44,6 +44,15 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
     setQuery(text);
     setHighlighted(undefined);
   };
+  // The list of `cmdk` is updated after the keystroke, so it may still have the match of the previous one.
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    groups
+      .flatMap(({ items }) => items)
+      .find(({ value }) => value === selected)
+      ?.onSelect();
+  };
   return (
     <Modal
       label="Go to"
@@ -58,6 +67,7 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
         onValueChange={setHighlighted}
         loop
         vimBindings={false}
+        onKeyDown={onKeyDown}
       >
         <div className="flex items-center gap-3 border-line border-b px-4">
           <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />

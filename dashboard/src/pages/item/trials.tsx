@@ -20,7 +20,7 @@ interface TrialPickerProps {
 export function TrialPicker({ trials, shown, onShow }: TrialPickerProps) {
   if (trials.length < 2) return null;
   return (
-    <fieldset className="flex gap-1.5 overflow-x-auto p-0.5">
+    <fieldset className="flex min-w-0 gap-1.5 overflow-x-auto p-0.5">
       <legend className="sr-only">Trial</legend>
       {trials.map((execution, place) => (
         <TrialButton

@@ -10,6 +10,7 @@ import {
   CirclePause,
   CircleX,
   Download,
+  Layers,
   LoaderCircle,
 } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -20,6 +21,7 @@ import { buildUrl } from '../../api/client';
 import { overviewQuery } from '../../api/queries';
 import type { ExportQuery, Overview, Report, RunState, RunVerdict } from '../../api/types';
 import { Tag } from '../../components/badge';
+import { buttonLook } from '../../components/button';
 import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
 import { escapeHidden } from '../../lib/texts';
@@ -43,6 +45,7 @@ export function RunHead({ overview }: { overview: Overview }) {
             </span>
           )}
           {overview.isBaseline === true && <Tag>baseline</Tag>}
+          {run.rescored != null && <Tag>Re-scored</Tag>}
           {run.tags.map((tag) => (
             <Tag key={tag}>{tag}</Tag>
           ))}
@@ -129,6 +132,12 @@ function Links({ overview }: { overview: Overview }) {
         <RunStepLink to={next?.id} label="Next run" icon={<ChevronRight />} side="rounded-r-md" />
       </nav>
       <CompareActions overview={overview} />
+      {run.variant != null && (
+        <Link to={`/groups/${encodeURIComponent(run.variant.group)}`} className={buttonLook()}>
+          <Layers aria-hidden="true" />
+          All variants
+        </Link>
+      )}
       {overview.state === 'finished' && <Export id={run.id} />}
       <RunActions run={overviewRun(overview)} onDeleted={() => void navigate('/')} />
     </div>

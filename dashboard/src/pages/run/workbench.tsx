@@ -44,7 +44,7 @@ export function Workbench({ table, pane }: WorkbenchProps) {
         <>
           <Separator
             aria-label="Width of the item"
-            className="w-1.5 shrink-0 cursor-col-resize bg-line outline-none hover:bg-accent focus-visible:bg-accent data-[separator=active]:bg-accent"
+            className="w-1.5 shrink-0 cursor-col-resize bg-line hover:bg-accent focus-visible:bg-accent data-[separator=active]:bg-accent"
           />
           <Panel id="pane" defaultSize={`${storedWidth()}%`} minSize="22rem">
             {pane}

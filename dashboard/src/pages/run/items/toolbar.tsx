@@ -114,7 +114,7 @@ type StatesProps = Pick<ToolbarProps, 'overview' | 'filter' | 'onChange'>;
 
 function States({ overview: { states, finishedItems }, filter, onChange }: StatesProps) {
   return (
-    <fieldset className="relative flex max-w-full gap-1 overflow-x-auto sm:flex-wrap">
+    <fieldset className="relative flex min-w-0 max-w-full gap-1 overflow-x-auto sm:flex-wrap">
       <legend className="sr-only">State</legend>
       <Chip
         name="All"

@@ -1,1 +1,0 @@
-import{_ as e,a as t,h as n,v as r,x as i}from"./format-7siY-9PE.js";var a=i(r(),1),o=3e4;function s(e){let t=setInterval(e,o);return()=>clearInterval(t)}var c=()=>(0,a.useSyncExternalStore)(s,()=>o*Math.floor(Date.now()/o)),l=e();function u({timestamp:e}){return(0,l.jsx)(`time`,{dateTime:e,title:t(e),className:`whitespace-nowrap`,children:n(e,c())})}export{u as t};

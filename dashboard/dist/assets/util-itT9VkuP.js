@@ -1,0 +1,1 @@
+var e=e=>e.replace(/([A-Z])/g,e=>`-${e.toLowerCase()}`),t=(t,n,r)=>t.map(t=>`${e(t)} ${n}ms ${r}`).join(`,`);export{t};
