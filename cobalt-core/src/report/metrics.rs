@@ -492,9 +492,9 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
     let is_met = |shown: f64| threshold.is_met_by(shown) == threshold.is_met_by(actual);
     if threshold.category().is_cost() && !is_ratio {
         let fewest = cost_decimals(actual);
-        let rounded = |decimals: &usize| format!("{actual:.decimals$}").parse().is_ok_and(is_met);
-        let decimals = (fewest..=fewest + 4).find(rounded).unwrap_or(fewest + 4);
-        return format_dollars(actual, decimals);
+        let keeps_its_side = |text: &String| text.replace(['$', ','], "").parse().is_ok_and(is_met);
+        let mut texts = (fewest..=fewest + 4).map(|decimals| format_dollars(actual, decimals));
+        return texts.find(keeps_its_side).unwrap_or_else(|| format_dollars(actual, fewest + 4));
     }
     let keeps_its_side = |figure: &String| {
         figure.parse::<f64>().is_ok_and(|it| threshold.is_met_by(it * unit) == threshold.is_met_by(actual))
@@ -650,6 +650,8 @@ mod tests {
             ("tokens.total <= 9", 1234.0, "1,234"),
             ("cost.total <= 1", 0.012_345_6, "$0.012"),
             ("cost.total <= 0.0123", 0.012_345_6, "$0.01235"),
+            ("cost.total < 1.13", 1.125, "$1.125"),
+            ("cost.total <= 1234", 1234.001, "$1,234.001"),
             ("cost.total <= 5", 7.5, "$7.50"),
             ("vs_baseline.cost.rise <= 1", -0.012_345_6, "-$0.012"),
         ] {
