@@ -84,7 +84,8 @@ impl<K: Clone + PartialEq, V> SizedCache<K, V> {
         let mut entries = lock(&self.entries);
         let mut total = size;
         if let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.value, made)) {
-            entry.size = size;
+            // An empty value makes room for others, too.
+            entry.size = size.max(1);
         }
         entries.retain(|entry| {
             // Size 0: being computed, and other calls wait for it.
@@ -132,6 +133,13 @@ mod tests {
         assert!(!get(&recent, 1, 4), "it is kept");
         assert!(get(&recent, 3, 4), "there is room for two");
         assert!(!get(&recent, 1, 4) && !get(&recent, 3, 4) && get(&recent, 2, 4));
+    }
+
+    #[test]
+    fn empty_values_do_not_stay_forever() {
+        let recent = SizedCache::new(10);
+        assert!((0..20).all(|key| get(&recent, key, 0)));
+        assert!(get(&recent, 0, 0) && !get(&recent, 19, 0));
     }
 
     #[test]

@@ -33,9 +33,9 @@ impl BaselineSources {
         self.runs.iter().find(|(_, of)| *of == experiment).map(|(run, _)| &**run)
     }
 
-    /// A string for this state.
+    /// A string for this state. A baseline that is saved again from the same run is another state.
     pub fn state(&self) -> String {
-        format!("{:?}\0", self.runs)
+        format!("{:?}\0", self.files)
     }
 }
 
@@ -53,5 +53,27 @@ impl BaselineSourcesCache {
             *known = Arc::new(BaselineSources { files, runs });
         }
         Arc::clone(&known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_baseline_that_is_saved_again_from_the_same_run_is_another_state() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let layout = Layout::new(folder.path().to_owned(), path("results"), path("history"), path("cache"));
+        fs::create_dir_all(layout.baselines()).unwrap();
+        let cache = BaselineSourcesCache::default();
+        let state = |text: &str| {
+            fs::write(layout.baseline("desk"), text).unwrap();
+            cache.current(&layout).state()
+        };
+        let before = state("{}");
+        assert_ne!(before, state("{ }"));
     }
 }

@@ -15,12 +15,15 @@ use super::Store;
 use super::loaded_run::LoadedRun;
 use super::run_file::RunFileError;
 
+/// About the size of a cached search without its text and what it found, in bytes.
+const ENTRY: usize = 256;
+
 impl Store {
     /// The indexes of the items with a text in their key, input, outputs, errors, reasons, tools, metadata or transcript;
     /// case-insensitive.
     pub fn search(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, RunFileError> {
         let needle = Needle::new(text);
-        let size = |found: &Vec<usize>| size_of_val(&**found) + text.len();
+        let size = |found: &Vec<usize>| ENTRY + size_of_val(&**found) + text.len();
         self.searches.get(&(run.file.clone(), needle.text.clone()), size, || {
             let found = self.scan_items(run, |item| needle.is_in_item(item))?;
             // The key of an item without an id is not in the file.
