@@ -46,7 +46,8 @@ pub struct CompareQuery {
     pub sort: CompareSort,
     #[serde(default)]
     pub only: Changed,
-    /// Only items with this text in their key, input, outputs or errors; case-insensitive.
+    /// Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, in any of the runs;
+    /// case-insensitive.
     pub search: Option<String>,
     /// Consider only score changes of this evaluator.
     pub evaluator: Option<String>,

@@ -36,7 +36,8 @@ pub struct ExperimentRow {
     pub latest: RunRow,
     /// Up to 20 of its newest whole runs, oldest first.
     pub recent: Vec<RecentRun>,
-    /// How the newest whole run differs from the saved baseline; null without a baseline, or if the run does not have the comparison.
+    /// How the newest whole run differs from the saved baseline; null without a baseline, if it was saved from this run, or if a file
+    /// cannot be read.
     pub change: Option<BaselineChange>,
     /// The agent cost of the latest run in USD; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]

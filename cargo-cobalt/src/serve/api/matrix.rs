@@ -31,7 +31,8 @@ pub struct MatrixQuery {
     pub offset: usize,
     #[serde(default)]
     pub only: MatrixFilter,
-    /// Only items with this text in their key, input, outputs or errors; case-insensitive.
+    /// Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, in any of the runs;
+    /// case-insensitive.
     pub search: Option<String>,
     /// The sort key: `index` (default), `key`, `spread` (the highest minus the lowest score of the runs), or the id of a run for its
     /// score. Items without a value come last.

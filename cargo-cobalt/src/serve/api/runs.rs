@@ -181,7 +181,7 @@ pub struct RunFacts {
     /// A hash of the dataset.
     #[serde(skip_serializing_if = "Option::is_none")]
     dataset_hash: Option<String>,
-    /// Items whose latency and cost are those of a recording.
+    /// Items whose latency and agent cost are those of a recording.
     replayed_items: i64,
     /// The variant, if the experiment has variants.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -102,10 +102,10 @@ fn to_response(error: SaveError) -> ApiError {
             "this run failed; with a failed baseline, later runs that are as bad do not count as worse",
         )
         .with_code("failed"),
-        Some(RefusedBaseline::Replayed { .. }) => {
-            ApiError::conflict("this run was replayed, so its latency and cost are those of the recording")
-                .with_code("replayed")
-        }
+        Some(RefusedBaseline::Replayed { .. }) => ApiError::conflict(
+            "this run was replayed, so its latency and agent cost are those of the recording",
+        )
+        .with_code("replayed"),
         None => match error.kind() {
             ErrorKind::Arguments => ApiError::conflict(error.to_string()),
             _ if matches!(error, Error::Multiple(_)) => ApiError::conflict(error.to_string()),
