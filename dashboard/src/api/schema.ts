@@ -444,7 +444,10 @@ export interface components {
             latest: components["schemas"]["RunRow"];
             /** @description Up to 20 of its newest whole runs, oldest first. */
             recent: components["schemas"]["RecentRun"][];
-            /** @description How the newest whole run differs from the saved baseline; null without a baseline, or if the run does not have the comparison. */
+            /**
+             * @description How the newest whole run differs from the saved baseline; null without a baseline, if it was saved from this run, or if a file
+             *     cannot be read.
+             */
             change: components["schemas"]["BaselineChange"] | null;
             /**
              * Format: double
@@ -517,7 +520,7 @@ export interface components {
             datasetHash?: string | null;
             /**
              * Format: int64
-             * @description Items whose latency and cost are those of a recording.
+             * @description Items whose latency and agent cost are those of a recording.
              */
             replayedItems: number;
             /** @description The variant, if the experiment has variants. */
@@ -3152,7 +3155,7 @@ export interface components {
             datasetHash?: string | null;
             /**
              * Format: int64
-             * @description Items whose latency and cost are those of a recording.
+             * @description Items whose latency and agent cost are those of a recording.
              */
             replayedItems: number;
             /** @description The variant, if the experiment has variants. */
@@ -3666,7 +3669,7 @@ export interface operations {
                 /**
                  * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
                  *     `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
-                 *     in the response lists those that the items have.
+                 *     in the response lists those that the items have. In a name, write `%2C` for a comma and `%25` for a percent sign.
                  */
                 columns?: string;
                 /**
@@ -3744,7 +3747,7 @@ export interface operations {
                 /**
                  * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
                  *     `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
-                 *     in the response lists those that the items have.
+                 *     in the response lists those that the items have. In a name, write `%2C` for a comma and `%25` for a percent sign.
                  */
                 columns?: string;
                 /**
@@ -3819,7 +3822,10 @@ export interface operations {
                 sort?: "index" | "change" | "worst" | "best";
                 /** @description A filter of items. */
                 only?: "all" | "changed" | "regressed" | "improved";
-                /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
+                /**
+                 * @description Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, in any of the runs;
+                 *     case-insensitive.
+                 */
                 search?: string;
                 /** @description Consider only score changes of this evaluator. */
                 evaluator?: string;
@@ -3928,7 +3934,10 @@ export interface operations {
                 offset?: number;
                 /** @description A filter of items. */
                 only?: "all" | "disagreeing" | "failed";
-                /** @description Only items with this text in their key, input, outputs or errors; case-insensitive. */
+                /**
+                 * @description Only items with this text in their key, input, outputs, errors, reasons, tool calls, metadata or transcript, in any of the runs;
+                 *     case-insensitive.
+                 */
                 search?: string;
                 /**
                  * @description The sort key: `index` (default), `key`, `spread` (the highest minus the lowest score of the runs), or the id of a run for its

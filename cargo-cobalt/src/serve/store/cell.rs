@@ -1,6 +1,8 @@
 //! The value of a column of an item.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use cobalt_core::wording::truncate;
 use serde_json::{Number, Value};
@@ -23,7 +25,11 @@ impl Cell {
         match value {
             Value::Null => Self::Missing,
             Value::Bool(value) => Self::Bool(*value),
-            Value::Number(number) => Self::Number(number.clone()),
+            // 1 and 1.0 are the same value.
+            Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+                Some(fraction) => Self::number(fraction),
+                None => Self::Number(number.clone()),
+            },
             Value::String(text) => Self::Text(text.as_str().into()),
             other => Self::Json(other.to_string().into()),
         }
@@ -58,6 +64,16 @@ impl Cell {
         }
     }
 
+    /// A whole number, exactly: identifiers may have more digits than an `f64`.
+    pub fn as_integer(&self) -> Option<i128> {
+        match self {
+            Self::Number(number) => {
+                number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+            }
+            _ => None,
+        }
+    }
+
     /// As text; `None` if it is missing.
     pub fn text(&self) -> Option<String> {
         Some(match self {
@@ -81,16 +97,14 @@ impl Cell {
         })
     }
 
-    /// Cuts a long text; returns whether it was cut.
-    pub fn cut(&mut self, length: usize) -> bool {
-        let (Self::Text(text) | Self::Json(text)) = self else { return false };
-        match truncate(text, length) {
-            std::borrow::Cow::Owned(beginning) => {
-                *text = beginning.into();
-                true
-            }
-            std::borrow::Cow::Borrowed(_) => false,
-        }
+    /// Cuts a long text; returns the hash of a text that was cut.
+    pub fn cut(&mut self, length: usize) -> Option<u64> {
+        let (Self::Text(text) | Self::Json(text)) = self else { return None };
+        let Cow::Owned(beginning) = truncate(text, length) else { return None };
+        let mut hash = DefaultHasher::new();
+        text.hash(&mut hash);
+        *text = beginning.into();
+        Some(hash.finish())
     }
 
     /// The approximate memory use in bytes.
@@ -163,9 +177,12 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_and_a_list_is_shown_as_json() {
         let mut cell = Cell::of(&json!("é".repeat(300)));
-        assert!(cell.cut(200) && cell.text().unwrap().chars().count() == 201);
+        let mut other = Cell::of(&json!("é".repeat(301)));
+        let hashes = [&mut cell, &mut other].map(|cell| cell.cut(200).unwrap());
+        assert!(cell.text().unwrap().chars().count() == 201 && cell == other && hashes[0] != hashes[1]);
         assert_eq!(Cell::of(&json!(["a", 1])).preview(200), Some(json!(r#"["a",1]"#)));
         assert_eq!(Cell::number(3.0).preview(200), Some(json!(3)));
+        assert_eq!(Cell::of(&json!(3.0)), Cell::of(&json!(3)));
         assert_eq!(Cell::number(f64::NAN), Cell::Missing);
         let names = Cell::names(vec!["search".to_owned(), "book".to_owned(), "search".to_owned()]);
         assert_eq!(names.text().unwrap(), "book, search");

@@ -1,6 +1,7 @@
 //! Columns of items whose values are read from the file.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use cobalt_core::item::{FieldPath, Item};
 use cobalt_core::redact::redacted_document;
@@ -38,13 +39,18 @@ pub enum FileColumn {
 #[derive(Debug)]
 pub struct ColumnValues {
     pub cells: Vec<Cell>,
-    /// Whether a text is cut.
-    pub is_cut: bool,
+    /// Hashes of the texts that are cut, by the index of the item.
+    pub cut: HashMap<usize, u64>,
 }
 
 impl ColumnValues {
     pub fn size(&self) -> usize {
-        self.cells.iter().map(Cell::size).sum()
+        self.cells.iter().map(Cell::size).sum::<usize>() + self.cut.len() * 2 * size_of::<(usize, u64)>()
+    }
+
+    /// Whether a text is cut.
+    pub fn is_cut(&self) -> bool {
+        !self.cut.is_empty()
     }
 }
 

@@ -24,15 +24,14 @@ impl Store {
     /// The values of a column, cached.
     pub fn column(&self, run: &LoadedRun, column: &FileColumn) -> Result<Arc<ColumnValues>, RunFileError> {
         self.columns.get(&(run.file.clone(), column.clone()), ColumnValues::size, || {
-            let cut = self.scan_items(run, |item| {
+            let read = self.scan_items(run, |item| {
                 let mut cell = column.read(item);
-                let is_cut = cell.cut(MAX_TEXT);
-                (cell, is_cut)
+                let hash = cell.cut(MAX_TEXT);
+                (cell, hash)
             })?;
-            Ok(ColumnValues {
-                is_cut: cut.iter().any(|(_, is_cut)| *is_cut),
-                cells: cut.into_iter().map(|(cell, _)| cell).collect(),
-            })
+            let (cells, hashes): (Vec<_>, Vec<_>) = read.into_iter().unzip();
+            let cut = hashes.into_iter().enumerate().filter_map(|(place, hash)| Some((place, hash?)));
+            Ok(ColumnValues { cut: cut.collect(), cells })
         })
     }
 

@@ -29,7 +29,8 @@ fn with_fields() -> (Store, Server) {
             json!({ "topic": if index % 3 == 1 { "refunds" } else { "billing" }, "amount": index * 10 });
         item["input"]["expectedOutput"] = json!(format!("answer {index}"));
         if index % 4 == 0 {
-            item["output"]["metadata"] = json!({ "region": "north", "long": "x".repeat(400) + "END" });
+            item["output"]["metadata"] = json!({ "region": "north", "long": "x".repeat(400) + if index % 8 == 0 { "END" } else { "ENDED" } });
+            item["output"]["metadata"]["a,b=c"] = json!(index);
             item["trace"] = json!([
                 { "id": "1", "name": "t", "kind": "tool", "tool": { "name": "lookup_order", "arguments": { "order": format!("A-{index}") }, "result": "delayed" } },
                 { "id": "2", "name": "t", "kind": "tool", "tool": { "name": "lookup_order" } },
@@ -71,6 +72,8 @@ fn columns_are_returned_and_sorted_by() {
         json!({ "input.meta.topic": "refunds", "input.meta.amount": 10, "expected": "answer 1", "metric.retrieved": 1, "turns": 2, "attempts": 1 })
     );
     assert!(items("limit=1")["items"][0].get("values").is_none());
+    let odd = items("limit=5&columns=tool_calls,metadata.a%252Cb=c");
+    assert_eq!(odd["items"][4]["values"], json!({ "tool_calls": 2, "metadata.a,b=c": 4 }));
     for (sort, first) in [
         ("input.meta.amount&order=desc", "item-39"),
         ("input.meta.topic&order=desc", "item-1"),
@@ -133,6 +136,7 @@ fn items_are_selected_by_conditions() {
         ("where=expected=answer%207", 1),
         ("where=metadata.long~end", 10),
         ("where=cost%3E0", 0),
+        ("where=metadata.a,b%3Dc%3E%3D20", 5),
         ("where=input.meta.topic=refunds&where=score.right=1", 3),
         ("where=input.meta.topic=refunds&search=item-1&state=low", 4),
     ] {
@@ -195,6 +199,10 @@ fn items_are_grouped_the_largest_group_first() {
     );
     let keys = keys(&answer);
     assert_eq!((keys[0], keys[26], keys[27]), ("item-39", "item-0", "item-37"), "sorted within the group");
+    let long = items("group=metadata.long&limit=0");
+    let sizes: Vec<_> = long["groups"].as_array().unwrap().iter().map(|it| &it["items"]).collect();
+    assert_eq!(sizes, [5, 5, 30], "texts with the same beginning are not the same");
+    assert!(long["groups"][1]["value"].as_str().unwrap().ends_with("… (2)"), "{}", long["groups"][1]);
     let missing = items("group=metadata.region&limit=0");
     assert_eq!(
         (&missing["groups"][0]["value"], &missing["groups"][1]["value"]),

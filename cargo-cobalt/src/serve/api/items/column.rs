@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use cobalt_core::wording;
+use percent_encoding::percent_decode_str;
 
 use crate::serve::error::ApiError;
 use crate::serve::store::{Cell, ColumnValues, FileColumn, LoadedItem, LoadedRun, RunFileError, Store};
@@ -105,6 +106,11 @@ impl LoadedColumn {
         Cow::Owned(self.computed(&run.items[place]))
     }
 
+    /// The hash of the value of the item at an index, if its text is cut.
+    pub fn cut_hash(&self, place: usize) -> Option<u64> {
+        self.values.as_ref()?.cut.get(&place).copied()
+    }
+
     fn computed(&self, item: &LoadedItem) -> Cell {
         let number = |number: Option<f64>| number.map_or(Cell::Missing, Cell::number);
         match &self.column {
@@ -136,10 +142,11 @@ impl LoadedColumn {
     }
 }
 
-/// The columns of a list of names separated by commas, with their names.
+/// The columns of a list of names separated by commas, with their names. A name with a comma has `%2C` instead.
 pub fn parse_columns(run: &LoadedRun, names: &str) -> Result<Vec<(String, Column)>, ApiError> {
     let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
-    names.map(|name| Ok((name.to_owned(), Column::expect(run, name)?))).collect()
+    let names = names.map(|name| percent_decode_str(name).decode_utf8_lossy().into_owned());
+    names.map(|name| Column::expect(run, &name).map(|column| (name, column))).collect()
 }
 
 /// The error for a metric or a field that no item has.

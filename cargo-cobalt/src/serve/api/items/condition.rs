@@ -54,26 +54,28 @@ struct Condition {
     /// In lower case.
     lower: String,
     number: Option<f64>,
+    integer: Option<i128>,
 }
 
-/// Splits a condition into a column's name and the rest.
-fn parse(text: &str) -> Result<(&str, Condition), ApiError> {
-    let invalid = || {
-        ApiError::bad_request(format!(
-            "invalid condition `{text}`: expected a column, an operator (`=`, `!=`, `<`, `<=`, `>`, `>=` or `~`) and a value, as in \
-             `input.topic=billing` or `latency>=500`"
-        ))
-    };
-    let at = text.find(['!', '=', '<', '>', '~']).filter(|at| *at > 0).ok_or_else(invalid)?;
-    let (name, rest) = text.split_at(at);
-    let operator = OPERATORS.iter().find_map(|(sign, operator)| Some((*operator, rest.strip_prefix(sign)?)));
-    let (operator, value) = operator.ok_or_else(invalid)?;
-    let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    let condition = Condition { operator, value: value.to_owned(), lower: value.to_lowercase(), number };
-    Ok((name.trim(), condition))
+/// The ways to split a condition into a column's name and the rest, the shortest name first: names of evaluators and fields may contain
+/// operators.
+fn splits(text: &str) -> impl Iterator<Item = (&str, Condition)> {
+    let places = text.match_indices(['!', '=', '<', '>', '~']).map(|(at, _)| at).filter(|at| *at > 0);
+    places.filter_map(|at| {
+        let (name, rest) = text.split_at(at);
+        let (operator, value) =
+            OPERATORS.iter().find_map(|(sign, operator)| Some((*operator, rest.strip_prefix(sign)?)))?;
+        Some((name.trim(), Condition::new(operator, value)))
+    })
 }
 
 impl Condition {
+    fn new(operator: Operator, value: &str) -> Self {
+        let number = value.trim().parse().ok().filter(|number: &f64| number.is_finite());
+        let integer = value.trim().parse().ok();
+        Self { operator, value: value.to_owned(), lower: value.to_lowercase(), number, integer }
+    }
+
     fn test(&self, cell: &Cell) -> bool {
         match (cell, self.operator) {
             // Without a value, an item is not the named one either.
@@ -90,12 +92,18 @@ impl Condition {
                 cell.text().is_some_and(|text| contains_ignore_case(&text, &self.lower))
             }
             (Cell::Text(text), operator) => operator.accepts((**text).cmp(&self.value)),
-            (cell, operator) => match (cell.as_f64(), self.number) {
-                (Some(number), Some(wanted)) => {
-                    number.partial_cmp(&wanted).is_some_and(|order| operator.accepts(order))
-                }
-                _ => cell.text().is_some_and(|text| operator.accepts(text.as_str().cmp(&self.value))),
-            },
+            (cell, operator) => self.compare(cell).is_some_and(|order| operator.accepts(order)),
+        }
+    }
+
+    /// Compares a value with that of the condition: numbers as numbers, anything else as text.
+    fn compare(&self, cell: &Cell) -> Option<Ordering> {
+        if let Some((integer, wanted)) = cell.as_integer().zip(self.integer) {
+            return Some(integer.cmp(&wanted));
+        }
+        match cell.as_f64().zip(self.number) {
+            Some((number, wanted)) => number.partial_cmp(&wanted),
+            None => Some(cell.text()?.as_str().cmp(&self.value)),
         }
     }
 
@@ -129,7 +137,43 @@ impl Condition {
 
 /// Whether each item of the run meets a condition.
 pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec<bool>, RunFileError> {
-    let (name, condition) = parse(text)?;
+    let mut splits = splits(text);
+    let (name, condition) = splits.next().ok_or_else(|| {
+        ApiError::bad_request(format!(
+            "invalid condition `{text}`: expected a column, an operator (`=`, `!=`, `<`, `<=`, `>`, `>=` or `~`) and a value, as in \
+             `input.topic=billing` or `latency>=500`"
+        ))
+    })?;
+    let (name, condition, column) = match load_column(store, run, name) {
+        Ok(column) => (name, condition, column),
+        Err(RunFileError::Permanent(error)) => {
+            let fields = store.item_fields(run)?;
+            let is_known = |name: &str| {
+                fields.iter().any(|field| field.name == name)
+                    || evaluator_of(name).is_some_and(|it| run.evaluator_index(it).is_some())
+            };
+            let (name, condition) = splits.find(|(name, _)| is_known(name)).ok_or(error)?;
+            (name, condition, load_column(store, run, name)?)
+        }
+        Err(error) => return Err(error),
+    };
+    condition.check(name, &column, run)?;
+    match (&column.column, &column.values) {
+        // A part of the texts is not in memory.
+        (Column::File(file), Some(values)) if values.is_cut() => {
+            store.scan_column(run, file, |cell| condition.test(cell))
+        }
+        _ => Ok((0..run.items.len()).map(|place| condition.test(&column.cell(run, place))).collect()),
+    }
+}
+
+/// The evaluator that a column is of.
+fn evaluator_of(name: &str) -> Option<&str> {
+    name.strip_prefix("score.").or_else(|| name.strip_prefix("reason."))
+}
+
+/// The column with this name. It must have a value, unless all runs have it.
+fn load_column(store: &Store, run: &LoadedRun, name: &str) -> Result<LoadedColumn, RunFileError> {
     let column = Column::expect(run, name)?.load(store, run)?;
     let may_be_absent = matches!(
         column.column,
@@ -138,14 +182,7 @@ pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec
     if may_be_absent && !run.items.is_empty() && column.is_empty(run) {
         return Err(no_values(store, run, name)?.into());
     }
-    condition.check(name, &column, run)?;
-    match (&column.column, &column.values) {
-        // A part of the texts is not in memory.
-        (Column::File(file), Some(values)) if values.is_cut => {
-            store.scan_column(run, file, |cell| condition.test(cell))
-        }
-        _ => Ok((0..run.items.len()).map(|place| condition.test(&column.cell(run, place))).collect()),
-    }
+    Ok(column)
 }
 
 #[cfg(test)]
@@ -155,7 +192,7 @@ mod tests {
     use super::*;
 
     fn meets(condition: &str, value: &Value) -> bool {
-        let (name, condition) = parse(condition).unwrap();
+        let (name, condition) = splits(condition).next().unwrap();
         assert_eq!(name, "input.x");
         condition.test(&Cell::of(value))
     }
@@ -167,6 +204,9 @@ mod tests {
             ("input.x<10", json!(9)),
             ("input.x>=9", json!(10)),
             ("input.x!=9", json!(9.5)),
+            ("input.x=9.0", json!(9)),
+            ("input.x=9007199254740993", json!(9_007_199_254_740_993_u64)),
+            ("input.x>-1", json!(u64::MAX)),
             ("input.x=billing", json!("billing")),
             ("input.x<b", json!("a")),
             ("input.x~BILL", json!("my bill")),
@@ -181,6 +221,7 @@ mod tests {
         }
         for (condition, value) in [
             ("input.x=9", json!("nine")),
+            ("input.x=9007199254740992", json!(9_007_199_254_740_993_u64)),
             ("input.x<10", json!(10)),
             ("input.x=Billing", json!("billing")),
             ("input.x=a", json!(null)),
@@ -194,7 +235,7 @@ mod tests {
     #[test]
     fn an_item_meets_a_condition_on_names_by_any_of_them() {
         let cell = Cell::names(vec!["search".to_owned(), "book_room".to_owned()]);
-        let meets = |condition: &str| parse(condition).unwrap().1.test(&cell);
+        let meets = |condition: &str| splits(condition).next().unwrap().1.test(&cell);
         assert!(meets("tool=search") && meets("tool~ROOM") && meets("tool!=cancel"));
         assert!(!meets("tool=room") && !meets("tool!=search"));
     }
@@ -202,7 +243,18 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_refused() {
         for text in ["", "latency", "=3", "latency!3", "~"] {
-            assert!(parse(text).is_err(), "{text}");
+            assert!(splits(text).next().is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_name_may_contain_operators() {
+        let names: Vec<_> =
+            splits("score.a>=b<0.5").map(|(name, condition)| (name, condition.value)).collect();
+        assert_eq!(
+            names,
+            [("score.a", "b<0.5"), ("score.a>", "b<0.5"), ("score.a>=b", "0.5")]
+                .map(|(name, value)| (name, value.to_owned()))
+        );
     }
 }

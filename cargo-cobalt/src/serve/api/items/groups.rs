@@ -19,13 +19,18 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
     let cells: Vec<_> = entries.iter().map(cell).collect();
     let ranges = Ranges::of(&cells);
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut places: HashMap<Option<String>, usize> = HashMap::new();
+    let mut places = HashMap::new();
+    // Different texts may have the same beginning.
+    let mut equal = HashMap::new();
     for (entry, cell) in entries.drain(..).zip(&cells) {
         let (value, order) = match (&ranges, cell.as_f64()) {
             (Some(ranges), Some(number)) => ranges.range(number),
             _ => (cell.text(), SortKey::of(cell)),
         };
-        let place = *places.entry(value.clone()).or_insert_with(|| {
+        let hash = entry.place.and_then(|place| column.cut_hash(place));
+        let place = *places.entry((value.clone(), hash)).or_insert_with(|| {
+            let number = equal.entry(value.clone()).and_modify(|number| *number += 1).or_insert(1);
+            let value = value.map(|text| if *number > 1 { format!("{text} ({number})") } else { text });
             groups.push(Group { value, order, entries: Vec::new() });
             groups.len() - 1
         });
@@ -95,16 +100,23 @@ impl Ranges {
         }
         let (low, high) = (numbers[0], numbers[numbers.len() - 1]);
         let width = round_up((high - low) / RANGES);
-        let start = (low / width).floor() * width;
-        Some(Self { start, width, count: ((high - start) / width).ceil().max(1.0) })
+        let start = whole_steps(low / width) * width;
+        Some(Self { start, width, count: ((high - start) / width - STEP_ERROR).ceil().max(1.0) })
     }
 
     /// The range of a number. The last one includes its upper bound.
     fn range(&self, number: f64) -> (Option<String>, Option<SortKey>) {
-        let at = ((number - self.start) / self.width).floor().clamp(0.0, self.count - 1.0);
+        let at = whole_steps((number - self.start) / self.width).clamp(0.0, self.count - 1.0);
         let bound = |at: f64| round_off(self.start + at * self.width);
         (Some(format!("{} to {}", bound(at), bound(at + 1.0))), Some(SortKey::Number(at)))
     }
+}
+
+/// The error that binary fractions add to a number of steps: 0.6 / 0.2 is a little less than 3.
+const STEP_ERROR: f64 = 1e-9;
+
+fn whole_steps(steps: f64) -> f64 {
+    (steps + STEP_ERROR).floor()
 }
 
 /// The next of 1, 2, 5, 10, … times a power of ten.
@@ -142,6 +154,15 @@ mod tests {
             ["0 to 5", "5 to 10", "10 to 15", "15 to 20", "20 to 25", "25 to 30"]
         );
         assert_eq!(ranges((0..16).map(|n| f64::from(n) * 1000.0 - 5000.0))[0], "-6000 to -4000");
+    }
+
+    #[test]
+    fn a_number_on_a_bound_is_in_the_range_that_starts_with_it() {
+        let cells: Vec<_> = (0..=20).map(|n| Cell::number(f64::from(n) / 20.0)).collect();
+        let ranges = Ranges::of(&cells).unwrap();
+        let range = |number: f64| ranges.range(number).0.unwrap();
+        assert_eq!([0.2, 0.4, 0.6, 0.8].map(range), ["0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1"]);
+        assert_eq!([0.599, 1.0].map(range), ["0.4 to 0.6", "0.8 to 1"]);
     }
 
     #[test]

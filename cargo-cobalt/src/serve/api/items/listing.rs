@@ -182,7 +182,7 @@ impl ListedRuns {
 }
 
 impl Entry<'_> {
-    /// Whether the item is in the reference or another run, and in this one.
+    /// Whether the item is in the reference and in any other run.
     fn is_compared(&self) -> bool {
         self.matched.is_some_and(|matched| {
             matched.place(REFERENCE).is_some() && matched.places.iter().flatten().count() > 1
@@ -275,8 +275,8 @@ impl ItemSort {
             Self::Index if is_descending => entries.reverse(),
             Self::Index => {}
             Self::Key => entries.sort_by(|one, two| {
-                let key = |entry: &Entry<'_>| runs.item(entry).map(|item| item.key.clone());
-                let order = key(one).cmp(&key(two));
+                let (one, two) = (runs.item(one), runs.item(two));
+                let order = one.map(|item| &item.key).cmp(&two.map(|item| &item.key));
                 if is_descending { order.reverse() } else { order }
             }),
             _ => {

@@ -28,6 +28,8 @@ describe('the filter', () => {
       'state=nope&order=up&where=latency>5&where=broken&where=tool=x&columns=key,cost,expected,input.a&only=regressed',
     );
     expect(parseFilter(search)).toEqual({ where: ['latency>5', 'tool=x'], columns: 'expected,input.a' });
+    const odd = new URLSearchParams({ columns: 'key,input.a%2Cb,metadata.50%25' });
+    expect(parseFilter(odd).columns).toBe('input.a%2Cb,metadata.50%25');
   });
 
   test('compares with other runs, of which only the changed items', () => {

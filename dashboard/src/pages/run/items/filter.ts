@@ -2,7 +2,7 @@
 import type { ItemsFilter } from '../../../api/queries';
 import type { UrlChanges } from '../../../lib/use-url-parameters';
 import { parseCondition } from './condition';
-import { isField, parseColumns } from './layout';
+import { columnsText, isField, parseColumns } from './layout';
 
 export type ItemState = NonNullable<ItemsFilter['state']>;
 
@@ -28,7 +28,7 @@ export function parseFilter(search: URLSearchParams): ItemsFilter {
   const order = text('order');
   const compare = text('compare');
   const where = search.getAll('where').filter((condition) => parseCondition(condition) !== undefined);
-  const columns = (parseColumns(search) ?? []).filter(isField).join(',');
+  const columns = columnsText((parseColumns(search) ?? []).filter(isField));
   return {
     search: text('search'),
     state: stateNames.find((state) => state === text('state')),
