@@ -98,7 +98,7 @@ impl<K: Clone + PartialEq, V> SizedCache<K, V> {
 
 impl<K, V> fmt::Debug for SizedCache<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recent").field("room", &self.room).finish_non_exhaustive()
+        f.debug_struct("SizedCache").field("room", &self.room).finish_non_exhaustive()
     }
 }
 

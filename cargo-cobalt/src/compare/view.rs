@@ -5,7 +5,7 @@
 use cobalt_core::report::comparison::{
     Comparison, Difference, ItemChange, ItemMatching, ItemSide, Quantity, RunIdentity, ScoreChange, Verdict,
 };
-use cobalt_core::report::{GitState, Status, Timestamp};
+use cobalt_core::report::{GitState, Status};
 use cobalt_core::reporters::{FormattedDifference, explain_difference};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -420,12 +420,7 @@ pub fn empty_headline(comparison: &Comparison) -> Option<&'static str> {
 
 /// When a run started, in UTC and to the minute.
 pub fn start_time(run: &RunIdentity) -> String {
-    format_minute(run.timestamp)
-}
-
-/// A time in UTC, to the minute.
-pub fn format_minute(moment: Timestamp) -> String {
-    moment.to_minute()
+    run.timestamp.to_minute()
 }
 
 /// The commit of a run.

@@ -94,7 +94,7 @@ fn run_facts(report: &Report) -> Markup {
     html! {
         dl.facts {
             div { dt { "Run" } dd { (code(&report.id)) } }
-            div { dt { "Started" } dd { time datetime=(report.timestamp) { (view::format_minute(report.timestamp)) } } }
+            div { dt { "Started" } dd { time datetime=(report.timestamp) { (report.timestamp.to_minute()) } } }
             div {
                 dt { "Items" }
                 dd {
@@ -109,7 +109,7 @@ fn run_facts(report: &Report) -> Markup {
                     dd {
                         (code(&data.source))
                         @if let Some(fetch) = &data.fetched {
-                            ", fetched " time datetime=(fetch.at) { (view::format_minute(fetch.at)) }
+                            ", fetched " time datetime=(fetch.at) { (fetch.at.to_minute()) }
                         }
                     }
                 }
