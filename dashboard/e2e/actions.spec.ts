@@ -2,8 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Runs } from '../src/api/types';
 import { axe, test as base, expect, NARROW, noSidewaysScroll, settled } from './fixtures';
-import { STEERED } from './programs';
+import { COBALT, STEERED } from './programs';
 import { type Server, serve } from './server';
 
 // A server with a project that can be built: the files change, so it is not shared with other tests.
@@ -93,6 +94,25 @@ test('the token leaves the address at once and is kept for all tabs', async ({ p
   const other = await context.newPage();
   await other.goto(`${server.url}/`);
   await expect(other.getByRole('button', { name: 'Run…' })).toBeEnabled();
+});
+
+test('the first page has the change of the latest run against the saved baseline', async ({
+  page,
+  request,
+  server,
+}) => {
+  const { runs } = (await (await request.get('/api/runs?limit=100')).json()) as Runs;
+  const passed = runs.filter(({ name, verdict }) => name === 'support-agent' && verdict === 'passed');
+  const older = passed.at(-1)?.id ?? '';
+  const env = { ...process.env, COBALT_DIR: join(server.project, '.cobalt') };
+  execFileSync(COBALT, ['cobalt', 'baseline', 'set', older], { cwd: server.project, env, stdio: 'ignore' });
+  await page.goto('/');
+  await settled(page);
+  const row = page.getByRole('row').filter({ hasText: 'support-agent' });
+  await expect(row).not.toContainText('No saved baseline');
+  await expect(row.getByRole('listitem').filter({ hasText: 'correctness' })).toContainText(
+    /[+−]\d\.\d{3}(Improved|Within noise|Inconclusive)/,
+  );
 });
 
 test('a run becomes the baseline, gets a name and tags, and other runs are deleted', async ({
