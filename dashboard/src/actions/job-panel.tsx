@@ -1,4 +1,5 @@
 // The dock at the bottom of every page: the latest job, what it builds and prints, and its runs.
+
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronDown, ChevronUp, Square, X } from 'lucide-react';
@@ -10,6 +11,7 @@ import { useCanWrite } from '../api/session';
 import type { Job, JobState } from '../api/types';
 import { Button, IconButton } from '../components/button';
 import { Text } from '../components/text';
+import { runUrl } from '../lib/addresses';
 import { formatCount, pluralize } from '../lib/format';
 import { escapeHidden } from '../lib/texts';
 
@@ -106,7 +108,7 @@ function Runs({ job }: { job: Job }) {
       {job.runs.map((run) => (
         <li key={run.id} className="min-w-0">
           <Link
-            to={`/runs/${encodeURIComponent(run.id)}`}
+            to={runUrl(run.id)}
             className="font-medium text-accent underline-offset-2 hover:underline [overflow-wrap:anywhere]"
           >
             <Text>{run.name}</Text>

@@ -19,7 +19,7 @@ export class ApiError extends Error {
 type QueryValue = string | number | boolean | null | undefined;
 
 /** Query parameters. Null, undefined and empty ones are left out; a list repeats its parameter. */
-export type QueryParameters = Record<string, QueryValue | QueryValue[]>;
+type QueryParameters = Record<string, QueryValue | QueryValue[]>;
 
 /** A path with query parameters. */
 export function buildUrl(path: string, parameters: QueryParameters = {}): string {

@@ -1,4 +1,5 @@
 // The page that ranks several runs: the variants of a group, or any runs.
+
 import { useQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { GitCompareArrows, LoaderCircle, TriangleAlert } from 'lucide-react';
@@ -12,6 +13,7 @@ import { ErrorMessage } from '../../components/error-message';
 import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
+import { runUrl } from '../../lib/addresses';
 import { compareUrl, MAX_COMPARED } from '../../lib/compare-url';
 import { formatCount, formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
@@ -130,7 +132,7 @@ function Unfinished({ runs }: { runs: LiveRun[] }) {
         <li key={run.id} className="flex items-center gap-2">
           <LoaderCircle className="size-4 shrink-0 text-accent" aria-hidden="true" />
           <span className="min-w-0">
-            <Link to={`/runs/${encodeURIComponent(run.id)}`} className="font-medium hover:underline">
+            <Link to={runUrl(run.id)} className="font-medium hover:underline">
               <Text>{run.variant?.name ?? run.name}</Text>
             </Link>{' '}
             {run.state === 'running' ? 'in progress' : 'interrupted'}: {formatCount(run.finishedItems)} of{' '}

@@ -24,7 +24,7 @@ export const missedThresholds = (run: Report): ThresholdOutcome[] =>
   (run.ciStatus?.thresholds ?? []).filter(({ finding, passed }) => finding !== 'met' && !passed);
 
 /** Agent errors, timeouts, scoring errors and failed summary functions. */
-export function errorCounts({ summary }: Report): { count: number; name: string }[] {
+function errorCounts({ summary }: Report): { count: number; name: string }[] {
   return [
     { count: summary.failedItems - summary.timeouts, name: 'agent error' },
     { count: summary.timeouts, name: 'timeout' },

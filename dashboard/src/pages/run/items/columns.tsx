@@ -168,7 +168,7 @@ const fieldColumn = ({ name, label, type, values }: ItemField) =>
   });
 
 /** Columns for conditions only: the item has them, but the table cannot show them. */
-export const HIDDEN_FIELDS: ItemField[] = [
+const HIDDEN_FIELDS: ItemField[] = [
   { name: 'tool', label: 'Called tool', type: 'text' },
   { name: 'model', label: 'Model', type: 'text' },
 ];

@@ -29,7 +29,7 @@ const OVERSCAN = 8;
 const INITIAL_SIZE = { width: 1200, height: 640 };
 
 /** The open item, and its place among the matching items. */
-export interface OpenItem {
+interface OpenItem {
   key: string;
   place: number | undefined;
 }
