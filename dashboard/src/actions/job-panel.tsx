@@ -127,16 +127,18 @@ function Runs({ job }: { job: Job }) {
 /** Loads new lines whenever the job has more. */
 function useOutput(job: Job): JobOutput {
   const client = useQueryClient();
-  const { data, isFetching, refetch } = useQuery({
+  const { data, refetch } = useQuery({
     queryKey: jobOutputKey(job.id),
     queryFn: ({ signal }) => loadOutput(client, job.id, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const output = data ?? { first: 0, lines: [] };
-  const isBehind = data !== undefined && output.first + output.lines.length < job.lines;
+  const end = output.first + output.lines.length;
+  const isLoaded = data !== undefined;
+  // Once for each number of lines: a request that fails is not repeated until there are more.
   useEffect(() => {
-    if (isBehind && !isFetching) void refetch();
-  }, [isBehind, isFetching, refetch]);
+    if (isLoaded && end < job.lines) void refetch({ cancelRefetch: false });
+  }, [isLoaded, end, job.lines, refetch]);
   return output;
 }
 

@@ -72,11 +72,15 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
   throw new ApiError(response.status, error ?? `The server responded with status ${response.status}.`, code);
 }
 
+/** Messages name endpoints for programs, and mark names with backticks. Neither is for people. */
+const plainText = (message: string | undefined) =>
+  message?.replace(/; `\/api[^`]*`[^;]*$/, '').replaceAll('`', '');
+
 function errorOf(body: unknown): { error?: string; code?: string } {
   if (typeof body !== 'object' || body === null) return {};
   const text = (value: unknown) => (value == null ? undefined : String(value));
   return {
-    error: 'error' in body ? text(body.error) : undefined,
+    error: 'error' in body ? plainText(text(body.error)) : undefined,
     code: 'code' in body ? text(body.code) : undefined,
   };
 }

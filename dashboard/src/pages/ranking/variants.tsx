@@ -64,7 +64,7 @@ export function Variants({ ranking, name }: VariantsProps) {
       </div>
       <p className="mt-3 text-muted text-xs">
         Rank: the ranks that are possible beyond noise. Pareto front: no other run scores at least as high at
-        most the same cost.
+        most the same agent cost.
       </p>
     </>
   );

@@ -8,7 +8,8 @@ export function verdictOf({ state, run }: Overview): RunVerdict | RunState {
   return outcomeOf(run);
 }
 
-function outcomeOf({ passed, summary }: Report): RunVerdict {
+/** The verdict on a complete run. */
+export function outcomeOf({ passed, summary }: Pick<Report, 'passed' | 'summary'>): RunVerdict {
   const summaryErrors = Object.keys(summary.summaryErrors ?? {}).length;
   if (summary.failedItems + summary.evalErrors + summaryErrors > 0) return 'error';
   return passed ? 'passed' : 'failed';
