@@ -11,6 +11,7 @@ import type { ReactNode } from 'react';
 import type { ItemField, ItemRow } from '../../../api/types';
 import { formatCount } from '../../../lib/format';
 import { Cost, FieldValue, ItemLink, Latency, None, Output, Preview, ScoreCell, Status } from './cells';
+import { scoreColumn } from './filter';
 import { isField, MAX_WIDTH, MIN_WIDTH, NAME_COLUMN } from './layout';
 
 interface ColumnMeta {
@@ -60,8 +61,6 @@ export type ItemColumn = ReturnType<typeof column>;
 
 /** The width of the change of a score, in pixels. */
 const CHANGE_WIDTH = 72;
-
-export const scoreColumn = (evaluator: string) => `score.${evaluator}`;
 
 /** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. */
 export function columnsOf(

@@ -20,10 +20,13 @@ export function viewQuery(search: URLSearchParams): string {
   return kept.toString();
 }
 
-/** The URL parameters that show a view; what belongs to the run, such as its comparison, stays. */
+/** The parameters that stay when a view is opened. The open item may not be in it. */
+const KEPT = ['compare', 'only', 'details'];
+
+/** The URL parameters that show a view. A comparison goes on. */
 export function withView(search: URLSearchParams, query: string): string {
   const shown = new URLSearchParams(query);
-  for (const name of NOT_IN_VIEWS) {
+  for (const name of KEPT) {
     const value = search.get(name);
     if (value !== null) shown.set(name, value);
   }
