@@ -25,3 +25,10 @@ export function evaluatorsOf({ config, summary }: Report): string[] {
   const others = Object.keys(summary.scores).filter((name) => !config.evaluators.includes(name));
   return [...config.evaluators, ...others];
 }
+
+/** The items at their pass marks, below one, and in error: each finished item is counted once, as in the list of runs. */
+export function itemCounts({ run, states, finishedItems }: Overview) {
+  const { passed } = states;
+  const below = run.summary.lowItems;
+  return { passed, below, errors: Math.max(0, finishedItems - passed - below) };
+}
