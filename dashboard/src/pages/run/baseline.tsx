@@ -65,7 +65,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
       )}
       {notes.map((note) => (
         <p key={note} className="mt-2 text-warn text-xs">
-          <Text>{note}</Text>
+          <Text>{note.replaceAll('`', '')}</Text>
         </p>
       ))}
     </Panel>

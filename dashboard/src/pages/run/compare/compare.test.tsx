@@ -100,7 +100,7 @@ describe('the head of a comparison', () => {
   test('lists problems with the comparison', async () => {
     drawHead(compared({ comparisons: [comparison({ notes: ['run `aaa` is partial'] })] }));
     const notes = await screen.findByRole('list', { name: 'Comparison warnings' });
-    expect(notes).toHaveTextContent('run `aaa` is partial');
+    expect(notes).toHaveTextContent('run aaa is partial');
   });
 
   test('lists diverged items if the note does not name them all', async () => {

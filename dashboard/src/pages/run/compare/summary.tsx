@@ -151,7 +151,7 @@ function Notes({ comparison }: { comparison: Comparison }) {
             <li key={note} className="flex gap-2">
               <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
               <span className="min-w-0 first-letter:uppercase [overflow-wrap:anywhere]">
-                <Text>{note}</Text>
+                <Text>{note.replaceAll('`', '')}</Text>
               </span>
             </li>
           ))}
