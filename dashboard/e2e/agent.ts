@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STEERED } from './programs';
 
-export interface SlowRun {
+interface SlowRun {
   experiment: string;
   items: number;
   /** The agent's time per item in milliseconds; items run sequentially. */

@@ -175,6 +175,16 @@ test('the strip is at most 120 px high, and the table fills the window', async (
   }
 });
 
+test('with the details open, nothing is wider than a window of 1280 px', async ({ page, request }) => {
+  const { id } = await runOf(request, 'support-agent', 'verdict=failed');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`/runs/${id}?details=open`);
+  const details = page.getByRole('region', { name: 'Details' });
+  await expect(details.getByRole('table', { name: 'Scores by evaluator' })).toBeVisible();
+  await noSidewaysScroll(page);
+  expect(await details.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+});
+
 test('names of evaluators are not broken within a word', async ({ page, request }) => {
   const { id } = await runOf(request, 'support-agent');
   await page.setViewportSize(NARROW.viewport);

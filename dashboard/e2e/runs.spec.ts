@@ -67,6 +67,16 @@ test('runs are selected by keyboard and compared, the oldest as the reference', 
   await expect(page).toHaveURL(`/runs/${newer}?compare=${older}`);
 });
 
+test('the selected runs are at the bottom of the window, below a short list too', async ({ page }) => {
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto('/?view=runs&verdict=partial');
+  await page.getByRole('checkbox').first().click();
+  const bar = await page.getByRole('region', { name: 'Selected runs' }).boundingBox();
+  const list = await page.getByRole('table', { name: 'Runs' }).boundingBox();
+  expect((bar?.y ?? 0) + (bar?.height ?? 0)).toBe(900);
+  expect((list?.y ?? 0) + (list?.height ?? 0)).toBeLessThan(bar?.y ?? 0);
+});
+
 test('runs that are selected in quick succession are all kept', async ({ page }) => {
   await page.goto('/?view=runs');
   await settled(page);

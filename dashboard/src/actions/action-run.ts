@@ -1,5 +1,5 @@
 // What the actions need to know of a run.
-import type { LiveRun, Overview, RunRow, RunState } from '../api/types';
+import type { Overview, RunState } from '../api/types';
 
 export interface ActionRun {
   id: string;
@@ -32,23 +32,3 @@ export function overviewRun({ run, state, isBaseline, next, states }: Overview):
     failed: states.failing,
   };
 }
-
-export const listedRun = (row: RunRow): ActionRun => ({
-  id: row.id,
-  name: row.name,
-  runName: row.runName ?? undefined,
-  tags: row.tags,
-  state: 'finished',
-  isPartial: row.verdict === 'partial',
-  isBaseline: row.isBaseline === true,
-  failed: row.lowItems + row.failedItems + row.evalErrors,
-});
-
-export const unfinishedRun = (run: LiveRun): ActionRun => ({
-  id: run.id,
-  name: run.name,
-  tags: run.tags,
-  state: run.state,
-  isPartial: run.partial,
-  isBaseline: false,
-});

@@ -217,6 +217,24 @@ describe('the job panel', () => {
     expect(panel.queryByRole('log')).not.toBeInTheDocument();
   });
 
+  test('asks once for output that cannot be loaded', async () => {
+    let asked = 0;
+    const running = job({ lines: 3 });
+    mockServer({
+      '/api/jobs': { jobs: [running] },
+      '/api/jobs/0f': () => {
+        asked += 1;
+        // The first answer lacks a line, and then the server has no output any more.
+        return asked === 1 ? output(running) : errorResponse(404, 'no job 0f');
+      },
+    });
+    renderPage(JobPanel, { at: '/', session: WRITER });
+    expect(await screen.findByText(/Compiling answers/)).toBeVisible();
+    await waitFor(() => expect(asked).toBe(2));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(asked).toBe(2);
+  });
+
   test('is not shown for a job that ended before, and without permission it cannot stop one', async () => {
     const requests = mockServer({ '/api/jobs': { jobs: [job({ state: 'finished' })] } });
     const ended = renderPage(JobPanel, { at: '/', session: WRITER });

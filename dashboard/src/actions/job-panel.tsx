@@ -1,4 +1,5 @@
 // The dock at the bottom of every page: the latest job, what it builds and prints, and its runs.
+
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronDown, ChevronUp, Square, X } from 'lucide-react';
@@ -10,6 +11,7 @@ import { useCanWrite } from '../api/session';
 import type { Job, JobState } from '../api/types';
 import { Button, IconButton } from '../components/button';
 import { Text } from '../components/text';
+import { runUrl } from '../lib/addresses';
 import { formatCount, pluralize } from '../lib/format';
 import { escapeHidden } from '../lib/texts';
 
@@ -106,7 +108,7 @@ function Runs({ job }: { job: Job }) {
       {job.runs.map((run) => (
         <li key={run.id} className="min-w-0">
           <Link
-            to={`/runs/${encodeURIComponent(run.id)}`}
+            to={runUrl(run.id)}
             className="font-medium text-accent underline-offset-2 hover:underline [overflow-wrap:anywhere]"
           >
             <Text>{run.name}</Text>
@@ -125,16 +127,18 @@ function Runs({ job }: { job: Job }) {
 /** Loads new lines whenever the job has more. */
 function useOutput(job: Job): JobOutput {
   const client = useQueryClient();
-  const { data, isFetching, refetch } = useQuery({
+  const { data, refetch } = useQuery({
     queryKey: jobOutputKey(job.id),
     queryFn: ({ signal }) => loadOutput(client, job.id, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const output = data ?? { first: 0, lines: [] };
-  const isBehind = data !== undefined && output.first + output.lines.length < job.lines;
+  const end = output.first + output.lines.length;
+  const isLoaded = data !== undefined;
+  // Once for each number of lines: a request that fails is not repeated until there are more.
   useEffect(() => {
-    if (isBehind && !isFetching) void refetch();
-  }, [isBehind, isFetching, refetch]);
+    if (isLoaded && end < job.lines) void refetch({ cancelRefetch: false });
+  }, [isLoaded, end, job.lines, refetch]);
   return output;
 }
 

@@ -19,7 +19,7 @@ export class ApiError extends Error {
 type QueryValue = string | number | boolean | null | undefined;
 
 /** Query parameters. Null, undefined and empty ones are left out; a list repeats its parameter. */
-export type QueryParameters = Record<string, QueryValue | QueryValue[]>;
+type QueryParameters = Record<string, QueryValue | QueryValue[]>;
 
 /** A path with query parameters. */
 export function buildUrl(path: string, parameters: QueryParameters = {}): string {
@@ -72,11 +72,15 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
   throw new ApiError(response.status, error ?? `The server responded with status ${response.status}.`, code);
 }
 
+/** Messages name endpoints for programs, and mark names with backticks. Neither is for people. */
+const plainText = (message: string | undefined) =>
+  message?.replace(/; `\/api[^`]*`[^;]*$/, '').replaceAll('`', '');
+
 function errorOf(body: unknown): { error?: string; code?: string } {
   if (typeof body !== 'object' || body === null) return {};
   const text = (value: unknown) => (value == null ? undefined : String(value));
   return {
-    error: 'error' in body ? text(body.error) : undefined,
+    error: 'error' in body ? plainText(text(body.error)) : undefined,
     code: 'code' in body ? text(body.code) : undefined,
   };
 }

@@ -69,5 +69,6 @@ describe('the events', () => {
     act(() => open()[0]?.onopen());
     expect(invalidated).toHaveBeenCalledWith({ queryKey: ['runs'] });
     expect(invalidated).toHaveBeenCalledWith({ queryKey: ['run'] });
+    expect(invalidated).toHaveBeenCalledWith({ queryKey: ['experiments'] });
   });
 });

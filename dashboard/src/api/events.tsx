@@ -2,6 +2,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { updateJob } from './jobs';
+import { RESULT_KEYS } from './queries';
 import type { LiveRun, ServerEvent } from './types';
 
 interface LiveState {
@@ -83,17 +84,7 @@ function invalidate(client: QueryClient, event: ServerEvent) {
       }
       break;
     case 'results':
-      for (const key of [
-        'experiments',
-        'runs',
-        'run',
-        'compare',
-        'ranking',
-        'group',
-        'matrix',
-        'trends',
-        'jobs',
-      ]) {
+      for (const key of [...RESULT_KEYS, 'jobs']) {
         void client.invalidateQueries({ queryKey: [key] });
       }
       break;

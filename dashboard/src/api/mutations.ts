@@ -2,12 +2,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ApiError, sendJson } from './client';
 import { updateJob } from './jobs';
+import { RESULT_KEYS } from './queries';
 import type { DeletedRuns, Job, LabelledRun, LabelsChange, SaveBaseline, SavedRun, StartJob } from './types';
 
 const encode = encodeURIComponent;
 
 /** A change; afterwards, everything that depends on runs is loaded again. */
-function useChange<Input, Output>(change: (input: Input) => Promise<Output>, keys = ['runs', 'run']) {
+function useChange<Input, Output>(change: (input: Input) => Promise<Output>, keys = RESULT_KEYS) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
@@ -34,7 +35,11 @@ export const planDeletion = (ids: string[]) =>
   sendJson<DeletedRuns>('POST', '/api/runs/delete', { ids, dryRun: true });
 
 export const useDeleteRuns = () =>
-  useChange((ids: string[]) => sendJson<DeletedRuns>('POST', '/api/runs/delete', { ids }), ['runs']);
+  useChange(
+    (ids: string[]) => sendJson<DeletedRuns>('POST', '/api/runs/delete', { ids }),
+    // The page of a deleted run is left first.
+    RESULT_KEYS.filter((key) => key !== 'run'),
+  );
 
 /** Starts or stops a job. */
 function useJobChange<Input>(change: (input: Input) => Promise<Job>) {

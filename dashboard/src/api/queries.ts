@@ -19,6 +19,9 @@ import type {
   WholeItem,
 } from './types';
 
+/** The keys of all queries that depend on results; those of one run begin with `run`. */
+export const RESULT_KEYS = ['experiments', 'runs', 'run', 'compare', 'ranking', 'group', 'matrix', 'trends'];
+
 /** Items or runs per request. */
 export const PAGE_SIZE = 100;
 

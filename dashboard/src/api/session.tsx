@@ -8,7 +8,7 @@ import { onTokenChange, setHandedOutToken } from './write-token';
 /** The session; undefined until the server has answered. */
 export const SessionContext = createContext<Session | undefined>(undefined);
 
-export const useSession = () => useContext(SessionContext);
+const useSession = () => useContext(SessionContext);
 
 /** Whether this page may change things. */
 export const useCanWrite = () => useSession()?.canWrite === true;

@@ -18,7 +18,6 @@ export type ThresholdOutcome = Schemas['ThresholdOutcome'];
 export type ScoreStats = Schemas['ScoreStats'];
 export type LatencyStats = Schemas['LatencyStats'];
 export type ItemStats = Schemas['ItemStats'];
-export type MetricValue = Schemas['MetricValue'];
 export type MetricStats = Schemas['MetricStats'];
 export type RunMetric = Schemas['RunMetric'];
 export type RunTable = Schemas['RunTable'];
@@ -70,9 +69,7 @@ export type LabelledRun = Schemas['LabelledRun'];
 export type SavedRun = Schemas['SavedRun'];
 export type DeletedRuns = Schemas['DeletedRuns'];
 export type Job = Schemas['Job'];
-export type JobKind = Schemas['JobKind'];
 export type JobState = Schemas['JobState'];
-export type JobRun = Schemas['JobRun'];
 export type JobList = Schemas['JobList'];
 export type JobWithOutput = Schemas['JobWithOutput'];
 

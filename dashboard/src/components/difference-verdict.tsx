@@ -16,6 +16,9 @@ export const DIFFERENCE_LABELS: Record<Verdict, string> = {
   inconclusive: 'Inconclusive',
 };
 
+/** Regressions first; what cannot be told from noise last. */
+export const DIFFERENCE_ORDER: Verdict[] = ['worse', 'better', 'changed', 'inconclusive', 'within-noise'];
+
 const MEANINGS: Record<Verdict, string> = {
   better: 'An improvement beyond noise.',
   worse: 'A regression beyond noise.',

@@ -10,7 +10,7 @@ interface MenuProps {
   name: ReactNode;
   /** Another button than the usual one. */
   trigger?: ReactElement;
-  /** Actions, links, groups and separators. */
+  /** Actions, links and separators. */
   children: ReactNode;
 }
 
@@ -67,34 +67,6 @@ export function MenuLink({
     <Base.LinkItem className={ITEM} closeOnClick render={link}>
       {children}
     </Base.LinkItem>
-  );
-}
-
-interface MenuToggleProps {
-  isOn: boolean;
-  onChange: (isOn: boolean) => void;
-  children: ReactNode;
-}
-
-/** An entry that is on or off; the menu stays open. */
-export function MenuToggle({ isOn, onChange, children }: MenuToggleProps) {
-  return (
-    <Base.CheckboxItem className={ITEM} checked={isOn} onCheckedChange={onChange}>
-      <span className="flex size-4 items-center justify-center rounded border border-line">
-        <Base.CheckboxItemIndicator>✓</Base.CheckboxItemIndicator>
-      </span>
-      {children}
-    </Base.CheckboxItem>
-  );
-}
-
-/** Entries under a heading. */
-export function MenuGroup({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Base.Group>
-      <Base.GroupLabel className="px-3 pt-2 pb-1 text-muted text-xs">{name}</Base.GroupLabel>
-      {children}
-    </Base.Group>
   );
 }
 

@@ -4,7 +4,7 @@ import clsx from 'clsx';
 import { Check, ChevronDown } from 'lucide-react';
 import { FIELD_FRAME } from './field';
 
-export interface SelectOption<Value extends string> {
+interface SelectOption<Value extends string> {
   value: Value;
   name: string;
 }

@@ -39,7 +39,7 @@ export function Verdict({ verdict }: { verdict: RunVerdict | LiveRun['state'] })
 }
 
 /** The badge of an item, by the most severe problem. */
-export function itemBadge(row: Pick<ItemRow, 'status' | 'passed' | 'evalErrors'>): BadgeLook {
+function itemBadge(row: Pick<ItemRow, 'status' | 'passed' | 'evalErrors'>): BadgeLook {
   if (row.status === 'error') return { tone: 'bad', icon: <CircleAlert />, label: 'Error' };
   if (row.status === 'timeout') return { tone: 'bad', icon: <Clock />, label: 'Timeout' };
   if (row.evalErrors.length > 0) return { tone: 'bad', icon: <CircleAlert />, label: 'Scoring error' };

@@ -7,6 +7,9 @@ export const ALL_RUNS = '/?view=runs';
 
 export const runUrl = (id: string) => `/runs/${encode(id)}`;
 
+/** The variants that ran together. */
+export const groupUrl = (group: string) => `/groups/${encode(group)}`;
+
 export type ExperimentTab = 'runs' | 'trends';
 
 export const experimentUrl = (name: string, tab: ExperimentTab = 'runs') =>

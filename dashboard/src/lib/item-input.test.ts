@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest';
-import { expectedField, promptField, summarizeInput } from './item-input';
+import { expectedField, promptField } from './item-input';
 
-test('the summary is the prompt, without the fields around it', () => {
-  expect(summarizeInput({ context: { channel: 'chat' }, id: 'q-1', question: 'Is it\nopen?' })).toBe(
-    'Is it open?',
-  );
-  expect(summarizeInput({ input: null, prompt: 'Say so' })).toBe('Say so');
-  expect(promptField({ context: 1 })).toBeUndefined();
-});
-
-test('without a known prompt field, the summary has all fields but the expected output', () => {
-  const input = { id: 'i-1', audience: 'customers', severity: 3, expectedOutput: 'All is well' };
-  expect(summarizeInput(input)).toBe('audience: customers · severity: 3');
+test('the prompt and the expected output are in the first common fields that have a value', () => {
+  const input = { id: 'q-1', input: null, prompt: 'Say so', text: 'so', expectedOutput: 'so' };
+  expect(promptField(input)).toBe('prompt');
   expect(expectedField(input)).toBe('expectedOutput');
+  expect(promptField({ context: 1 })).toBeUndefined();
 });

@@ -19,7 +19,7 @@ export function parseStructure(value: unknown): object | undefined {
 }
 
 /** A part of a text. */
-export interface TextPiece {
+interface TextPiece {
   text: string;
   /** Whether it is the escape of an invisible character. */
   isEscaped: boolean;

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useNavigate } from 'react-router';
 import { runsQuery } from '../api/queries';
 import type { Runs } from '../api/types';
-import { Text } from '../components/text';
+import { CutText } from '../components/cut-text';
 import { comparisonUrl, experimentUrl } from '../lib/addresses';
 import { PAGES } from './header';
 import type { PaletteGroup } from './palette-group';
@@ -58,11 +58,7 @@ function matchingGroup(group: string, actions: Action[], query: string): Palette
     .map(({ name, icon, run }) => ({
       value: `${group} ${name}`,
       icon,
-      children: (
-        <span className="min-w-0 truncate">
-          <Text>{name}</Text>
-        </span>
-      ),
+      children: <CutText>{name}</CutText>,
       onSelect: run,
     }));
   return { name: group, items: items };

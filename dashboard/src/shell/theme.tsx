@@ -3,7 +3,7 @@ import { Moon, Sun } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
 import { IconButton } from '../components/button';
 
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 const root = document.documentElement;
 const listeners = new Set<() => void>();

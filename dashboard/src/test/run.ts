@@ -47,8 +47,9 @@ export const report = (given: Partial<Report> = {}): Report => ({
     totalDurationMs: 4200,
     avgLatencyMs: 310,
     successfulItems: 12,
-    passedItems: 12,
-    lowItems: 0,
+    passedItems: 10,
+    // Another item is below a pass mark and in error.
+    lowItems: 1,
     failedItems: 0,
     timeouts: 0,
     evalErrors: 0,

@@ -4,7 +4,7 @@ import { GitCompareArrows } from 'lucide-react';
 import { Link } from 'react-router';
 import type { BaselineChange, ExperimentRow } from '../../api/types';
 import { CutText } from '../../components/cut-text';
-import { DIFFERENCE_COLOURS, DIFFERENCE_LABELS } from '../../components/difference-verdict';
+import { DIFFERENCE_COLOURS, DIFFERENCE_LABELS, DIFFERENCE_ORDER } from '../../components/difference-verdict';
 import { Sparkline } from '../../components/sparkline';
 import { DateTime } from '../../components/time';
 import { Tooltip } from '../../components/tooltip';
@@ -80,15 +80,6 @@ export function RecentScores({ experiment: { recent }, width }: CellProps & { wi
 
 type ScoreChange = BaselineChange['scores'][string];
 
-/** Regressions first; what cannot be told from noise last. */
-const VERDICT_ORDER: ScoreChange['verdict'][] = [
-  'worse',
-  'better',
-  'changed',
-  'inconclusive',
-  'within-noise',
-];
-
 /** The changes of a row; the others are in the tooltip. */
 const MAX_CHANGES = 3;
 
@@ -104,7 +95,7 @@ export function Changes({ experiment: { change, latest } }: CellProps) {
   // There is none, or it was saved after the run.
   if (change == null) return <span className="text-muted text-xs">Not compared with a baseline</span>;
   const scores = Object.entries(change.scores).sort(
-    ([, one], [, other]) => VERDICT_ORDER.indexOf(one.verdict) - VERDICT_ORDER.indexOf(other.verdict),
+    ([, one], [, other]) => DIFFERENCE_ORDER.indexOf(one.verdict) - DIFFERENCE_ORDER.indexOf(other.verdict),
   );
   const isCut = scores.length > MAX_CHANGES;
   const shown = isCut ? scores.slice(0, MAX_CHANGES - 1) : scores;

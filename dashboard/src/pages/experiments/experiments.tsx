@@ -9,6 +9,7 @@ import { EmptyState } from '../../components/empty-state';
 import { ErrorMessage } from '../../components/error-message';
 import { SearchField } from '../../components/field';
 import { Skeleton } from '../../components/skeleton';
+import { SortFields } from '../../components/sort-fields';
 import { formatCount, pluralize } from '../../lib/format';
 import { useMediaQuery } from '../../lib/use-media-query';
 import { useTitle } from '../../lib/use-title';
@@ -16,9 +17,10 @@ import { NoRuns } from '../runs/empty';
 import { SkippedFiles } from '../runs/skipped';
 import { UnfinishedRuns } from '../runs/unfinished-runs';
 import { ExperimentCards } from './cards';
-import { SortField } from './sort-field';
 import { ExperimentTable } from './table';
-import { useOrder } from './use-order';
+import { SORTS, type SortKey, useOrder } from './use-order';
+
+const SORT_OPTIONS = (Object.keys(SORTS) as SortKey[]).map((value) => ({ value, name: SORTS[value].name }));
 
 export function Experiments() {
   useTitle('Experiments');
@@ -46,7 +48,15 @@ export function Experiments() {
             onChange={onSearch}
             className="min-w-48 grow md:max-w-72"
           />
-          {isNarrow && <SortField order={order} />}
+          {isNarrow && (
+            <SortFields
+              sort={order.sort}
+              order={order.order}
+              options={SORT_OPTIONS}
+              onSort={order.sortBy}
+              onReverse={() => order.sortBy(order.sort)}
+            />
+          )}
           <p role="status" className="text-muted tabular-nums">
             {search === ''
               ? pluralize(all.length, 'experiment')

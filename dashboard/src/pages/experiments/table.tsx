@@ -4,10 +4,10 @@ import { type ReactNode, useMemo } from 'react';
 import { useNavigate } from 'react-router';
 import type { ExperimentRow } from '../../api/types';
 import { ariaSort, SortButton } from '../../components/sort-button';
+import { Spacer } from '../../components/spacer';
 import { experimentUrl } from '../../lib/addresses';
 import { formatDuration, pluralize } from '../../lib/format';
 import { ItemCounts, VariantLink } from '../runs/cells';
-import { Gap } from '../runs/gap';
 import { openRow } from '../runs/open-row';
 import { useRowKeys } from '../runs/use-row-keys';
 import { useVirtualRows } from '../runs/use-virtual-rows';
@@ -116,7 +116,7 @@ export function ExperimentTable({ experiments, order }: ListProps) {
             ))}
           </tr>
         </thead>
-        <Gap height={before} />
+        <Spacer height={before} />
         <tbody>
           {items.map(({ index }) => {
             const experiment = experiments[index];
@@ -138,7 +138,7 @@ export function ExperimentTable({ experiments, order }: ListProps) {
             );
           })}
         </tbody>
-        <Gap height={after} />
+        <Spacer height={after} />
       </table>
     </div>
   );

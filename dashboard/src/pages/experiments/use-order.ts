@@ -1,12 +1,11 @@
 // The search and the order of the experiments, kept in the URL.
 import { useMemo } from 'react';
-import type { ExperimentRow, RunVerdict } from '../../api/types';
+import type { ExperimentRow } from '../../api/types';
 import type { SortOrder } from '../../components/sort-button';
 import { compareValues } from '../../lib/sort-values';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { costsOf } from '../runs/cells';
-
-const SEVERITY: Record<RunVerdict, number> = { passed: 0, partial: 1, failed: 2, error: 3 };
+import { passedShare, SEVERITY } from '../runs/order';
 
 interface Sort {
   name: string;
@@ -25,9 +24,6 @@ export const SORTS = {
 } satisfies Record<string, Sort>;
 
 export type SortKey = keyof typeof SORTS;
-
-const passedShare = ({ passedItems, totalItems }: ExperimentRow['latest']) =>
-  totalItems === 0 ? undefined : passedItems / totalItems;
 
 export function useOrder() {
   const { get, set } = useUrlParameters();

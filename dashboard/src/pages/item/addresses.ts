@@ -1,7 +1,12 @@
 // The addresses of an item: its own page, and the table of its run. Both keep the filters.
+import { runUrl } from '../../lib/addresses';
+import type { UrlChanges } from '../../lib/use-url-parameters';
 
 /** URL parameters of the pane that belong to one item. */
-const OF_ITEM = ['item', 'execution', 'span'];
+export const OF_ITEM = ['item', 'execution', 'span'];
+
+/** URL parameters without an item. */
+export const NO_ITEM: UrlChanges = Object.fromEntries(OF_ITEM.map((name) => [name, undefined]));
 
 function withoutItem(search: URLSearchParams): URLSearchParams {
   const kept = new URLSearchParams(search);
@@ -14,22 +19,20 @@ const address = (path: string, search: URLSearchParams) => {
   return query === '' ? path : `${path}?${query}`;
 };
 
-const encode = encodeURIComponent;
-
 /** The page of an item. */
 export const itemPage = (run: string, key: string, search: URLSearchParams) =>
-  address(`/runs/${encode(run)}/items/${encode(key)}`, withoutItem(search));
+  address(`${runUrl(run)}/items/${encodeURIComponent(key)}`, withoutItem(search));
 
 /** The table of the run. */
 export function runPage(run: string, search: URLSearchParams): string {
   const kept = withoutItem(search);
   kept.delete('tab');
-  return address(`/runs/${encode(run)}`, kept);
+  return address(runUrl(run), kept);
 }
 
-/** The table of the run with the item beside it. */
-export function besideTable(run: string, key: string, search: URLSearchParams): string {
+/** The table of the run with the item beside it; without `search`, without filters. */
+export function besideTable(run: string, key: string, search = new URLSearchParams()): string {
   const kept = withoutItem(search);
   kept.set('item', key);
-  return address(`/runs/${encode(run)}`, kept);
+  return address(runUrl(run), kept);
 }

@@ -1,13 +1,5 @@
 // Accessors for the parts of an item.
 import type { Execution, Item } from '../../api/types';
-import { expectedField, promptField } from '../../lib/item-input';
-
-/** The fields of the input without the expected output; the prompt comes first. */
-export function inputOf({ input }: Item): Record<string, unknown> {
-  const field = promptField(input);
-  const others = omit(input, [field, expectedField(input)]);
-  return field === undefined ? others : { [field]: input[field], ...others };
-}
 
 /** The trials of an item, at least one. */
 export const trialsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);

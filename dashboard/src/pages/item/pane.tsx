@@ -3,7 +3,7 @@ import { useCallback } from 'react';
 import type { ItemsFilter } from '../../api/queries';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { useIsWide } from '../run/workbench';
-import { itemPage } from './addresses';
+import { itemPage, NO_ITEM } from './addresses';
 import { HeadingLevel } from './heading';
 import { ItemView } from './view';
 
@@ -21,7 +21,7 @@ export function ItemPane({ runId, itemKey, filter, onClose }: ItemPaneProps) {
   const isWide = useIsWide();
   const { set, search } = useUrlParameters();
   // Synchronous: the next key press starts from the new item.
-  const go = useCallback((item: string) => set({ item, execution: undefined }), [set]);
+  const go = useCallback((item: string) => set({ ...NO_ITEM, item }), [set]);
   return (
     <HeadingLevel value={isWide ? 2 : 1}>
       <ItemView

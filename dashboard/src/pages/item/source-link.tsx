@@ -21,7 +21,7 @@ export function SourceLink({ place, what, editor }: SourceLinkProps) {
       {url === undefined ? (
         <span
           className="min-w-0 truncate text-muted"
-          title={escapeHidden(`${text}\nSet \`dashboard.editor\` in cobalt.toml to open it`)}
+          title={escapeHidden(`${text}\nSet dashboard.editor in cobalt.toml to open it`)}
         >
           <Text>{name}</Text>
         </span>

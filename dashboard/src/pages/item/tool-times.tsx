@@ -2,7 +2,7 @@
 import { Wrench } from 'lucide-react';
 import { Link, useLocation } from 'react-router';
 import type { Span } from '../../api/types';
-import { Text } from '../../components/text';
+import { CutText } from '../../components/cut-text';
 import { formatDuration, pluralize } from '../../lib/format';
 import { Marks, nameOf } from './trace/span';
 
@@ -27,9 +27,7 @@ export function ToolTimes({ spans }: { spans: Span[] }) {
               className="inline-flex min-w-0 max-w-full items-center gap-1.5 rounded-md border border-line px-2 py-1 text-xs hover:bg-sunken"
             >
               <Wrench className="size-3.5 shrink-0 text-muted" aria-hidden="true" />
-              <span className="truncate font-mono">
-                <Text>{nameOf(span)}</Text>
-              </span>
+              <CutText className="font-mono">{nameOf(span)}</CutText>
               <span className="whitespace-nowrap text-muted tabular-nums">
                 {formatDuration(span.durationMs)}
               </span>

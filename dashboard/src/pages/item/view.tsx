@@ -16,7 +16,7 @@ import { experimentPlace, itemPlace } from './source';
 import { SourceLink } from './source-link';
 import { useItem } from './use-item';
 
-export interface ItemViewProps {
+interface ItemViewProps {
   runId: string;
   itemKey: string;
   /** What the previous and the next item follow. */
@@ -46,7 +46,8 @@ export function ItemView({ runId, itemKey, filter, heading, other, onGo, onClose
     return execution === undefined ? [] : tabsOf(execution);
   }, [whole, shown]);
   const tab = tabs.find((name) => name === get('tab')) ?? 'result';
-  const showTrial = (trial: number) => set({ execution: trial === 0 ? undefined : String(trial + 1) });
+  const showTrial = (trial: number) =>
+    set({ execution: trial === 0 ? undefined : String(trial + 1), span: undefined });
   const showTab = (name: TabName) => set({ tab: name === 'result' ? undefined : name });
   useItemKeys({ tabs, tab, neighbours: whole, onTab: showTab, onGo, onClose });
 

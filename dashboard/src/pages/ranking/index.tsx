@@ -1,4 +1,5 @@
 // The page that ranks several runs: the variants of a group, or any runs.
+
 import { useQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { GitCompareArrows, LoaderCircle, TriangleAlert } from 'lucide-react';
@@ -12,6 +13,7 @@ import { ErrorMessage } from '../../components/error-message';
 import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
+import { ALL_RUNS, runUrl } from '../../lib/addresses';
 import { compareUrl, MAX_COMPARED } from '../../lib/compare-url';
 import { formatCount, formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
@@ -54,9 +56,9 @@ function RunsPage({ ids }: { ids: string[] }) {
   useTitle('Ranking');
   if (ids.length < 2) {
     return (
-      <EmptyState title="No runs to rank">
-        <p>Select two to eight runs in the list.</p>
-        <Link to="/" className={buttonLook()}>
+      <EmptyState title="No runs to rank" isPage>
+        <p>Select two to eight runs in the list, compare them, and rank them from there.</p>
+        <Link to={ALL_RUNS} className={buttonLook()}>
           Show all runs
         </Link>
       </EmptyState>
@@ -73,14 +75,19 @@ function RunsPage({ ids }: { ids: string[] }) {
 
 function Pending({ error, onRetry, what }: { error: Error | null; onRetry: () => void; what: string }) {
   if (error === null) return <Skeleton label={`Ranking the ${what}`} rows={4} className="h-32" />;
-  const isMissing = error instanceof ApiError && error.status === 404;
-  return (
-    <ErrorMessage
-      title={isMissing ? `No such ${what}` : `Failed to rank the ${what}`}
-      error={error}
-      onRetry={isMissing ? undefined : onRetry}
-    />
-  );
+  if (error instanceof ApiError && error.status === 404) {
+    return (
+      <EmptyState title={`No such ${what}`} isPage>
+        <p className="max-w-xl [overflow-wrap:anywhere]">
+          <Text>{error.message}</Text>
+        </p>
+        <Link to={ALL_RUNS} className={buttonLook()}>
+          Show all runs
+        </Link>
+      </EmptyState>
+    );
+  }
+  return <ErrorMessage title={`Failed to rank the ${what}`} error={error} onRetry={onRetry} />;
 }
 
 function Heading({ title, ranking: { runs, group } }: { title: React.ReactNode; ranking: Ranking }) {
@@ -130,7 +137,7 @@ function Unfinished({ runs }: { runs: LiveRun[] }) {
         <li key={run.id} className="flex items-center gap-2">
           <LoaderCircle className="size-4 shrink-0 text-accent" aria-hidden="true" />
           <span className="min-w-0">
-            <Link to={`/runs/${encodeURIComponent(run.id)}`} className="font-medium hover:underline">
+            <Link to={runUrl(run.id)} className="font-medium hover:underline">
               <Text>{run.variant?.name ?? run.name}</Text>
             </Link>{' '}
             {run.state === 'running' ? 'in progress' : 'interrupted'}: {formatCount(run.finishedItems)} of{' '}

@@ -4,6 +4,7 @@ import { ChevronRight } from 'lucide-react';
 import type { Ref } from 'react';
 import type { Matrix, MatrixCell, MatrixItem } from '../../api/types';
 import { Badge } from '../../components/badge';
+import { CutText } from '../../components/cut-text';
 import { Text } from '../../components/text';
 import { ItemVerdict } from '../../components/verdict';
 import { formatScore } from '../../lib/format';
@@ -43,8 +44,8 @@ export function MatrixRows({ ref, index, item, runs, labels, isOpen, onToggle }:
               )}
             />
             <span className="min-w-0 grow">
-              <span className="block truncate font-medium font-mono text-xs/5">
-                {item.key.trim() === '' ? <em>empty key</em> : <Text>{item.key}</Text>}
+              <span className="block font-medium font-mono text-xs/5">
+                {item.key.trim() === '' ? <em>empty key</em> : <CutText>{item.key}</CutText>}
               </span>
               <span className="line-clamp-3 text-muted text-xs/5 [overflow-wrap:anywhere]">
                 <Text>{item.input}</Text>

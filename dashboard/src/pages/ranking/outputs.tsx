@@ -10,6 +10,7 @@ import { FieldList, FieldValue } from '../../components/field-list';
 import { Skeleton } from '../../components/skeleton';
 import { Text, TextBlock } from '../../components/text';
 import { formatDuration, formatScore, pluralize } from '../../lib/format';
+import { besideTable } from '../item/addresses';
 
 interface OutputsProps {
   item: MatrixItem;
@@ -35,7 +36,7 @@ export function Outputs({ item, runs, labels }: OutputsProps) {
                   <Text>{label}</Text>
                 </span>
                 <Link
-                  to={`/runs/${encodeURIComponent(id)}?${new URLSearchParams({ item: item.key })}`}
+                  to={besideTable(id, item.key)}
                   className="inline-flex items-center gap-1.5 font-normal text-accent hover:underline"
                 >
                   <ExternalLink className="size-3.5" aria-hidden="true" />

@@ -241,11 +241,11 @@ test('any runs are ranked', async () => {
 test('without two runs, the page says what to do', async () => {
   mockServer({});
   renderPage(Component, { at: '/ranking?runs=a', path: '/ranking' });
-  expect(await screen.findByText('Select two to eight runs in the list.')).toBeVisible();
+  expect(await screen.findByText(/^Select two to eight runs in the list/)).toBeVisible();
 });
 
 test('an unknown group is said to be missing', async () => {
   draw(errorResponse(404, 'no run belongs to the group `0123456789ab`'));
-  expect(await screen.findByText('No such variants')).toBeVisible();
+  expect(await screen.findByRole('heading', { level: 1, name: 'No such variants' })).toBeVisible();
   expect(screen.getByText(/no run belongs to the group/)).toBeVisible();
 });

@@ -53,7 +53,7 @@ function PointTable({ points, name, missing }: { points: Point[]; name: string; 
           <tr className="align-bottom [&>th]:pb-1.5 [&>th]:font-medium">
             <th scope="col">{name}</th>
             <th scope="col" className="px-3 text-right">
-              Per 1,000 items
+              Agent cost per 1,000 items
             </th>
             <th scope="col" className="px-3">
               Score (95% CI)
@@ -83,7 +83,7 @@ function PointTable({ points, name, missing }: { points: Point[]; name: string; 
       </table>
       {missing > 0 && (
         <p className="mt-3 text-muted text-xs">
-          Not shown: runs without a score or a known cost ({missing}).
+          Not shown: runs without a score or a known agent cost ({missing}).
         </p>
       )}
     </div>

@@ -1,9 +1,11 @@
 // The table of ranked runs: scores with CI and rank, pass rate, latency, cost and tokens.
+
 import { Link } from 'react-router';
 import type { RankedRun, RankedScore, Ranking } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
+import { runUrl } from '../../lib/addresses';
 import { formatCost, formatCount, formatDuration, formatPercent, formatScore } from '../../lib/format';
 import { Interval } from '../run/interval';
 import { formatRank, verdictOf } from './format';
@@ -62,7 +64,7 @@ export function Variants({ ranking, name }: VariantsProps) {
       </div>
       <p className="mt-3 text-muted text-xs">
         Rank: the ranks that are possible beyond noise. Pareto front: no other run scores at least as high at
-        most the same cost.
+        most the same agent cost.
       </p>
     </>
   );
@@ -89,10 +91,7 @@ function Row({ run, evaluators, mark, isCompared }: RowProps) {
   return (
     <tr className="align-top [&>*]:py-3">
       <th scope="row" className="min-w-36 max-w-72 pr-3 font-normal">
-        <Link
-          to={`/runs/${encodeURIComponent(run.run.id)}`}
-          className="font-semibold [overflow-wrap:anywhere] hover:underline"
-        >
+        <Link to={runUrl(run.run.id)} className="font-semibold [overflow-wrap:anywhere] hover:underline">
           <Text>{run.label}</Text>
         </Link>
         <span className="mt-1 flex flex-wrap gap-1">

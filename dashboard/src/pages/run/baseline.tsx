@@ -1,11 +1,12 @@
 // The change vs. the baseline.
 import { Link } from 'react-router';
 import type { Comparison, Difference } from '../../api/types';
+import { CutText } from '../../components/cut-text';
 import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { compareUrl } from '../../lib/compare-url';
-import { formatDate, formatScore, formatSigned, pluralize } from '../../lib/format';
+import { formatDateTime, formatScore, formatSigned, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 
 /** The maximum number of items listed here; the comparison has all. */
@@ -21,7 +22,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
   const { base, other, evaluators, regressed = [], notes } = comparison;
   return (
     <Panel
-      title={`Change vs. baseline (${base.id}, ${formatDate(base.timestamp)})`}
+      title={`Change vs. baseline (${base.id}, ${formatDateTime(base.timestamp)})`}
       actions={
         <Link to={compareUrl([base.id, other.id])} className="text-accent text-xs hover:underline">
           Compare
@@ -39,12 +40,12 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
           <ul className="flex flex-col gap-1">
             {regressed.slice(0, MAX_ITEMS).map(({ key, failed, scores }) => (
               <li key={key} className="flex items-baseline justify-between gap-3">
-                <Link to={itemAt(key)} className="min-w-0 truncate text-accent hover:underline">
-                  <Text>{key}</Text>
+                <Link to={itemAt(key)} className="flex min-w-0 text-accent hover:underline">
+                  <CutText>{key}</CutText>
                 </Link>
                 <span className="whitespace-nowrap text-muted text-xs tabular-nums">
                   {failed === true
-                    ? 'failed'
+                    ? 'error'
                     : scores
                         .slice(0, 1)
                         .map(
@@ -64,7 +65,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
       )}
       {notes.map((note) => (
         <p key={note} className="mt-2 text-warn text-xs">
-          {note}
+          <Text>{note.replaceAll('`', '')}</Text>
         </p>
       ))}
     </Panel>
@@ -76,9 +77,7 @@ const optionalScore = (value: number | null) => (value === null ? '–' : format
 function ScoreChange({ difference: { name, base, other, difference, verdict } }: { difference: Difference }) {
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_auto_8rem] items-center sm:grid-cols-[minmax(0,1fr)_auto_auto_8rem] gap-x-3 tabular-nums">
-      <span className="truncate">
-        <Text>{name}</Text>
-      </span>
+      <CutText>{name}</CutText>
       <span className="text-muted text-xs max-sm:sr-only">
         {formatScore(base)} → {formatScore(other)}
       </span>

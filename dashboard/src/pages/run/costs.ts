@@ -7,8 +7,10 @@ export interface Costs {
   agent: number | undefined;
   judge: number | undefined;
   user: number | undefined;
-  /** Undefined if a part is unknown. */
+  /** The sum of the known parts, as in the list of runs. */
   total: number | undefined;
+  /** Whether all parts are known. */
+  isComplete: boolean;
   /** Whether judges or simulated users were called. */
   hasSeveral: boolean;
   /** The known ones. */
@@ -21,13 +23,13 @@ export function costsOf({ estimatedCost, judgeCalls, judgeCost, simulatedUsers }
   const user = simulatedUsers == null ? undefined : userCost(simulatedUsers);
   const parts = [agent, ...(judgeCalls == null ? [] : [judge]), ...(simulatedUsers == null ? [] : [user])];
   const known = parts.filter((cost) => cost !== undefined);
-  const sum = known.reduce((total, cost) => total + cost, 0);
-  const total = known.length === parts.length ? sum : undefined;
+  const total = known.length === 0 ? undefined : known.reduce((sum, cost) => sum + cost, 0);
   return {
     agent,
     judge,
     user,
     total,
+    isComplete: known.length === parts.length,
     hasSeveral: parts.length > 1,
     all: total === undefined ? known : [...known, total],
   };

@@ -1,6 +1,7 @@
 // A strip across the page of a run: a fact in a line, and details beside it.
 import type { LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { Text } from '../../components/text';
 
 interface FactStripProps {
   label: string;
@@ -17,7 +18,7 @@ export function FactStrip({ label, icon: Icon, line, children }: FactStripProps)
     >
       <p className="flex items-center gap-2 font-medium tabular-nums">
         <Icon className="size-4 shrink-0 text-muted" aria-hidden="true" />
-        {line}
+        <Text>{line}</Text>
       </p>
       {children}
     </section>

@@ -4,7 +4,7 @@ import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { useCallback } from 'react';
-import { Link, useLocation, useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import { ApiError } from '../../api/client';
 import { itemsQuery, overviewQuery } from '../../api/queries';
 import type { Overview } from '../../api/types';
@@ -16,6 +16,7 @@ import { Text } from '../../components/text';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
+import { besideTable } from '../item/addresses';
 import { ComparisonHead } from './compare';
 import { Details } from './details';
 import { Items } from './items';
@@ -51,7 +52,6 @@ export function Component() {
 function Run({ overview }: { overview: Overview }) {
   const { get, set, search } = useUrlParameters();
   const filter = parseFilter(search);
-  const itemAt = useItemLink();
   const isWide = useIsWide();
   const showState = useCallback((state: ItemState) => set(stateFilter(state)), [set]);
   const isOpen = get('details') === 'open';
@@ -78,7 +78,7 @@ function Run({ overview }: { overview: Overview }) {
         <ComparisonHead overview={overview} />
         <Details
           overview={overview}
-          itemAt={itemAt}
+          itemAt={(key) => besideTable(overview.run.id, key)}
           onState={showState}
           onRange={(evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range))}
           isShown={(evaluator, range) => isRangeShown(filter, evaluator, range)}
@@ -87,12 +87,6 @@ function Run({ overview }: { overview: Overview }) {
       <Items overview={overview} />
     </Collapsible.Root>
   );
-}
-
-/** The URL of an item of this run, without filters. */
-function useItemLink() {
-  const { pathname } = useLocation();
-  return (key: string) => `${pathname}?${new URLSearchParams({ item: key })}`;
 }
 
 function RunNotFound({ id }: { id: string }) {

@@ -1,9 +1,11 @@
 // The origin of a run whose stored outputs were scored again.
+
 import { RotateCcw } from 'lucide-react';
 import { Link } from 'react-router';
 import type { Report } from '../../api/types';
 import { Text } from '../../components/text';
 import { Time } from '../../components/time';
+import { runUrl } from '../../lib/addresses';
 import { FactStrip } from './fact-strip';
 
 /** Renders nothing if the run called the agent itself. */
@@ -14,7 +16,7 @@ export function RunRescored({ run: { rescored } }: { run: Report }) {
     <FactStrip label="Re-scored" icon={RotateCcw} line="Re-scored: the agent was not called">
       <p className="min-w-0">
         Outputs, latency and agent cost are those of{' '}
-        <Link to={`/runs/${encodeURIComponent(run)}`} className="text-accent hover:underline">
+        <Link to={runUrl(run)} className="text-accent hover:underline">
           run <code className="font-mono text-xs">{run}</code>
         </Link>{' '}
         (<Time timestamp={timestamp} />

@@ -1,4 +1,5 @@
 // The head of a run's page: the experiment, the verdict in one sentence, what was missed, and links.
+
 import { useQueryClient } from '@tanstack/react-query';
 import clsx from 'clsx';
 import {
@@ -24,6 +25,7 @@ import { Tag } from '../../components/badge';
 import { buttonLook } from '../../components/button';
 import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
+import { groupUrl, runUrl } from '../../lib/addresses';
 import { escapeHidden } from '../../lib/texts';
 import { CompareActions } from './compare/actions';
 import { missedThresholds, runSentence } from './sentence';
@@ -133,7 +135,7 @@ function Links({ overview }: { overview: Overview }) {
       </nav>
       <CompareActions overview={overview} />
       {run.variant != null && (
-        <Link to={`/groups/${encodeURIComponent(run.variant.group)}`} className={buttonLook()}>
+        <Link to={groupUrl(run.variant.group)} className={buttonLook()}>
           <Layers aria-hidden="true" />
           All variants
         </Link>
@@ -164,7 +166,7 @@ function RunStepLink({ to, label, icon, side }: RunStepLinkProps) {
   }
   return (
     <Link
-      to={`/runs/${to}`}
+      to={runUrl(to)}
       aria-label={label}
       title={label}
       className={`${look} hover:bg-sunken`}

@@ -134,7 +134,9 @@ describe('a run', () => {
     const scores = [{ evaluator: 'correctness', base: 1, other: 0.25 }];
     const baseline = comparison({ regressed: [{ key: 'france', scores }] });
     open({ run: report({ baseline }) });
-    const panel = await screen.findByRole('region', { name: 'Change vs. baseline (aaa, 2026-02-05)' });
+    const panel = await screen.findByRole('region', {
+      name: /^Change vs. baseline \(aaa, 2026-02-05 \d\d:00\)$/,
+    });
     expect(within(panel).getByText('Regressed')).toBeVisible();
     expect(within(panel).getByRole('heading', { name: 'Regressions' })).toBeVisible();
     expect(within(panel).getByRole('link', { name: 'france' }).closest('li')).toHaveTextContent(
@@ -197,6 +199,16 @@ describe('a run', () => {
     expect(screen.queryByRole('button', { name: /^Diverged/ })).toBeNull();
   });
 
+  test('its items are counted once: at pass marks, below, or in error', async () => {
+    // One of the two that are below a pass mark is in error as well.
+    open();
+    const strip = within(await screen.findByRole('region', { name: 'Key figures' }));
+    expect(strip.getByRole('button', { name: /^Items/ })).toHaveTextContent(
+      '1210 at pass marks, 1 below, 1 error',
+    );
+    expect(screen.getByText(/1 of 12 items below pass mark/)).toBeVisible();
+  });
+
   test('the cost of simulated users is named apart from agent cost and judge cost', async () => {
     const summary = { estimatedCost: 0.5, judgeCalls: 2, judgeCost: 0.25, simulatedUsers: userUsage() };
     open({ run: report({ summary: { ...report().summary, ...summary } }) });
@@ -219,8 +231,8 @@ describe('a run', () => {
     open({ run: report({ summary: { ...report().summary, estimatedCost: 0.5, simulatedUsers } }) });
     const total = (await screen.findByText('Simulated users total')).parentElement;
     expect(total).toHaveTextContent('cost unknown 3 calls, 1,000 tokens, ours');
-    for (const name of [/^User cost/, /^Total cost/])
-      expect(screen.getByRole('button', { name })).toHaveTextContent('–price unknown');
+    expect(screen.getByRole('button', { name: /^User cost/ })).toHaveTextContent('–price unknown');
+    expect(screen.getByRole('button', { name: /^Total cost/ })).toHaveTextContent('$0.50as far as known');
   });
 
   test('one with retried attempts counts them, and shows their items', async () => {

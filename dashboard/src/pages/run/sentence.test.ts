@@ -3,8 +3,11 @@ import type { Overview, ThresholdOutcome } from '../../api/types';
 import { overview, report } from '../../test/run';
 import { missedThresholds, runSentence } from './sentence';
 
-const sentence = (given: Partial<Overview>) => {
-  const { verdict, reasons } = runSentence(overview(given));
+/** No item is both below a pass mark and in error. */
+const sentence = (given: Partial<Overview> & Pick<Overview, 'states'>) => {
+  const run = given.run ?? report();
+  const summary = { ...run.summary, lowItems: given.states.low };
+  const { verdict, reasons } = runSentence(overview({ ...given, run: { ...run, summary } }));
   return `${verdict}: ${reasons}`;
 };
 

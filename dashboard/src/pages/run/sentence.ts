@@ -1,7 +1,7 @@
 // The verdict on a run in one sentence: `Failed: 5 of 6 thresholds missed; 50 of 96 items below pass mark`.
 import type { Overview, Report, RunState, RunVerdict, ThresholdOutcome } from '../../api/types';
 import { formatCount, pluralize } from '../../lib/format';
-import { verdictOf } from './verdict';
+import { itemCounts, verdictOf } from './verdict';
 
 const VERDICTS: Record<RunVerdict | RunState, string> = {
   passed: 'Passed',
@@ -24,7 +24,7 @@ export const missedThresholds = (run: Report): ThresholdOutcome[] =>
   (run.ciStatus?.thresholds ?? []).filter(({ finding, passed }) => finding !== 'met' && !passed);
 
 /** Agent errors, timeouts, scoring errors and failed summary functions. */
-export function errorCounts({ summary }: Report): { count: number; name: string }[] {
+function errorCounts({ summary }: Report): { count: number; name: string }[] {
   return [
     { count: summary.failedItems - summary.timeouts, name: 'agent error' },
     { count: summary.timeouts, name: 'timeout' },
@@ -52,17 +52,19 @@ function thresholdReasons({ run, state }: Overview): string[] {
   ];
 }
 
-function itemReasons({ run, states, finishedItems, plannedItems, state }: Overview): string[] {
+function itemReasons(overview: Overview): string[] {
+  const { run, finishedItems, plannedItems, state } = overview;
+  const { passed, below } = itemCounts(overview);
   const progress =
     state === 'finished'
       ? []
       : [`${formatCount(finishedItems)} of ${pluralize(plannedItems, 'item')} finished`];
-  if (states.low > 0) {
-    const below = `${formatCount(states.low)} of ${pluralize(finishedItems, 'item')} below pass mark`;
+  if (below > 0) {
+    const text = `${formatCount(below)} of ${pluralize(finishedItems, 'item')} below pass mark`;
     const isStrict = run.config.strict && state === 'finished';
-    return [...progress, isStrict ? `${below}, and the experiment is strict` : below];
+    return [...progress, isStrict ? `${text}, and the experiment is strict` : text];
   }
-  const isComplete = finishedItems > 0 && states.passed === finishedItems;
+  const isComplete = finishedItems > 0 && passed === finishedItems;
   if (!isComplete || run.config.evaluators.length === 0) return progress;
   return [...progress, `all ${pluralize(finishedItems, 'item')} at their pass marks`];
 }

@@ -12,6 +12,7 @@ import { type ItemState, STATE_LABELS, stateNames } from './items/filter';
 import { missedThresholds } from './sentence';
 import { ThresholdTable } from './thresholds';
 import { CostTotals, PercentileTable } from './usage';
+import { itemCounts } from './verdict';
 
 interface StripProps {
   overview: Overview;
@@ -24,7 +25,7 @@ interface StripProps {
 export function Strip({ overview, onState, children }: StripProps) {
   const { run, states } = overview;
   const mark = <ReplayMark mark={summaryMark(run.summary)} />;
-  const errors = states.failing - states.low;
+  const { passed, below, errors } = itemCounts(overview);
   return (
     <section
       aria-label="Key figures"
@@ -35,9 +36,9 @@ export function Strip({ overview, onState, children }: StripProps) {
         value={formatCount(overview.finishedItems)}
         note={
           <>
-            {formatCount(states.passed)} at pass marks,{' '}
-            <span className={clsx(states.low > 0 && 'text-warn')}>{formatCount(states.low)} below</span>,{' '}
-            <span className={clsx(errors > 0 && 'text-bad')}>{pluralize(Math.max(0, errors), 'error')}</span>
+            {formatCount(passed)} at pass marks,{' '}
+            <span className={clsx(below > 0 && 'text-warn')}>{formatCount(below)} below</span>,{' '}
+            <span className={clsx(errors > 0 && 'text-bad')}>{pluralize(errors, 'error')}</span>
           </>
         }
       >
@@ -152,7 +153,12 @@ function CostCells({ overview, mark }: { overview: Overview; mark: ReactNode }) 
     cells.push({ name: 'Judge cost', cost: costs.judge, note: <>total {replayed}</> });
   }
   if (summary.simulatedUsers != null) cells.push({ name: 'User cost', cost: costs.user, note: 'total' });
-  if (costs.hasSeveral) cells.push({ name: 'Total cost', cost: costs.total, note: 'all of these' });
+  if (costs.hasSeveral)
+    cells.push({
+      name: 'Total cost',
+      cost: costs.total,
+      note: costs.isComplete ? 'all of these' : 'as far as known',
+    });
   return cells.map(({ name, cost, note }) => (
     <Cell
       key={name}

@@ -1,4 +1,5 @@
 // The name of a threshold, split into metric and bound.
+import { Text } from '../../components/text';
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
 
@@ -12,7 +13,7 @@ export function ThresholdName({ name }: { name: string }) {
   const [metric, bound] = splitThreshold(name);
   return (
     <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
-      {metric} <span className="whitespace-nowrap text-muted">{bound}</span>
+      <Text>{metric}</Text> <span className="whitespace-nowrap text-muted">{bound}</span>
     </span>
   );
 }

@@ -77,7 +77,12 @@ export function CostTotals({ overview }: { overview: Overview }) {
             <Note>{userCalls(summary.simulatedUsers)}</Note>
           </TotalRow>
         )}
-        {costs.hasSeveral && <TotalRow name="Total cost">{formatTotal(costs.total)}</TotalRow>}
+        {costs.hasSeveral && (
+          <TotalRow name="Total cost">
+            {formatTotal(costs.total)}
+            {!costs.isComplete && costs.total !== undefined && <Note>as far as known</Note>}
+          </TotalRow>
+        )}
       </dl>
       {summary.unpricedModels !== undefined && summary.unpricedModels.length > 0 && (
         <p className="mt-2 text-warn text-xs [overflow-wrap:anywhere]">

@@ -1,8 +1,10 @@
 // The variant that a run belongs to, with its settings and the runs of the other variants.
+
 import { Layers } from 'lucide-react';
 import { Link } from 'react-router';
 import type { Overview } from '../../api/types';
 import { Text } from '../../components/text';
+import { groupUrl, runUrl } from '../../lib/addresses';
 import { Settings } from '../ranking/settings';
 import { FactStrip } from './fact-strip';
 
@@ -22,16 +24,13 @@ export function RunVariant({ overview: { run, variants = [] } }: { overview: Ove
         <p className="flex flex-wrap gap-x-2 text-muted">
           Others:
           {others.map(({ id, variant: name }) => (
-            <Link key={id} to={`/runs/${encodeURIComponent(id)}`} className="text-accent hover:underline">
+            <Link key={id} to={runUrl(id)} className="text-accent hover:underline">
               <Text>{name}</Text>
             </Link>
           ))}
         </p>
       )}
-      <Link
-        to={`/groups/${encodeURIComponent(variant.group)}`}
-        className="font-medium text-accent hover:underline"
-      >
+      <Link to={groupUrl(variant.group)} className="font-medium text-accent hover:underline">
         Compare all variants
       </Link>
     </FactStrip>

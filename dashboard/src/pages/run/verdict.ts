@@ -8,7 +8,8 @@ export function verdictOf({ state, run }: Overview): RunVerdict | RunState {
   return outcomeOf(run);
 }
 
-function outcomeOf({ passed, summary }: Report): RunVerdict {
+/** The verdict on a complete run. */
+export function outcomeOf({ passed, summary }: Pick<Report, 'passed' | 'summary'>): RunVerdict {
   const summaryErrors = Object.keys(summary.summaryErrors ?? {}).length;
   if (summary.failedItems + summary.evalErrors + summaryErrors > 0) return 'error';
   return passed ? 'passed' : 'failed';
@@ -23,4 +24,11 @@ export function passMarkOf({ config }: Report, evaluator: string): number | unde
 export function evaluatorsOf({ config, summary }: Report): string[] {
   const others = Object.keys(summary.scores).filter((name) => !config.evaluators.includes(name));
   return [...config.evaluators, ...others];
+}
+
+/** The items at their pass marks, below one, and in error: each finished item is counted once, as in the list of runs. */
+export function itemCounts({ run, states, finishedItems }: Overview) {
+  const { passed } = states;
+  const below = run.summary.lowItems;
+  return { passed, below, errors: Math.max(0, finishedItems - passed - below) };
 }

@@ -6,7 +6,7 @@ import type { RunRow } from '../../api/types';
 import { Badge, Tag } from '../../components/badge';
 import { CutText } from '../../components/cut-text';
 import { Verdict } from '../../components/verdict';
-import { runUrl } from '../../lib/addresses';
+import { groupUrl, runUrl } from '../../lib/addresses';
 import { costFormat, formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { REPLAY_EXPLANATION } from '../../lib/traffic';
@@ -64,7 +64,7 @@ export function VariantLink({ run }: { run: RunRow }) {
   if (run.variant == null) return null;
   return (
     <Link
-      to={`/groups/${encodeURIComponent(run.variant.group)}`}
+      to={groupUrl(run.variant.group)}
       title={`All variants of ${escapeHidden(run.variant.experiment)} in this group`}
       className="relative inline-flex shrink-0 items-center gap-1 text-accent text-xs hover:underline"
     >

@@ -2,7 +2,6 @@
 import type { RunRow } from '../../api/types';
 import { CutText } from '../../components/cut-text';
 import { Sparkline } from '../../components/sparkline';
-import { Text } from '../../components/text';
 import { Tooltip } from '../../components/tooltip';
 import { formatScore } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
@@ -55,8 +54,8 @@ function MoreScores({ names, run }: { names: string[]; run: RunScores }) {
     <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
       {names.map((name) => (
         <div key={name} className="contents">
-          <dt className="min-w-0 truncate text-muted">
-            <Text>{name}</Text>
+          <dt className="min-w-0 text-muted">
+            <CutText>{name}</CutText>
           </dt>
           <dd className="tabular-nums">{formatScore(getOwn(run.avgScores, name) ?? Number.NaN)}</dd>
         </div>

@@ -9,7 +9,7 @@ import { Docked } from '../../components/dock';
 import { MAX_COMPARED } from '../../lib/compare-url';
 import { formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
-import { compareUrl, type SelectedRun, type SelectedRuns } from './use-selected-runs';
+import { comparisonOf, type SelectedRun, type SelectedRuns } from './use-selected-runs';
 
 export function SelectionBar({ selection }: { selection: SelectedRuns }) {
   const { ids, runs } = selection;
@@ -41,7 +41,7 @@ export function SelectionBar({ selection }: { selection: SelectedRuns }) {
 function Compare({ runs, count }: { runs: SelectedRun[]; count: number }) {
   if (count === 1) return <p className="text-muted text-xs">Select another run to compare</p>;
   if (count > MAX_COMPARED) return <p className="text-muted text-xs">You can compare up to eight runs</p>;
-  const to = compareUrl(runs);
+  const to = comparisonOf(runs);
   if (to === undefined) return null;
   return (
     <Link to={to} className={buttonLook('main')}>

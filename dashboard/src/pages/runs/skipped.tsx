@@ -1,6 +1,7 @@
 // The result files that could not be read.
 import { TriangleAlert } from 'lucide-react';
 import type { Runs } from '../../api/types';
+import { Text } from '../../components/text';
 import { pluralize } from '../../lib/format';
 
 export function SkippedFiles({ files }: { files: Runs['skipped'] }) {
@@ -14,8 +15,12 @@ export function SkippedFiles({ files }: { files: Runs['skipped'] }) {
       <ul className="max-h-72 overflow-y-auto border-line border-t bg-surface px-4 py-2 text-text">
         {files.map(({ file, reason }) => (
           <li key={file} className="py-1 [overflow-wrap:anywhere]">
-            <span className="font-mono text-xs">{file}</span>
-            <span className="block text-muted text-xs">{reason}</span>
+            <span className="font-mono text-xs">
+              <Text>{file}</Text>
+            </span>
+            <span className="block text-muted text-xs">
+              <Text>{reason}</Text>
+            </span>
           </li>
         ))}
       </ul>

@@ -5,10 +5,10 @@ import { useMemo } from 'react';
 import { useNavigate } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { ariaSort, SortButton } from '../../components/sort-button';
+import { Spacer } from '../../components/spacer';
 import { runUrl } from '../../lib/addresses';
 import { SelectCheckbox } from './cells';
 import { columns, features } from './columns';
-import { Gap } from './gap';
 import type { ListProps } from './list';
 import { openRow } from './open-row';
 import type { Filters } from './use-filters';
@@ -46,7 +46,7 @@ export function RunTable({ runs, matching, filters, selection, onEnd }: ListProp
           ))}
         </tr>
       </thead>
-      <Gap height={before} />
+      <Spacer height={before} />
       <tbody>
         {items.map((item) => {
           const row = rows[item.index];
@@ -77,7 +77,7 @@ export function RunTable({ runs, matching, filters, selection, onEnd }: ListProp
           );
         })}
       </tbody>
-      <Gap height={after} />
+      <Spacer height={after} />
     </table>
   );
 }

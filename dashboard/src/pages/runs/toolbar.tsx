@@ -1,18 +1,21 @@
 // Search, filters and sort order of the runs.
 
-import { ArrowDownNarrowWide, ArrowUpNarrowWide, SlidersHorizontal } from 'lucide-react';
+import { SlidersHorizontal } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import { StartExperiment } from '../../actions/start-experiment';
 import type { Runs } from '../../api/types';
 import { IconButton } from '../../components/button';
 import { DateField, SearchField } from '../../components/field';
 import { Select } from '../../components/select';
+import { SortFields } from '../../components/sort-fields';
 import { escapeHidden } from '../../lib/texts';
 import { useMediaQuery } from '../../lib/use-media-query';
 import { type Filters, SORTS, type Sort, VERDICTS } from './use-filters';
 
 /** The sort keys in a narrow window; a wide one has the table headers. */
-const NARROW_SORTS: Sort[] = ['timestamp', 'name', 'verdict', 'score', 'items', 'errors', 'duration', 'cost'];
+const NARROW_SORTS = (
+  ['timestamp', 'name', 'verdict', 'score', 'items', 'errors', 'duration', 'cost'] satisfies Sort[]
+).map((value) => ({ value: value as Sort, name: SORTS[value] }));
 
 export function Toolbar({
   filters,
@@ -44,7 +47,15 @@ export function Toolbar({
         </IconButton>
       )}
       {(!isNarrow || isOpen) && <Fields filters={filters} known={known} />}
-      {isNarrow && <SortFields filters={filters} />}
+      {isNarrow && (
+        <SortFields
+          sort={filters.sort}
+          order={filters.order}
+          options={NARROW_SORTS}
+          onSort={filters.sortBy}
+          onReverse={filters.reverseOrder}
+        />
+      )}
       {!isNarrow && (
         <div className="ml-auto">
           <StartExperiment />
@@ -100,30 +111,6 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
         min={query.since}
         onChange={(until) => set({ until })}
       />
-    </div>
-  );
-}
-
-function SortFields({ filters }: { filters: Filters }) {
-  const Arrow = filters.order === 'asc' ? ArrowUpNarrowWide : ArrowDownNarrowWide;
-  return (
-    <div className="flex w-full gap-2">
-      <Select
-        label="Sort by"
-        value={filters.sort}
-        options={NARROW_SORTS.map((sort) => ({ value: sort, name: `Sort by: ${SORTS[sort]}` }))}
-        onChange={filters.sortBy}
-        className="grow"
-      />
-      <IconButton
-        look="plain"
-        label={
-          filters.order === 'asc' ? 'Ascending; switch to descending' : 'Descending; switch to ascending'
-        }
-        onClick={filters.reverseOrder}
-      >
-        <Arrow />
-      </IconButton>
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { dayBoundary } from '../../lib/format';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 
 export type Sort = NonNullable<RunsQuery['sort']>;
-export type Order = NonNullable<RunsQuery['order']>;
+type Order = NonNullable<RunsQuery['order']>;
 
 /** The filters in display order. */
 const FILTERS = ['search', 'experiment', 'verdict', 'tag', 'since', 'until'] as const;

@@ -49,8 +49,8 @@ export function useSelectedRuns(rows: RunRow[]) {
 
 export type SelectedRuns = ReturnType<typeof useSelectedRuns>;
 
-/** The comparison of two to eight runs, given oldest first: the others are compared with the oldest. */
-export function compareUrl(runs: SelectedRun[]): string | undefined {
+/** The comparison of two to eight runs, given oldest first: on the page of the newest, with the oldest as the reference. */
+export function comparisonOf(runs: SelectedRun[]): string | undefined {
   const ids = runs.map((run) => run.id);
   const newest = ids.at(-1);
   if (newest === undefined || ids.length < 2 || ids.length > MAX_COMPARED) return undefined;

@@ -2,7 +2,7 @@
 import { GitCompareArrows } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { RunRow, RunVerdict } from '../../../api/types';
+import type { RunRow } from '../../../api/types';
 import { ReplayIcon } from '../../../components/replay-mark';
 import type { SortOrder } from '../../../components/sort-button';
 import { DateTime } from '../../../components/time';
@@ -21,6 +21,7 @@ import {
   TotalCost,
   VerdictCell,
 } from '../../runs/cells';
+import { passedShare, SEVERITY } from '../../runs/order';
 
 /** What a cell needs to know beside its run. */
 export interface CellContext {
@@ -42,8 +43,6 @@ export interface RunColumn {
   first?: SortOrder;
   cell: (run: RunRow, context: CellContext) => ReactNode;
 }
-
-const SEVERITY: Record<RunVerdict, number> = { passed: 0, partial: 1, failed: 2, error: 3 };
 
 /** The evaluators of the runs, in the order of the latest run. */
 const evaluatorsOf = (runs: RunRow[]) => [...new Set(runs.flatMap((run) => Object.keys(run.avgScores)))];
@@ -73,7 +72,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
       name: 'At pass marks',
       width: 124,
       isNumber: true,
-      value: ({ passedItems, totalItems }) => (totalItems === 0 ? undefined : passedItems / totalItems),
+      value: passedShare,
       first: 'asc',
       cell: (run) => <ItemCounts run={run} />,
     },

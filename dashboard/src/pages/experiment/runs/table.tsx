@@ -6,10 +6,10 @@ import { useNavigate } from 'react-router';
 import type { RunRow } from '../../../api/types';
 import { CutText } from '../../../components/cut-text';
 import { ariaSort, SortButton } from '../../../components/sort-button';
+import { Spacer } from '../../../components/spacer';
 import { runUrl } from '../../../lib/addresses';
 import { useTop } from '../../../lib/use-top';
 import { SelectCheckbox } from '../../runs/cells';
-import { Gap } from '../../runs/gap';
 import { openRow } from '../../runs/open-row';
 import { useRowKeys } from '../../runs/use-row-keys';
 import type { SelectedRuns } from '../../runs/use-selected-runs';
@@ -87,7 +87,7 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
             ))}
           </tr>
         </thead>
-        <Gap height={items[0]?.start ?? 0} />
+        <Spacer height={items[0]?.start ?? 0} />
         <tbody>
           {items.map(({ index }) => {
             const run = runs[index];
@@ -121,7 +121,7 @@ export function ExperimentRunTable(props: ExperimentRunTableProps) {
             );
           })}
         </tbody>
-        <Gap height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} />
+        <Spacer height={virtual.getTotalSize() - (items.at(-1)?.end ?? 0)} />
       </table>
     </section>
   );

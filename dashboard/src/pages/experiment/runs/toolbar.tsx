@@ -1,11 +1,10 @@
 // Search, filters and the reference of the changes of an experiment's runs.
-import { ArrowDownNarrowWide, ArrowUpNarrowWide } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import type { RunRow } from '../../../api/types';
-import { IconButton } from '../../../components/button';
 import { SearchField } from '../../../components/field';
 import { SegmentedControl } from '../../../components/segmented-control';
 import { Select } from '../../../components/select';
+import { SortFields } from '../../../components/sort-fields';
 import { formatCount, pluralize } from '../../../lib/format';
 import { escapeHidden } from '../../../lib/texts';
 import { VERDICTS } from '../../runs/use-filters';
@@ -64,7 +63,18 @@ export function Toolbar({ runs, shown, columns, order, isNarrow }: ToolbarProps)
         />
       )}
       {isNarrow ? (
-        <SortFields columns={columns} order={order} />
+        <SortFields
+          sort={order.sort}
+          order={order.order}
+          options={columns
+            .filter(({ value }) => value !== undefined)
+            .map(({ key, name }) => ({
+              value: key,
+              name: key === 'started' ? 'Started' : escapeHidden(name),
+            }))}
+          onSort={order.sortBy}
+          onReverse={() => order.sortBy(order.sort)}
+        />
       ) : (
         order.canUseBaseline && (
           <SegmentedControl<Reference>
@@ -79,32 +89,5 @@ export function Toolbar({ runs, shown, columns, order, isNarrow }: ToolbarProps)
         {shown === runs.length ? '' : `${formatCount(shown)} of ${pluralize(runs.length, 'run')}`}
       </p>
     </search>
-  );
-}
-
-function SortFields({ columns, order }: Pick<ToolbarProps, 'columns' | 'order'>) {
-  const Arrow = order.order === 'asc' ? ArrowUpNarrowWide : ArrowDownNarrowWide;
-  return (
-    <div className="flex w-full gap-2">
-      <Select
-        label="Sort by"
-        value={order.sort}
-        options={columns
-          .filter(({ value }) => value !== undefined)
-          .map(({ key, name }) => ({
-            value: key,
-            name: `Sort by: ${key === 'started' ? 'Started' : escapeHidden(name)}`,
-          }))}
-        onChange={(key) => key !== order.sort && order.sortBy(key)}
-        className="min-w-0 grow"
-      />
-      <IconButton
-        look="plain"
-        label={order.order === 'asc' ? 'Ascending; switch to descending' : 'Descending; switch to ascending'}
-        onClick={() => order.sortBy(order.sort)}
-      >
-        <Arrow />
-      </IconButton>
-    </div>
   );
 }

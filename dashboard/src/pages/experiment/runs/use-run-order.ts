@@ -10,7 +10,7 @@ import type { RunColumn } from './columns';
 /** What the scores are compared with. */
 export type Reference = 'previous' | 'baseline';
 
-export const isVerdict = (run: RunRow, verdict: string) => verdict === '' || run.verdict === verdict;
+const isVerdict = (run: RunRow, verdict: string) => verdict === '' || run.verdict === verdict;
 
 const DEFAULT_SORT = 'started';
 

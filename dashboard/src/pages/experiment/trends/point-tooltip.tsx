@@ -1,6 +1,6 @@
 // The tooltip of a point.
 import clsx from 'clsx';
-import { Text } from '../../../components/text';
+import { CutText } from '../../../components/cut-text';
 import { Verdict } from '../../../components/verdict';
 import { formatDateTime, shortCommit } from '../../../lib/format';
 import { replayMark } from '../../../lib/traffic';
@@ -39,9 +39,7 @@ export function PointTooltip({ run, series, format, formatChange }: PointTooltip
             <div key={one.name} className="contents">
               <dt className="flex min-w-0 items-center gap-1.5">
                 <span className="size-2 shrink-0 rounded-full" style={{ background: one.colour }} />
-                <span className="truncate">
-                  <Text>{one.name}</Text>
-                </span>
+                <CutText>{one.name}</CutText>
               </dt>
               <dd className="text-right font-medium">{typeof value === 'number' ? format(value) : '–'}</dd>
               <dd className={clsx('text-right text-muted')}>

@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import clsx from 'clsx';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { SpacerRow } from '../../../components/spacer';
 import { formatDuration } from '../../../lib/format';
 import { useWidth } from '../../../lib/use-width';
 import { actionOf } from './keys';
@@ -109,7 +110,7 @@ export function Waterfall(props: WaterfallProps) {
       >
         <Head timeline={timeline} layout={layout} />
         <tbody>
-          <Gap height={(visible[0]?.start ?? HEAD_HEIGHT) - HEAD_HEIGHT} columns={columns} />
+          <SpacerRow height={(visible[0]?.start ?? HEAD_HEIGHT) - HEAD_HEIGHT} columns={columns} />
           {visible.map(({ index }) => {
             const row = rows[index];
             return (
@@ -134,7 +135,10 @@ export function Waterfall(props: WaterfallProps) {
               )
             );
           })}
-          <Gap height={virtual.getTotalSize() + HEAD_HEIGHT - (last?.end ?? HEAD_HEIGHT)} columns={columns} />
+          <SpacerRow
+            height={virtual.getTotalSize() + HEAD_HEIGHT - (last?.end ?? HEAD_HEIGHT)}
+            columns={columns}
+          />
         </tbody>
       </table>
     </div>
@@ -173,17 +177,6 @@ function Head({ timeline, layout }: { timeline: Timeline; layout: Layout }) {
         )}
       </tr>
     </thead>
-  );
-}
-
-/** Reserves the space of rows that are not rendered. */
-function Gap({ height, columns }: { height: number; columns: number }) {
-  if (height <= 0) return null;
-  return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
-    <tr aria-hidden="true">
-      <td colSpan={columns} className="p-0" style={{ height }} />
-    </tr>
   );
 }
 

@@ -11,9 +11,6 @@ const NAMES: Record<Only, string> = { regressed: 'Regressed', improved: 'Improve
 
 const ONLY = Object.keys(NAMES) as Only[];
 
-/** The filter of the URL; an unknown one is ignored. */
-export const parseOnly = (text: string | null): Only | undefined => ONLY.find((only) => only === text);
-
 interface ChangesFilterProps {
   /** Absent until the items are loaded. */
   counts: Items['counts'];

@@ -9,7 +9,7 @@ import { ErrorMessage } from '../../../components/error-message';
 import { FieldValue } from '../../../components/field-list';
 import { Skeleton } from '../../../components/skeleton';
 import { Text, TextBlock } from '../../../components/text';
-import { runUrl } from '../../../lib/addresses';
+import { besideTable } from '../../item/addresses';
 import { Conversations } from './conversations';
 import { useComparedRuns } from './parameters';
 import { referenceName } from './reference';
@@ -63,7 +63,7 @@ function Loaded({ ids, itemKey, reference }: LoadedProps) {
               <Link
                 // biome-ignore lint/suspicious/noArrayIndexKey: a run may be compared with itself
                 key={`${id} ${place}`}
-                to={`${runUrl(id)}?${new URLSearchParams({ item: item.key })}`}
+                to={besideTable(id, item.key)}
                 className="inline-flex items-center gap-1.5 text-accent text-xs hover:underline"
               >
                 <ExternalLink className="size-3.5" aria-hidden="true" />

@@ -4,9 +4,10 @@ import { useLocation, useNavigate } from 'react-router';
 import { runUrl } from '../../../lib/addresses';
 import { compareUrl, MAX_COMPARED } from '../../../lib/compare-url';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
+import { OF_ITEM } from '../../item/addresses';
 
 /** The parameters that belong to one set of runs. */
-const OF_RUNS = ['compare', 'only', 'item', 'execution'];
+const OF_RUNS = ['compare', 'only', ...OF_ITEM];
 
 /** The compared runs: the reference, the run of the page, and others. None outside compare mode. */
 export function useComparedRuns(run: string): string[] {

@@ -12,6 +12,7 @@ import { runUrl } from '../../../lib/addresses';
 import { MAX_COMPARED, rankingUrl } from '../../../lib/compare-url';
 import { formatCount, formatDateTime } from '../../../lib/format';
 import { summaryMark } from '../../../lib/traffic';
+import { outcomeOf } from '../verdict';
 import type { SuggestedRun } from './reference';
 import { type ReferenceName, RunLetter, runInSentence, runLabel } from './run-letter';
 import { RunPicker } from './run-picker';
@@ -89,11 +90,7 @@ export function RunChips({ runs, reference, suggested, onChoose }: RunChipsProps
   );
 }
 
-const verdictOf = ({ partial, passed, summary }: ComparedRun) => {
-  if (partial) return 'partial';
-  if (summary.failedItems + summary.evalErrors > 0) return 'error';
-  return passed ? 'passed' : 'failed';
-};
+const verdictOf = (run: ComparedRun) => (run.partial ? 'partial' : outcomeOf(run));
 
 interface RunChipProps {
   run: ComparedRun;

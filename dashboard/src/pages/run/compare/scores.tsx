@@ -1,5 +1,4 @@
 // The evaluations of an item in each run, with reasons.
-import clsx from 'clsx';
 import type { ComparedItem, ComparedOutput } from '../../../api/types';
 import { ReplayMark } from '../../../components/replay-mark';
 import { Text, TextBlock } from '../../../components/text';
@@ -95,7 +94,8 @@ function EvaluationCell({ name, output, base }: EvaluationCellProps) {
           <span className="text-bad">no score</span>
         )}
         {Math.abs(change) > 1e-9 && (
-          <span className={clsx('ml-2', change < 0 ? 'text-bad' : 'text-good')}>{formatSigned(change)}</span>
+          // Without colour: for a single item, a change cannot be told from noise.
+          <span className="ml-2">{formatSigned(change)}</span>
         )}
       </p>
       {evaluation?.reason != null && (

@@ -2,7 +2,7 @@
 import clsx from 'clsx';
 import { TriangleAlert } from 'lucide-react';
 import type { Comparison, Difference } from '../../../api/types';
-import { DifferenceVerdict, VerdictNames } from '../../../components/difference-verdict';
+import { DIFFERENCE_ORDER, DifferenceVerdict, VerdictNames } from '../../../components/difference-verdict';
 import { Disclosure } from '../../../components/disclosure';
 import { Text } from '../../../components/text';
 import { useMediaQuery } from '../../../lib/use-media-query';
@@ -89,13 +89,13 @@ function Verdicts({ comparison }: { comparison: Comparison }) {
   );
 }
 
-const ORDER: Difference['verdict'][] = ['worse', 'better', 'changed', 'inconclusive', 'within-noise'];
-
 /** Each difference in a few words, with its CI and p-value, notable ones first. */
 function Changes({ differences, name }: { differences: Difference[]; name: string }) {
   if (differences.length === 0)
     return <p className="font-medium">Nothing to compare: no score is in both runs.</p>;
-  const sorted = differences.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+  const sorted = differences.toSorted(
+    (a, b) => DIFFERENCE_ORDER.indexOf(a.verdict) - DIFFERENCE_ORDER.indexOf(b.verdict),
+  );
   return (
     <ul aria-label={name} className="flex flex-wrap items-center gap-x-6 gap-y-1">
       {sorted.map((difference) => (
@@ -151,7 +151,7 @@ function Notes({ comparison }: { comparison: Comparison }) {
             <li key={note} className="flex gap-2">
               <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
               <span className="min-w-0 first-letter:uppercase [overflow-wrap:anywhere]">
-                <Text>{note}</Text>
+                <Text>{note.replaceAll('`', '')}</Text>
               </span>
             </li>
           ))}

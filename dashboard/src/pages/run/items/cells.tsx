@@ -10,7 +10,7 @@ import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
 import { formatCost, formatDuration, formatNumber } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
-import { toText } from '../../../lib/texts';
+import { escapeHidden, toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
 import { itemPage } from '../../item/addresses';
 import { ItemPresence, ScoreChange } from '../compare/score-change';
@@ -25,7 +25,7 @@ export function ItemLink({ item, to }: { item: ItemRow; to: string }) {
     <Link
       to={other == null ? to : itemPage(other.id, item.key, NO_FILTERS)}
       preventScrollReset
-      title={recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`}
+      title={escapeHidden(recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`)}
       className="flex min-w-0 items-baseline rounded-sm font-medium focus-visible:-outline-offset-2"
     >
       <CutText>{item.name}</CutText>

@@ -11,6 +11,7 @@ import type { ReactNode } from 'react';
 import type { ItemField, ItemRow } from '../../../api/types';
 import { formatCount } from '../../../lib/format';
 import { Cost, FieldValue, ItemLink, Latency, None, Output, Preview, ScoreCell, Status } from './cells';
+import { scoreColumn } from './filter';
 import { isField, MAX_WIDTH, MIN_WIDTH, NAME_COLUMN } from './layout';
 
 interface ColumnMeta {
@@ -60,8 +61,6 @@ export type ItemColumn = ReturnType<typeof column>;
 
 /** The width of the change of a score, in pixels. */
 const CHANGE_WIDTH = 72;
-
-export const scoreColumn = (evaluator: string) => `score.${evaluator}`;
 
 /** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. */
 export function columnsOf(
@@ -168,7 +167,7 @@ const fieldColumn = ({ name, label, type, values }: ItemField) =>
   });
 
 /** Columns for conditions only: the item has them, but the table cannot show them. */
-export const HIDDEN_FIELDS: ItemField[] = [
+const HIDDEN_FIELDS: ItemField[] = [
   { name: 'tool', label: 'Called tool', type: 'text' },
   { name: 'model', label: 'Model', type: 'text' },
 ];

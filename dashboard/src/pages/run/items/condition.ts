@@ -6,7 +6,7 @@ const OPERATORS = ['!=', '<=', '>=', '=', '<', '>', '~'] as const;
 
 export type Operator = (typeof OPERATORS)[number];
 
-export interface Condition {
+interface Condition {
   column: string;
   operator: Operator;
   value: string;

@@ -76,7 +76,8 @@ export interface ScoreRange {
   high: number;
 }
 
-const scoreColumn = (evaluator: string) => `score.${evaluator}`;
+/** The column of an evaluator's scores. */
+export const scoreColumn = (evaluator: string) => `score.${evaluator}`;
 
 const number = (value: number) => String(Number(value.toFixed(4)));
 

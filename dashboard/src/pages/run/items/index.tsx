@@ -1,13 +1,13 @@
 // The items of a run: the toolbar, the table, and the open item beside it.
 import clsx from 'clsx';
 import { useCallback, useMemo, useState } from 'react';
-import { useLocation } from 'react-router';
 import type { ItemField, Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
 import { pluralize } from '../../../lib/format';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
+import { besideTable, NO_ITEM, OF_ITEM } from '../../item/addresses';
 import { ItemPane } from '../../item/pane';
 import { useItem } from '../../item/use-item';
 import { ChangesFilter } from '../compare/changes-filter';
@@ -36,7 +36,7 @@ export function Items({ overview }: { overview: Overview }) {
   const key = get('item');
   const item = useItem(run.id, key, filter);
   const isWide = useIsWide();
-  const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
+  const close = useCallback(() => set(NO_ITEM), [set]);
   const [condition, setCondition] = useState<string>();
   const columns = useColumns(overview, start.data?.fields);
   const fields = useMemo(() => conditionFields(columns.all), [columns.all]);
@@ -132,7 +132,7 @@ const NO_FIELDS: ItemField[] = [];
 /** The columns that there are, and the layout of the URL. */
 function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
   const { search } = useUrlParameters();
-  const itemAt = useItemAddress();
+  const itemAt = useItemAddress(run.id);
   const compared = Math.max(0, useComparedRuns(run.id).length - 1);
   const evaluators = useMemo(() => evaluatorsOf(run), [run]);
   const [columnsParameter, widthsParameter] = [search.get('columns'), search.get('widths')];
@@ -157,21 +157,11 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
   );
 }
 
-/** The URL of an item beside the table; keeps the filters. */
-function useItemAddress() {
-  const { search } = useLocation();
-  const filters = useMemo(() => {
-    const parameters = new URLSearchParams(search);
-    parameters.delete('item');
-    parameters.delete('execution');
-    return parameters.toString();
-  }, [search]);
-  return useCallback(
-    (key: string) => {
-      const parameters = new URLSearchParams(filters);
-      parameters.set('item', key);
-      return `?${parameters}`;
-    },
-    [filters],
-  );
+/** The URL of an item beside the table; keeps the filters. The same function as long as they are the same. */
+function useItemAddress(run: string) {
+  const { search } = useUrlParameters();
+  const filters = new URLSearchParams(search);
+  for (const name of OF_ITEM) filters.delete(name);
+  const text = filters.toString();
+  return useCallback((key: string) => besideTable(run, key, new URLSearchParams(text)), [run, text]);
 }

@@ -229,6 +229,26 @@ describe('the items', () => {
     expect(screen.queryByRole('button', { name: 'low ones' })).toBeNull();
   });
 
+  test('a name is cut in the middle, so that its end stays', async () => {
+    const name = 'refund-within-thirty-days-of-purchase-case-17';
+    open({}, { given: { items: [itemRow(0, { name })], matching: 1 } });
+    const link = await screen.findByRole('link', { name });
+    const shown = [...link.querySelectorAll('[aria-hidden]')];
+    expect(shown.map((part) => part.textContent).join('')).toBe(name);
+    expect(shown[0]).toHaveClass('truncate');
+    expect(shown.at(-1)).toHaveTextContent('e-case-17');
+    expect(shown.at(-1)).toHaveClass('shrink-0');
+  });
+
+  test('the next item keeps the tab, but not the trial and the span of this one', async () => {
+    const { search, user } = open({}, { at: '?item=key-0&tab=trace&span=3&execution=2' });
+    await screen.findByText('1 of 57');
+    await user.keyboard('j');
+    await waitFor(() => expect(search()).toBe('?tab=trace&item=key-1'));
+    await user.keyboard('{Escape}');
+    await waitFor(() => expect(search()).toBe('?tab=trace'));
+  });
+
   test('the height of the rows is chosen', async () => {
     const { search, user } = open();
     await user.click(await screen.findByRole('button', { name: 'Tall rows' }));

@@ -4,7 +4,7 @@ import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { memo } from 'react';
 import type { ItemGroup, ItemRow } from '../../../api/types';
-import { Text } from '../../../components/text';
+import { CutText } from '../../../components/cut-text';
 import { formatCount, formatScore, pluralize } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import type { features } from './columns';
@@ -84,9 +84,7 @@ export const GroupRow = memo(function GroupRow(props: GroupRowProps) {
             aria-hidden="true"
             className={clsx('size-4 shrink-0 text-muted transition-transform', isOpen && 'rotate-90')}
           />
-          <span className="truncate font-semibold">
-            {group.value === null ? 'No value' : <Text>{group.value}</Text>}
-          </span>
+          <CutText className="font-semibold">{group.value ?? 'No value'}</CutText>
           <span className="text-muted text-xs whitespace-nowrap tabular-nums">
             {pluralize(group.items, 'item')}
             {group.belowPassMark > 0 && (

@@ -4,6 +4,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import type { Difference, Overview } from '../../../api/types';
+import { DIFFERENCE_COLOURS } from '../../../components/difference-verdict';
 import { formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { Distribution, widerBins } from '../distribution';
@@ -18,14 +19,6 @@ export interface MeanChange {
   verdict: Difference['verdict'];
   title: string;
 }
-
-const COLOURS: Record<Difference['verdict'], string> = {
-  better: 'text-good',
-  worse: 'text-bad',
-  changed: 'text-text',
-  'within-noise': 'text-muted',
-  inconclusive: 'text-muted',
-};
 
 /** In pixels. */
 const HEIGHT = 24;
@@ -54,7 +47,9 @@ export const ScoreHead = memo(function ScoreHead(props: ScoreHeadProps) {
       {change !== undefined && (
         <p title={change.title} className="font-normal whitespace-nowrap tabular-nums">
           <ChangeSort evaluator={evaluator} filter={filter} onSort={onSortChange}>
-            <span className={clsx('font-medium', COLOURS[change.verdict])}>{formatSigned(change.value)}</span>{' '}
+            <span className={clsx('font-medium', DIFFERENCE_COLOURS[change.verdict])}>
+              {formatSigned(change.value)}
+            </span>{' '}
             {change.against}
           </ChangeSort>
         </p>

@@ -14,6 +14,7 @@ import {
 } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
 import { ErrorMessage } from '../../../components/error-message';
+import { SpacerRow } from '../../../components/spacer';
 import { type KeyHandlers, useKeys } from '../../../lib/use-keys';
 import { ROW_HEIGHTS, type RowHeight } from './layout';
 import { type Lines, linesOf } from './lines';
@@ -29,7 +30,7 @@ const OVERSCAN = 8;
 const INITIAL_SIZE = { width: 1200, height: 640 };
 
 /** The open item, and its place among the matching items. */
-export interface OpenItem {
+interface OpenItem {
   key: string;
   place: number | undefined;
 }
@@ -114,7 +115,7 @@ export function TableRows(props: TableRowsProps) {
           </td>
         </tr>
       )}
-      <Gap height={virtualItems[0]?.start ?? 0} columns={count} />
+      <SpacerRow height={virtualItems[0]?.start ?? 0} columns={count} />
       {visible.map(({ index, line }) =>
         line.kind === 'group' ? (
           <GroupRow
@@ -138,7 +139,7 @@ export function TableRows(props: TableRowsProps) {
           />
         ),
       )}
-      <Gap height={virtual.getTotalSize() - (virtualItems.at(-1)?.end ?? 0)} columns={count} />
+      <SpacerRow height={virtual.getTotalSize() - (virtualItems.at(-1)?.end ?? 0)} columns={count} />
     </tbody>
   );
 }
@@ -157,17 +158,6 @@ function useClosedGroups(column: string | undefined) {
     [column],
   );
   return { closed, toggle };
-}
-
-/** Reserves the space of rows that are not rendered. */
-function Gap({ height, columns }: { height: number; columns: number }) {
-  if (height <= 0) return null;
-  return (
-    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
-    <tr aria-hidden="true">
-      <td colSpan={columns} className="p-0" style={{ height }} />
-    </tr>
-  );
 }
 
 /** j and k move between the rows without a focus in the table. With an open item, they are its keys. */

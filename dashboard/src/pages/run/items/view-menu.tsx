@@ -9,7 +9,7 @@ import { FIELD_FRAME } from '../../../components/field';
 import { Popover } from '../../../components/popover';
 import { escapeHidden } from '../../../lib/texts';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
-import { useViews, type View, viewQuery } from './views';
+import { useViews, type View, viewQuery, withView } from './views';
 
 export function ViewMenu({ experiment }: { experiment: string }) {
   return (
@@ -43,7 +43,7 @@ function ViewList({ experiment }: { experiment: string }) {
               view={view}
               isCurrent={view.query === current}
               address={`${pathname}?${view.query}`}
-              onOpen={() => void navigate(`${pathname}?${view.query}`)}
+              onOpen={() => void navigate(`${pathname}?${withView(search, view.query)}`)}
               onRename={(name) => rename(view.name, name)}
               onDelete={() => remove(view.name)}
             />

@@ -1,5 +1,6 @@
 // Named views of the items of an experiment: filters, order, groups and layout. Kept in the browser.
 import { useCallback, useSyncExternalStore } from 'react';
+import { OF_ITEM } from '../../item/addresses';
 
 export interface View {
   name: string;
@@ -8,13 +9,28 @@ export interface View {
 }
 
 /** The URL parameters that belong to one run or item. */
-const NOT_IN_VIEWS = ['item', 'execution', 'tab', 'span', 'compare', 'only', 'details'];
+const NOT_IN_VIEWS = [...OF_ITEM, 'tab', 'compare', 'only', 'details'];
 
 /** The part of the URL that a view keeps. */
 export function viewQuery(search: URLSearchParams): string {
   const kept = new URLSearchParams(search);
   for (const name of NOT_IN_VIEWS) kept.delete(name);
+  // The same view, in whatever order its parameters were set.
+  kept.sort();
   return kept.toString();
+}
+
+/** The parameters that stay when a view is opened. The open item may not be in it. */
+const KEPT = ['compare', 'only', 'details'];
+
+/** The URL parameters that show a view. A comparison goes on. */
+export function withView(search: URLSearchParams, query: string): string {
+  const shown = new URLSearchParams(query);
+  for (const name of KEPT) {
+    const value = search.get(name);
+    if (value !== null) shown.set(name, value);
+  }
+  return shown.toString();
 }
 
 const keyOf = (experiment: string) => `views:${experiment}`;
