@@ -266,13 +266,15 @@ mod tests {
             ("bytes=0-1,5-6", None),
             ("bytes=19-10", None),
             ("lines=0-1", None),
-            ("bytes=18446744073709551616-", None),
         ] {
             assert_eq!(part(&[("range", range)]).unwrap(), expected, "{range}");
         }
         assert_eq!(part(&[]).unwrap(), None);
         assert_eq!(part(&[("range", "bytes=0-1"), ("if-range", "\"1\"")]).unwrap(), None);
-        assert_eq!(part(&[("range", "bytes=100-")]).unwrap_err().status(), StatusCode::RANGE_NOT_SATISFIABLE);
+        for range in ["bytes=100-", "bytes=18446744073709551616-"] {
+            let error = part(&[("range", range)]).unwrap_err();
+            assert_eq!(error.status(), StatusCode::RANGE_NOT_SATISFIABLE, "{range}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{JsonBody, WriteContext};
-use crate::clean::{CleanupEntry, CleanupPlan, FileKind, files_of_runs, remove_all};
+use crate::clean::{CleanupEntry, CleanupPlan, FileKind, files_of_runs, is_linked, remove_all};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRunState;
 
@@ -82,6 +82,8 @@ fn delete_runs(
     for id in ids {
         let unfinished = live.iter().find(|run| run.id == *id);
         let finished = known.run(id);
+        let layout = store.layout();
+        let file = finished.map_or_else(|| layout.journal(id), |run| layout.results().join(&run.file));
         let reason = match (unfinished, finished, baselines.experiment(id)) {
             (None, None, _) => {
                 return Err(ApiError::not_found(format!("no run `{id}`; reload the list of runs")));
@@ -93,6 +95,9 @@ fn delete_runs(
             (_, _, Some(experiment)) => Some(format!(
                 "it is the source of the baseline of `{experiment}`; save another baseline first"
             )),
+            _ if is_linked(&file, layout) => {
+                Some("its file or folder is a symbolic link; delete it yourself".to_owned())
+            }
             _ => None,
         };
         match reason {
