@@ -424,6 +424,11 @@ pub fn folders(folder: &Path) -> Result<Vec<FolderEntry>, Error> {
     list(folder, FileType::is_dir)
 }
 
+/// Whether a file of the store, its folder or the root is a symbolic link: such files are never deleted.
+pub fn is_linked(file: &Path, layout: &Layout) -> bool {
+    file.parent().into_iter().chain([file]).any(|path| link(path, layout).is_some())
+}
+
 /// The folder or the root of the store, if it is a symbolic link.
 fn link(folder: &Path, layout: &Layout) -> Option<PathBuf> {
     let journals = layout.journals();

@@ -23,7 +23,7 @@ use crate::config::settings;
 use crate::error::{CommandError, Error};
 use crate::index::{Index, RunFilter};
 use crate::terminal::{Align, eprint_wrapped, paint, print, relative_path, table};
-pub use candidates::{CleanupEntry, CleanupPlan, FileKind};
+pub use candidates::{CleanupEntry, CleanupPlan, FileKind, is_linked};
 use candidates::{RetainedRuns, RetentionPolicy};
 pub use selected::files_of_runs;
 

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::project::{Binary, BuildOutput, Project, compile};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
-use crate::serve::{DashboardLink, running};
+use crate::serve::{DashboardLink, DashboardOptions, running};
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
 use crate::{browser, interrupt, serve};
 
@@ -44,8 +44,13 @@ pub enum RunMode {
 pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let CompletedRun { code, dashboard } = run_once(arguments, flags, color, RunMode::Once)?;
     if let Some((settings, path)) = dashboard {
+        let options = DashboardOptions {
+            config: flags.config.clone(),
+            manifest_path: arguments.build.manifest_path.clone(),
+            ..DashboardOptions::default()
+        };
         // The exit code is that of the run, not of the dashboard.
-        if let Err(error) = serve::serve_and_open(&settings, &path) {
+        if let Err(error) = serve::serve_and_open(&settings, &path, options) {
             error.eprint();
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use cobalt_core::store::strip_bom;
@@ -29,21 +30,31 @@ const NOTE: &str = "note";
 const TAGS: &str = "tags";
 /// New fields follow this one.
 const PREDECESSOR: &str = "name";
+/// How often to try if others change the file at the same time.
+const MAX_ATTEMPTS: usize = 20;
 
 /// Changes labels in a result file, atomically. Returns all of the run's labels.
 ///
 /// # Errors
 ///
-/// The file cannot be read or written, is not a result file, or changes at the same time.
+/// The file cannot be read or written, is not a result file, or keeps changing.
 pub fn write_labels(path: &Path, change: &RunLabels) -> Result<RunLabels, Error> {
     let failed = |reason: String| Error::RunFile { path: path.to_owned(), reason };
-    let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
-    let (text, labels) =
-        edit(strip_bom(&bytes), change).map_err(|error| failed(format!("not a result file: {error}")))?;
-    if text.as_bytes() != strip_bom(&bytes) {
-        replace_unchanged(path, &bytes, &text).map_err(|error| failed(error.to_string()))?;
+    let mut attempts = 0;
+    loop {
+        let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let (text, labels) =
+            edit(strip_bom(&bytes), change).map_err(|error| failed(format!("not a result file: {error}")))?;
+        if text.as_bytes() == strip_bom(&bytes) {
+            return Ok(labels);
+        }
+        attempts += 1;
+        match replace_unchanged(path, &bytes, &text) {
+            Ok(()) => return Ok(labels),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempts < MAX_ATTEMPTS => {}
+            Err(error) => return Err(failed(error.to_string())),
+        }
     }
-    Ok(labels)
 }
 
 /// The edited text of a result file, and its labels.
@@ -164,6 +175,25 @@ mod tests {
         assert_eq!((report.run_name.as_deref(), report.note.as_deref()), (Some("tuned"), Some("why")));
         assert_eq!(report.without_items().run_name.as_deref(), Some("tuned"));
         assert!(report.to_json().unwrap().contains("\"runName\": \"tuned\""));
+    }
+
+    #[test]
+    fn labels_that_are_changed_at_once_are_all_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        fs::write(&path, FILE).unwrap();
+        let changes = [
+            labels(Some("tuned"), None, None),
+            labels(None, Some("why"), None),
+            labels(None, None, Some(&["a"])),
+        ];
+        std::thread::scope(|scope| {
+            for change in &changes {
+                scope.spawn(|| write_labels(&path, change).unwrap());
+            }
+        });
+        let all = labels(Some("tuned"), Some("why"), Some(&["a"]));
+        assert_eq!(write_labels(&path, &RunLabels::default()).unwrap(), all);
     }
 
     #[test]

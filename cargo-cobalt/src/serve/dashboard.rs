@@ -33,12 +33,14 @@ pub struct Dashboard {
     settings: Config,
 }
 
-/// What a dashboard may do, and how its jobs find the settings.
+/// What a dashboard may do, and how its jobs find the project and its settings.
 #[derive(Clone, Debug, Default)]
 pub struct DashboardOptions {
     pub writes: WriteMode,
     /// The file of `--config`.
     pub config: Option<PathBuf>,
+    /// The file of `--manifest-path`.
+    pub manifest_path: Option<PathBuf>,
 }
 
 impl Dashboard {
@@ -62,7 +64,7 @@ impl Dashboard {
         let store = Arc::new(Store::open(settings, matches!(asked, Access::Open))?);
         let writes = WriteAccess::new(options.writes, matches!(asked, Access::Open))?;
         let guard = Guard::new(address, token, writes.clone());
-        let jobs = Arc::new(Jobs::new(settings, options.config, store.live())?);
+        let jobs = Arc::new(Jobs::new(settings, options, store.live())?);
         let context = Arc::new(WriteContext { store, access: writes, jobs });
         Ok(Self { listener, address, context, guard, access: asked, settings: settings.clone() })
     }

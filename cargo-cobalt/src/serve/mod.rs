@@ -26,7 +26,8 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::terminal::print_json;
 use crate::{browser, interrupt};
-use dashboard::{Dashboard, DashboardOptions};
+use dashboard::Dashboard;
+pub use dashboard::DashboardOptions;
 use guard::Token;
 pub use open_page::DashboardLink;
 use server::{ListenOutcome, listen};
@@ -42,7 +43,8 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     let opens = !arguments.no_open && settings.dashboard().opens_browser();
     let opens = opens && browser::is_interactive() && !browser::is_ci(&settings);
     let port = arguments.port.or(settings.dashboard().port());
-    let options = DashboardOptions { writes: write_mode(arguments), config: flags.config.clone() };
+    let options =
+        DashboardOptions { writes: write_mode(arguments), config: flags.config.clone(), manifest_path: None };
     let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"), options)? else {
         return Ok(ExitCode::SUCCESS);
     };
@@ -59,9 +61,9 @@ fn write_mode(arguments: &Serve) -> WriteMode {
 }
 
 /// Serves on localhost and opens a path of the dashboard in the browser, until the program is interrupted.
-pub fn serve_and_open(settings: &Config, path: &str) -> Result<(), Error> {
+pub fn serve_and_open(settings: &Config, path: &str, options: DashboardOptions) -> Result<(), Error> {
     let host = Ipv4Addr::LOCALHOST.into();
-    match start(settings, host, settings.dashboard().port(), Some(path), DashboardOptions::default())? {
+    match start(settings, host, settings.dashboard().port(), Some(path), options)? {
         Some(dashboard) => dashboard.run(),
         None => Ok(()),
     }

@@ -1,5 +1,5 @@
 // The changes that the page can make.
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { ApiError, sendJson } from './client';
 import { updateJob } from './jobs';
 import { RESULT_KEYS } from './queries';
@@ -7,18 +7,20 @@ import type { DeletedRuns, Job, LabelledRun, LabelsChange, SaveBaseline, SavedRu
 
 const encode = encodeURIComponent;
 
+/** Asks again whether the page may make changes, if one was rejected: the server was restarted, with another token. */
+function checkSession(client: QueryClient, error: Error) {
+  if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+    void client.invalidateQueries({ queryKey: ['session'] });
+  }
+}
+
 /** A change; afterwards, everything that depends on runs is loaded again. */
 function useChange<Input, Output>(change: (input: Input) => Promise<Output>, keys = RESULT_KEYS) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
     onSuccess: () => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))),
-    onError: (error) => {
-      // The server was restarted, with another token.
-      if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
-        void client.invalidateQueries({ queryKey: ['session'] });
-      }
-    },
+    onError: (error) => checkSession(client, error),
   });
 }
 
@@ -44,7 +46,11 @@ export const useDeleteRuns = () =>
 /** Starts or stops a job. */
 function useJobChange<Input>(change: (input: Input) => Promise<Job>) {
   const client = useQueryClient();
-  return useMutation({ mutationFn: change, onSuccess: (job) => updateJob(client, job) });
+  return useMutation({
+    mutationFn: change,
+    onSuccess: (job) => updateJob(client, job),
+    onError: (error) => checkSession(client, error),
+  });
 }
 
 export const useStartJob = () =>

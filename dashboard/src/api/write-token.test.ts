@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { mockServer } from '../test/server';
 import { getJson, sendJson } from './client';
-import { onTokenChange, takeTokenFromAddress, writeToken } from './write-token';
+import { onTokenChange, setHandedOutToken, takeTokenFromAddress, writeToken } from './write-token';
 
 afterEach(() => {
   localStorage.clear();
@@ -15,6 +15,14 @@ test('the token moves from the address to the storage', () => {
   expect(history.state).toEqual({ some: 'state' });
   expect(writeToken()).toBe('0a1b');
   expect(takeTokenFromAddress()).toBe(false);
+});
+
+test('the token of a link replaces one that an earlier server has handed out', () => {
+  setHandedOutToken('0c');
+  expect(writeToken()).toBe('0c');
+  history.replaceState(null, '', '/#token=0d');
+  takeTokenFromAddress();
+  expect(writeToken()).toBe('0d');
 });
 
 test('other fragments stay', () => {

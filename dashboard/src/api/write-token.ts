@@ -12,6 +12,7 @@ export function takeTokenFromAddress(): boolean {
   const token = FRAGMENT.exec(location.hash)?.[1];
   if (token === undefined) return false;
   history.replaceState(history.state, '', location.pathname + location.search);
+  handedOut = undefined;
   try {
     localStorage.setItem(KEY, token);
   } catch {

@@ -5,22 +5,25 @@
 //! anything, and never with the type that its name suggests.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, IF_RANGE, RANGE,
 };
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use cobalt_core::report::ItemResult;
+use http_range_header::{RangeUnsatisfiableError, parse_range_header};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 use url::Url;
 
@@ -61,17 +64,51 @@ pub async fn media(
     State(store): State<Arc<Store>>,
     PathParams((id, key)): PathParams<(String, String)>,
     StrictQuery(query): StrictQuery<MediaQuery>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let media = run_blocking(store, move |store| find_media(store, &id, &key, &query.path)).await?;
+    let Media { file, size, media_type } =
+        run_blocking(store, move |store| find_media(store, &id, &key, &query.path)).await?;
+    let part = requested_part(&headers, size)?;
+    let (start, length) =
+        part.as_ref().map_or((0, size), |part| (*part.start(), part.end() - part.start() + 1));
     let headers = [
-        (CONTENT_TYPE, media.media_type.to_owned()),
-        (CONTENT_LENGTH, media.size.to_string()),
+        (CONTENT_TYPE, media_type.to_owned()),
+        (CONTENT_LENGTH, length.to_string()),
+        (ACCEPT_RANGES, "bytes".to_owned()),
         (CONTENT_DISPOSITION, "inline".to_owned()),
         (CONTENT_SECURITY_POLICY, MEDIA_CSP.to_owned()),
         (CACHE_CONTROL, "no-cache".to_owned()),
     ];
-    let file = tokio::fs::File::from_std(media.file).take(media.size);
-    Ok((headers, Body::from_stream(ReaderStream::new(file))).into_response())
+    let mut file = tokio::fs::File::from_std(file);
+    file.seek(SeekFrom::Start(start)).await.map_err(unreadable)?;
+    let body = Body::from_stream(ReaderStream::new(file.take(length)));
+    Ok(match part {
+        Some(part) => {
+            let range = [(CONTENT_RANGE, format!("bytes {}-{}/{size}", part.start(), part.end()))];
+            (StatusCode::PARTIAL_CONTENT, range, headers, body).into_response()
+        }
+        None => (headers, body).into_response(),
+    })
+}
+
+/// The part of a file that a client requests; `None` for the whole file. Browsers need parts to play a recording from any point, and
+/// some play none without them.
+fn requested_part(headers: &HeaderMap, size: u64) -> Result<Option<RangeInclusive<u64>>, ApiError> {
+    let range = headers.get(RANGE).and_then(|range| range.to_str().ok());
+    // There is no version of the file that a client could refer to.
+    let Some(range) = range.filter(|_| !headers.contains_key(IF_RANGE)) else { return Ok(None) };
+    match parse_range_header(range).and_then(|ranges| ranges.validate(size)) {
+        Ok(ranges) => Ok(<[_; 1]>::try_from(ranges).ok().map(|[part]| part)),
+        Err(RangeUnsatisfiableError::Unsatisfiable) => {
+            let message = format!("the file has only {size} bytes");
+            Err(ApiError::new(StatusCode::RANGE_NOT_SATISFIABLE, message))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+fn unreadable(_: std::io::Error) -> ApiError {
+    ApiError::not_found("the file cannot be read")
 }
 
 /// An opened file.
@@ -129,7 +166,6 @@ fn local_path(path: &str) -> PathBuf {
 
 /// Checks the size and the type of a file.
 fn read_media(mut file: File) -> Result<Media, ApiError> {
-    let unreadable = |_| ApiError::not_found("the file cannot be read");
     let size = file.metadata().map_err(unreadable)?.len();
     if size > MAX_SIZE {
         let message = format!("the file is larger than {} MB, the maximum that is shown", MAX_SIZE >> 20);
@@ -214,6 +250,31 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         file.set_len(MAX_SIZE + 1).unwrap();
         assert_eq!(read_media(file).unwrap_err().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    }
+
+    #[test]
+    fn one_part_of_a_file_can_be_requested() {
+        let part = |headers: &[(&'static str, &'static str)]| {
+            let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+            requested_part(&headers.collect(), 100)
+        };
+        for (range, expected) in [
+            ("bytes=0-", Some(0..=99)),
+            ("bytes=10-19", Some(10..=19)),
+            ("bytes=90-1000", Some(90..=99)),
+            ("bytes=-5", Some(95..=99)),
+            ("bytes=0-1,5-6", None),
+            ("bytes=19-10", None),
+            ("lines=0-1", None),
+        ] {
+            assert_eq!(part(&[("range", range)]).unwrap(), expected, "{range}");
+        }
+        assert_eq!(part(&[]).unwrap(), None);
+        assert_eq!(part(&[("range", "bytes=0-1"), ("if-range", "\"1\"")]).unwrap(), None);
+        for range in ["bytes=100-", "bytes=18446744073709551616-"] {
+            let error = part(&[("range", range)]).unwrap_err();
+            assert_eq!(error.status(), StatusCode::RANGE_NOT_SATISFIABLE, "{range}");
+        }
     }
 
     #[test]

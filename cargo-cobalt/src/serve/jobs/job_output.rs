@@ -8,6 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// The longest line in bytes; the rest of it is dropped.
 const MAX_LINE: usize = 4 << 10;
+/// How much of a line is read: redacted first and cut then, it keeps no beginning of a secret.
+const MAX_READ: usize = 4 * MAX_LINE;
 /// The maximum number of kept lines.
 const MAX_LINES: usize = 5_000;
 /// The maximum size of the kept lines in bytes.
@@ -24,10 +26,12 @@ pub struct JobOutput {
 }
 
 impl JobOutput {
-    /// Adds a line without secrets and colours.
+    /// Adds a line without secrets and colours, cut to the longest length.
     pub fn push(&mut self, line: &str) {
         let plain = strip_str(line).to_string();
-        let line = redacted(&plain).into_owned();
+        let mut line = redacted(&plain).into_owned();
+        let end = (0..=MAX_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
+        line.truncate(end.unwrap_or_default());
         self.bytes += line.len();
         self.lines.push_back(line);
         while self.lines.len() > MAX_LINES || self.bytes > MAX_BYTES {
@@ -62,7 +66,7 @@ pub struct LineReader<T> {
 
 impl<T: AsyncRead + Unpin> LineReader<T> {
     pub fn new(output: T) -> Self {
-        Self::with_limit(output, MAX_LINE)
+        Self::with_limit(output, MAX_READ)
     }
 
     /// With another limit in bytes.
@@ -124,6 +128,16 @@ mod tests {
         output.push("\u{1b}[31mkey hunter2-of-jobs\u{1b}[0m");
         let (_, lines) = output.lines_after(0);
         assert!(lines[0].starts_with("key ") && !lines[0].contains("hunter2"), "{lines:?}");
+    }
+
+    #[tokio::test]
+    async fn a_cut_line_has_no_part_of_a_secret() {
+        register_secret("CUT_KEY", "hunter3-of-long-lines");
+        let text = format!("{}hunter3-of-long-lines{}", "x".repeat(MAX_LINE - 8), "é".repeat(MAX_LINE));
+        let mut output = JobOutput::default();
+        output.push(&LineReader::new(text.as_bytes()).next().await.unwrap());
+        let (_, lines) = output.lines_after(0);
+        assert!(lines[0].len() <= MAX_LINE && !lines[0].contains("hunter"), "{lines:?}");
     }
 
     #[tokio::test]

@@ -4,21 +4,27 @@
 mod job_output;
 mod supervise;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use cobalt::command::config::{Config, Reporter, ReporterKind};
+use cobalt_core::redact::register_env_file;
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::job_output::JobOutput;
+use super::dashboard::DashboardOptions;
 use super::error::ApiError;
 use super::job::{Job, JobState};
 use super::live::{LiveUpdates, ServerEvent};
+use crate::cli::BuildOptions;
+use crate::environment::DOTENV_FILE;
 use crate::error::Error;
 use crate::process_group::ProcessGroup;
+use crate::project::Project;
 use crate::sized_cache::lock;
 
 /// How many jobs are remembered; older ones are forgotten with their output.
@@ -58,8 +64,10 @@ impl JobEntry {
 pub struct Jobs {
     /// The path this program was started from; a later build is at the same path.
     program: PathBuf,
-    /// The arguments of every job: reporters and settings.
-    arguments: Vec<String>,
+    /// The arguments of every job: reporters, settings and the manifest.
+    arguments: Vec<OsString>,
+    /// Where the project is.
+    build: BuildOptions,
     entries: Mutex<Vec<Arc<JobEntry>>>,
     live: Arc<LiveUpdates>,
     running: TaskTracker,
@@ -68,15 +76,24 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub fn new(settings: &Config, config: Option<PathBuf>, live: Arc<LiveUpdates>) -> Result<Self, Error> {
+    pub fn new(settings: &Config, options: DashboardOptions, live: Arc<LiveUpdates>) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
-        let mut arguments: Vec<_> =
-            reporters(settings.reporters()).map(|reporter| format!("--reporter={reporter}")).collect();
-        arguments.extend(config.map(|path| format!("--config={}", path.display())));
+        let reporters = reporters(settings.reporters());
+        let mut arguments: Vec<OsString> =
+            reporters.iter().map(|reporter| format!("--reporter={reporter}").into()).collect();
+        let DashboardOptions { config, manifest_path, .. } = options;
+        for (option, path) in [("--config=", &config), ("--manifest-path=", &manifest_path)] {
+            arguments.extend(path.as_ref().map(|path| {
+                let mut argument = OsString::from(option);
+                argument.push(path);
+                argument
+            }));
+        }
         Ok(Self {
             program,
             arguments,
+            build: BuildOptions { manifest_path, ..BuildOptions::default() },
             entries: Mutex::default(),
             live,
             running: TaskTracker::new(),
@@ -94,11 +111,24 @@ impl Jobs {
         found.ok_or_else(|| ApiError::not_found(format!("no job `{id}`; `/api/jobs` lists the latest jobs")))
     }
 
+    /// The job that has not ended.
+    pub fn running(&self) -> Option<Job> {
+        running(&lock(&self.entries))
+    }
+
+    /// Registers the secrets in the `.env` files that a run reads, as it may print them: those of all packages, as they are now.
+    pub fn register_secrets(&self) {
+        // A job reports why a project cannot be read.
+        let Ok(project) = Project::read(&self.build) else { return };
+        let packages = project.metadata().workspace_packages().into_iter();
+        let folders = packages.filter_map(|package| Some(package.manifest_path.parent()?.as_std_path()));
+        folders.chain([project.root()]).for_each(|folder| register_env_file(&folder.join(DOTENV_FILE)));
+    }
+
     /// Starts a job, unless one is running.
     pub fn start(self: &Arc<Self>, job: Job, arguments: &[String]) -> Result<Job, ApiError> {
         let mut entries = lock(&self.entries);
-        let running = entries.iter().map(|entry| entry.job()).find(|job| !job.state.has_ended());
-        if let Some(running) = running {
+        if let Some(running) = running(&entries) {
             let message = format!("`{}` is running; stop it or wait until it ends", running.command);
             return Err(ApiError::conflict(message).with_code("busy"));
         }
@@ -128,20 +158,24 @@ impl Jobs {
 
     /// Stops the running job, and waits for it.
     pub async fn shut_down(&self) {
-        self.end.cancel();
+        {
+            // A job that is just being started is waited for, too.
+            let _entries = lock(&self.entries);
+            self.end.cancel();
+        }
         self.running.close();
         self.running.wait().await;
     }
 }
 
 /// The reporters of a job: the configured ones, with lines for people and events for this server.
-fn reporters(configured: &[Reporter]) -> impl Iterator<Item = String> {
+fn reporters(configured: &[Reporter]) -> Vec<String> {
     let of_server = [ReporterKind::Cli, ReporterKind::Json];
-    let others = configured.iter().filter(move |reporter| !of_server.contains(&reporter.kind));
-    of_server
-        .iter()
-        .map(|kind| kind.name().to_owned())
-        .chain(others.map(ToString::to_string))
-        .collect::<Vec<_>>()
-        .into_iter()
+    let others = configured.iter().filter(|reporter| !of_server.contains(&reporter.kind));
+    let names = of_server.iter().map(|kind| kind.name().to_owned());
+    names.chain(others.map(ToString::to_string)).collect()
+}
+
+fn running(entries: &[Arc<JobEntry>]) -> Option<Job> {
+    entries.iter().map(|entry| entry.job()).find(|job| !job.state.has_ended())
 }

@@ -9,7 +9,7 @@ use cobalt_core::reporters::Event;
 use tokio::io::AsyncRead;
 use tokio::process::Child;
 use tokio::sync::mpsc::{Sender, channel};
-use tokio::time::{Instant, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::job_output::LineReader;
 use super::{JobEntry, Jobs};
@@ -28,7 +28,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 const EVENT_INTERVAL: Duration = Duration::from_millis(150);
 /// The longest event in bytes. Longer ones, with the traces of items, are not used.
 const MAX_EVENT: usize = 1 << 20;
-const QUEUE_CAPACITY: usize = 256;
+/// The number of lines that wait, each of which may be an event of the longest size.
+const QUEUE_CAPACITY: usize = 32;
 
 /// A line of a job.
 #[derive(Debug)]
@@ -51,6 +52,7 @@ pub async fn supervise(jobs: Arc<Jobs>, entry: Arc<JobEntry>, mut child: Child) 
     forward(child.stderr.take().map(LineReader::new), &sender, Line::Text);
     drop(sender);
     let mut ticks = interval(EVENT_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut places = BTreeMap::new();
     let (mut exit, mut is_open, mut has_news) = (None, true, false);
     let (mut was_stopped, mut is_ending) = (false, false);

@@ -1,7 +1,7 @@
 //! Files of the project that runs name: the source of an experiment, and media.
 
 use std::fs::{File, OpenOptions};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 
 use super::Store;
 
@@ -10,19 +10,28 @@ const MANIFEST: &str = "Cargo.toml";
 
 impl Store {
     /// A file of the project, by a path that is absolute or relative to one of these folders: the workspace's, then that of the package
-    /// that has the source file. Links are followed; `None` if the file is not in the project's folder.
+    /// that has the source file. Links are followed; `None` if the file is not in the project's folder, or on another machine.
     pub fn project_file(&self, path: &Path, source: Option<&str>) -> Option<PathBuf> {
         find_in(self.settings().workspace_root(), path, source)
     }
 }
 
 fn find_in(root: &Path, path: &Path, source: Option<&str>) -> Option<PathBuf> {
+    if is_remote(path) {
+        return None;
+    }
     let root = root.canonicalize().ok()?;
     let package = source.and_then(|source| package_of(&root, Path::new(source)));
     let folders = [Some(root.clone()), package].into_iter().flatten();
     let found = folders.map(|folder| folder.join(path)).filter_map(|path| path.canonicalize().ok());
     let mut found = found.filter(|path| path.starts_with(&root) && path.is_file());
     found.next()
+}
+
+/// Whether a path starts with the name of another machine, such as `\\server\share`: Windows logs in to it as soon as it looks for the file.
+fn is_remote(path: &Path) -> bool {
+    let Some(Component::Prefix(prefix)) = path.components().next() else { return false };
+    !matches!(prefix.kind(), Prefix::Disk(_) | Prefix::VerbatimDisk(_))
 }
 
 /// The folder of the package that has a source file.
@@ -76,6 +85,16 @@ mod tests {
         for path in ["../secret.png", "evals/../../secret.png", &secret, "data", "", "/", "data/b.png"] {
             assert_eq!(find(path), None, "{path}");
         }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn no_other_machine_is_asked_for_a_file() {
+        for path in [r"\\192.0.2.1\share\a.png", "//192.0.2.1/share/a.png", r"\\?\UNC\192.0.2.1\share\a.png"]
+        {
+            assert!(is_remote(Path::new(path)), "{path}");
+        }
+        assert!(!is_remote(Path::new(r"C:\desk\a.png")) && !is_remote(Path::new(r"data\a.png")));
     }
 
     #[cfg(unix)]

@@ -9,10 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{JsonBody, WriteContext};
-use crate::clean::{CleanupEntry, CleanupPlan, FileKind, files_of_runs, remove_all};
+use crate::clean::{CleanupEntry, CleanupPlan, FileKind, files_of_runs, is_linked, remove_all};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRunState;
-use crate::serve::store::Store;
 
 /// The runs to delete.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -67,10 +66,15 @@ pub async fn delete(
     if ids.is_empty() {
         return Err(ApiError::bad_request("no run to delete; send their ids in `ids`"));
     }
-    context.blocking(move |context| delete_runs(&context.store, &ids, dry_run).map(Json)).await
+    context.blocking(move |context| delete_runs(context, &ids, dry_run).map(Json)).await
 }
 
-fn delete_runs(store: &Store, ids: &BTreeSet<String>, dry_run: bool) -> Result<DeletedRuns, ApiError> {
+fn delete_runs(
+    WriteContext { store, jobs, .. }: &WriteContext,
+    ids: &BTreeSet<String>,
+    dry_run: bool,
+) -> Result<DeletedRuns, ApiError> {
+    let of_job = jobs.running().and_then(|job| job.run);
     let known = store.refreshed()?;
     let live = store.live().runs();
     let baselines = store.baselines();
@@ -78,6 +82,8 @@ fn delete_runs(store: &Store, ids: &BTreeSet<String>, dry_run: bool) -> Result<D
     for id in ids {
         let unfinished = live.iter().find(|run| run.id == *id);
         let finished = known.run(id);
+        let layout = store.layout();
+        let file = finished.map_or_else(|| layout.journal(id), |run| layout.results().join(&run.file));
         let reason = match (unfinished, finished, baselines.experiment(id)) {
             (None, None, _) => {
                 return Err(ApiError::not_found(format!("no run `{id}`; reload the list of runs")));
@@ -85,9 +91,13 @@ fn delete_runs(store: &Store, ids: &BTreeSet<String>, dry_run: bool) -> Result<D
             (Some(run), ..) if run.state == LiveRunState::Running => {
                 Some("it is in progress; stop it first".to_owned())
             }
+            _ if of_job.as_ref() == Some(id) => Some("a job is using it; stop the job first".to_owned()),
             (_, _, Some(experiment)) => Some(format!(
                 "it is the source of the baseline of `{experiment}`; save another baseline first"
             )),
+            _ if is_linked(&file, layout) => {
+                Some("its file or folder is a symbolic link; delete it yourself".to_owned())
+            }
             _ => None,
         };
         match reason {

@@ -59,7 +59,12 @@ pub async fn start(
     JsonBody(request): JsonBody<StartJob>,
 ) -> Result<Json<Job>, ApiError> {
     let jobs = Arc::clone(&context.jobs);
-    let plan = context.blocking(move |context| request.plan(&context.store)).await?;
+    let plan = context.blocking(move |context| {
+        let plan = request.plan(&context.store)?;
+        context.jobs.register_secrets();
+        Ok(plan)
+    });
+    let plan = plan.await?;
     let job = Job {
         id: format!("{:08x}", fastrand::u32(..)),
         kind: plan.kind,

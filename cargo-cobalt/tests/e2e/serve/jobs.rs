@@ -141,12 +141,16 @@ fn a_strange_name_is_an_experiment_that_does_not_exist() {
 #[test]
 fn secrets_are_not_in_the_output_of_a_job() {
     let project = Project::steered();
-    project.answers(&[("paris", "$LEAKED_API_KEY"), ("rome", "error")]);
+    project.answers(&[("paris", "$LEAKED_API_KEY"), ("rome", "!LEAKED_API_KEY"), ("oslo", "!LATER_API_KEY")]);
     let mut command = project.command(&["serve", "--no-open", "--port", "0"]);
     command.env("LEAKED_API_KEY", "s3cr3t-of-the-environment");
     let server = Server::by(command);
+    // The server has not seen this file yet.
+    project.write(".env", "LATER_API_KEY=s3cr3t-of-a-later-file\n");
     let job = start(&server, &json!({ "kind": "run", "experiment": "strict" }));
     let (_, output) = until(&server, &job, has_ended);
-    assert!(output.contains("the agent was asked"), "{output}");
+    for name in ["LEAKED_API_KEY", "LATER_API_KEY"] {
+        assert!(output.contains(&format!("the agent uses [redacted:{name}]")), "{output}");
+    }
     assert!(!output.contains("s3cr3t"), "{output}");
 }

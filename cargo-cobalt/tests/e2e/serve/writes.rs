@@ -363,3 +363,23 @@ fn runs_are_deleted_with_their_files_and_a_dry_run_says_which() {
     cobalt(&store, &["history"]).stdout_has(A);
     assert_eq!(delete(&[B], false).status, 404);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_run_behind_a_symbolic_link_is_not_deleted() {
+    let store = Store::with_a_drop();
+    let results = store.folder().join(".cobalt/results");
+    let mut files = fs::read_dir(&results).unwrap().flatten().map(|entry| entry.path());
+    let file = files.find(|path| path.to_string_lossy().contains(A)).unwrap();
+    let elsewhere = store.folder().join("elsewhere.json");
+    fs::rename(&file, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
+    let server = Server::at(store.folder());
+    let delete =
+        |dry_run: bool| server.send("POST", "/api/runs/delete", &json!({ "ids": [A, B], "dryRun": dry_run }));
+    let planned = delete(true).json();
+    assert_eq!((&planned["runs"], &planned["kept"][0]["id"]), (&json!([B]), &json!(A)), "{planned}");
+    let refused = delete(false);
+    assert!(refused.status == 409 && refused.error().contains("symbolic link"), "{refused:?}");
+    assert!(file.is_symlink() && elsewhere.exists());
+}
