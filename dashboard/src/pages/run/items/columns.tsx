@@ -63,18 +63,19 @@ const CHANGE_WIDTH = 72;
 
 export const scoreColumn = (evaluator: string) => `score.${evaluator}`;
 
-/** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. */
+/** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. In a narrow window, the first columns leave room for scores. */
 export function columnsOf(
   evaluators: string[],
   fields: ItemField[],
   shown: string[] | undefined,
   itemAt: (key: string) => string,
   compared: number,
+  isNarrow: boolean,
 ): ItemColumn[] {
   const known = new Set(fields.map(({ name }) => name));
   const unknown = (shown ?? []).filter((id) => isField(id) && !known.has(id));
   return [
-    column(NAME_COLUMN, 184, {
+    column(NAME_COLUMN, isNarrow ? 160 : 184, {
       label: 'Item',
       name: 'key',
       type: 'text',
@@ -82,7 +83,7 @@ export function columnsOf(
       isUsual: true,
       cell: (item) => <ItemLink item={item} to={itemAt(item.key)} />,
     }),
-    column('status', compared > 0 ? 200 : 164, {
+    column('status', compared > 0 ? 200 : isNarrow ? 156 : 164, {
       label: 'Status',
       name: 'status',
       type: 'text',
