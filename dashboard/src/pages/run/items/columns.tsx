@@ -75,7 +75,7 @@ export function columnsOf(
   const known = new Set(fields.map(({ name }) => name));
   const unknown = (shown ?? []).filter((id) => isField(id) && !known.has(id));
   return [
-    column(NAME_COLUMN, isNarrow ? 160 : 184, {
+    column(NAME_COLUMN, isNarrow ? 168 : 184, {
       label: 'Item',
       name: 'key',
       type: 'text',

@@ -69,7 +69,7 @@ export function Toolbar(props: ToolbarProps) {
         className="w-full sm:w-52"
       />
       {/* One line that scrolls in narrow windows, so that the items begin high up. */}
-      <div className="relative flex max-w-full items-center gap-2 overflow-x-auto sm:contents [&>*]:shrink-0">
+      <div className="relative flex max-w-full items-center gap-2 overflow-x-auto max-sm:[&>*]:shrink-0 sm:contents">
         <States overview={overview} filter={filter} onChange={onChange} />
         {props.children}
         <ConditionList
@@ -90,7 +90,7 @@ export function Toolbar(props: ToolbarProps) {
             </Button>
           </span>
         )}
-        <div className="flex items-center gap-2 sm:ml-auto sm:flex-wrap [&>*]:shrink-0">
+        <div className="flex items-center gap-2 sm:ml-auto sm:max-w-full sm:flex-wrap [&>*]:shrink-0">
           <AddCondition
             fields={fields}
             column={condition}
@@ -129,7 +129,7 @@ type StatesProps = Pick<ToolbarProps, 'overview' | 'filter' | 'onChange'>;
 
 function States({ overview: { states, finishedItems }, filter, onChange }: StatesProps) {
   return (
-    <fieldset className="relative flex min-w-0 gap-1 sm:flex-wrap">
+    <fieldset className="relative flex min-w-0 gap-1 sm:max-w-full sm:flex-wrap">
       <legend className="sr-only">State</legend>
       <Chip
         name="All"
