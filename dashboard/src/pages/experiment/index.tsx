@@ -39,14 +39,14 @@ function Experiment({ name, known }: { name: string; known: Runs }) {
   const tab: ExperimentTab = get('tab') === 'trends' ? 'trends' : 'runs';
   return (
     <div className="flex flex-col gap-3">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">
-          <Text>{name}</Text>
-        </h1>
-        <p className="text-muted">{pluralize(known.matching, 'run')}</p>
-        <div className="ml-auto">
-          <StartExperiment name={known.runs[0]?.variant?.experiment ?? name} />
+      <div className="flex items-start gap-4">
+        <div className="flex min-h-9 min-w-0 flex-1 flex-wrap items-center gap-x-4">
+          <h1 className="min-w-0 font-semibold text-xl [overflow-wrap:anywhere]">
+            <Text>{name}</Text>
+          </h1>
+          <p className="text-muted">{pluralize(known.matching, 'run')}</p>
         </div>
+        <StartExperiment name={known.runs[0]?.variant?.experiment ?? name} />
       </div>
       <Tabs
         label="Views of the experiment"

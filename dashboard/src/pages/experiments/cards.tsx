@@ -20,11 +20,19 @@ import {
 import type { ListProps } from './table';
 
 /** The height of a card in pixels, including its border, with one line of changes; and of further lines. */
-const CARD_HEIGHT = 226;
+const CARD_HEIGHT = 230;
 const LINE_HEIGHT = 20;
+/** A card without a run before has neither a line of scores nor a link to compare. */
+const FIRST_RUN_HEIGHT = 190;
 
-const heightOf = (experiment: ExperimentRow | undefined) =>
-  CARD_HEIGHT + LINE_HEIGHT * (experiment === undefined ? 0 : changeLines(experiment) - 1);
+function heightOf(experiment: ExperimentRow | undefined): number {
+  if (experiment === undefined) return CARD_HEIGHT;
+  const { latest, recent } = experiment;
+  const { totalItems, passedItems, lowItems } = latest;
+  const hasThirdCount = lowItems > 0 && totalItems > passedItems + lowItems;
+  const lines = changeLines(experiment) - 1 + (hasThirdCount ? 1 : 0);
+  return (recent.length > 1 ? CARD_HEIGHT : FIRST_RUN_HEIGHT) + LINE_HEIGHT * lines;
+}
 
 /** The height of the sticky page header in pixels. */
 const HEADER_HEIGHT = 60;

@@ -55,7 +55,6 @@ export function Head(props: HeadProps) {
             <CutText>{name}</CutText>
           </Heading>
           {whole && <ItemVerdict row={whole.row} />}
-          {children}
         </div>
         <span className="order-2 ml-auto flex items-center @2xl:order-3">
           <CopyButton text={window.location.href} label="Copy a link to this item" icon={<LinkIcon />} />
@@ -69,6 +68,7 @@ export function Head(props: HeadProps) {
           )}
         </span>
       </div>
+      {children}
       {whole && run && (
         <div className="mt-1 flex flex-col gap-1.5 pr-2 empty:hidden">
           <FailureList key={whole.item.key} run={run} item={whole.item} shown={shown} onShow={onShow} />

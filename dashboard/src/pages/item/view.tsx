@@ -101,10 +101,10 @@ function Sources({ overview, whole }: { overview: Overview; whole: WholeItem | u
   const item = whole && itemPlace(whole.item.input, experiment);
   const { editor } = overview;
   return (
-    <span className="ml-auto flex min-w-0 flex-wrap justify-end gap-x-2">
+    <div className="flex min-w-0 flex-wrap gap-x-3">
       {experiment && <SourceLink place={experiment} what="experiment" editor={editor} />}
       {item && <SourceLink place={item} what="item" editor={editor} />}
-    </span>
+    </div>
   );
 }
 

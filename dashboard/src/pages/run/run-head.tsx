@@ -108,7 +108,7 @@ function Missed({ run }: { run: Report }) {
         <li key={name} className="max-w-full rounded bg-bad-soft px-1.5">
           <ThresholdName name={name} />{' '}
           <span className="font-medium text-bad text-xs whitespace-nowrap tabular-nums">
-            {figure ?? 'nothing to measure'}
+            {figure == null ? 'nothing to measure' : `was ${figure}`}
           </span>
         </li>
       ))}

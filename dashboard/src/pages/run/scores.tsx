@@ -77,7 +77,9 @@ function Row({ name, run, bins, onRange, isShown }: RowProps) {
   return (
     <tr className="[&>*]:py-2.5">
       <th scope="row" className="max-w-48 text-left font-medium [overflow-wrap:anywhere]">
-        <Text>{name}</Text>
+        <span className="block min-w-24">
+          <Text>{name}</Text>
+        </span>
         {notApplicable > 0 && (
           <span
             className="block font-normal text-muted text-xs"

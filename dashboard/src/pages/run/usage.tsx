@@ -117,15 +117,15 @@ function Percentiles({ name, stats, format }: PercentilesProps) {
 
 function TotalRow({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div className="flex flex-wrap items-baseline justify-between gap-x-3">
-      <dt className="text-muted">{name}</dt>
-      <dd className="text-right tabular-nums">{children}</dd>
+    <div className="flex items-baseline justify-between gap-x-3">
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className="min-w-0 text-right tabular-nums [overflow-wrap:anywhere]">{children}</dd>
     </div>
   );
 }
 
 const Note = ({ children }: { children: ReactNode }) => (
-  <span className="ml-2 text-muted text-xs">{children}</span>
+  <span className="block text-muted text-xs">{children}</span>
 );
 
 function judgeNote({ run: { summary } }: Overview): string {

@@ -12,7 +12,7 @@ import { useVirtualRows } from '../../runs/use-virtual-rows';
 import { type CellContext, CompareWithPrevious, type RunColumn, RunDate, RunFacts } from './columns';
 
 /** In pixels, with the border. */
-const CARD_HEIGHT = 106;
+const CARD_HEIGHT = 116;
 const LINE_HEIGHT = 42;
 const COLUMNS = 3;
 

@@ -163,7 +163,7 @@ export function RunDate({ run }: { run: RunRow }) {
 /** What tells a run from others, in one line. */
 export function RunFacts({ run }: { run: RunRow }) {
   return (
-    <span className="flex h-5.5 min-w-0 items-center gap-2 overflow-hidden">
+    <span className="flex h-5.5 min-w-0 shrink-0 items-center gap-2 overflow-hidden">
       <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
       <Origin run={run} />
       <Replayed run={run} />

@@ -62,18 +62,19 @@ export type ItemColumn = ReturnType<typeof column>;
 /** The width of the change of a score, in pixels. */
 const CHANGE_WIDTH = 72;
 
-/** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. */
+/** `itemAt` returns the URL of an item; `compared` is the number of runs that are compared with a reference. Fields that are shown but unknown yet are columns as well. In a narrow window, the first columns leave room for scores. */
 export function columnsOf(
   evaluators: string[],
   fields: ItemField[],
   shown: string[] | undefined,
   itemAt: (key: string) => string,
   compared: number,
+  isNarrow: boolean,
 ): ItemColumn[] {
   const known = new Set(fields.map(({ name }) => name));
   const unknown = (shown ?? []).filter((id) => isField(id) && !known.has(id));
   return [
-    column(NAME_COLUMN, 184, {
+    column(NAME_COLUMN, isNarrow ? 168 : 184, {
       label: 'Item',
       name: 'key',
       type: 'text',
@@ -81,7 +82,7 @@ export function columnsOf(
       isUsual: true,
       cell: (item) => <ItemLink item={item} to={itemAt(item.key)} />,
     }),
-    column('status', compared > 0 ? 200 : 164, {
+    column('status', compared > 0 ? 200 : isNarrow ? 156 : 164, {
       label: 'Status',
       name: 'status',
       type: 'text',

@@ -6,6 +6,7 @@ import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
 import { pluralize } from '../../../lib/format';
+import { useMediaQuery } from '../../../lib/use-media-query';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
 import { besideTable, NO_ITEM, OF_ITEM } from '../../item/addresses';
 import { ItemPane } from '../../item/pane';
@@ -99,6 +100,7 @@ export function Items({ overview }: { overview: Overview }) {
         <Toolbar
           overview={overview}
           filter={filter}
+          matching={start.isPlaceholderData ? undefined : start.data?.matching}
           columns={columns.all}
           shown={columns.shown}
           rowHeight={columns.rowHeight}
@@ -140,9 +142,10 @@ function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
   const selected = useMemo(() => parseColumns(search), [columnsParameter]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only this parameter matters
   const widths = useMemo(() => parseWidths(search), [widthsParameter]);
+  const isNarrow = useMediaQuery('(width < 40rem)');
   const all = useMemo(
-    () => columnsOf(evaluators, fields, selected, itemAt, compared),
-    [evaluators, fields, selected, itemAt, compared],
+    () => columnsOf(evaluators, fields, selected, itemAt, compared, isNarrow),
+    [evaluators, fields, selected, itemAt, compared, isNarrow],
   );
   const shown = useMemo(() => shownColumns(all, selected), [all, selected]);
   return { all, shown, widths, rowHeight: parseRowHeight(search) };

@@ -8,7 +8,7 @@ import { Button } from '../../../components/button';
 import { SearchField } from '../../../components/field';
 import { SegmentedControl } from '../../../components/segmented-control';
 import { Select } from '../../../components/select';
-import { formatCount } from '../../../lib/format';
+import { formatCount, pluralize } from '../../../lib/format';
 import { escapeHidden } from '../../../lib/texts';
 import type { UrlChanges } from '../../../lib/use-url-parameters';
 import { ColumnPicker } from './column-picker';
@@ -21,6 +21,8 @@ import { ViewMenu } from './view-menu';
 interface ToolbarProps {
   overview: Overview;
   filter: ItemsFilter;
+  /** The number of items that the filters leave; undefined while it loads. */
+  matching: number | undefined;
   columns: ItemColumn[];
   shown: string[];
   rowHeight: RowHeight;
@@ -50,7 +52,8 @@ function RowIcon({ icon: Icon, label }: { icon: typeof Rows2; label: string }) {
 }
 
 export function Toolbar(props: ToolbarProps) {
-  const { overview, filter, columns, shown, rowHeight, fields, condition, onCondition, onChange } = props;
+  const { overview, filter, matching, columns, shown, rowHeight, fields, condition, onCondition, onChange } =
+    props;
   const search = useCallback((text: string) => onChange({ search: text }), [onChange]);
   const where = filter.where ?? [];
   const groups = [
@@ -65,46 +68,58 @@ export function Toolbar(props: ToolbarProps) {
         onChange={search}
         className="w-full sm:w-52"
       />
-      <States overview={overview} filter={filter} onChange={onChange} />
-      {props.children}
-      <ConditionList
-        where={where}
-        fields={fields}
-        onRemove={(removed) => onChange({ where: where.filter((condition) => condition !== removed) })}
-      />
-      {isFiltered(filter) && (
-        <Button look="bare" className="px-2" onClick={() => onChange(UNFILTERED)}>
-          <X aria-hidden="true" />
-          Clear
-        </Button>
-      )}
-      <div className="relative flex max-w-full items-center gap-2 overflow-x-auto sm:ml-auto sm:flex-wrap [&>*]:shrink-0">
-        <AddCondition
+      {/* One line that scrolls in narrow windows, so that the items begin high up. */}
+      <div className="relative flex max-w-full items-center gap-2 overflow-x-auto max-sm:[&>*]:shrink-0 sm:contents">
+        <States overview={overview} filter={filter} onChange={onChange} />
+        {props.children}
+        <ConditionList
+          where={where}
           fields={fields}
-          column={condition}
-          onColumn={onCondition}
-          onAdd={(added) => onChange({ where: [...new Set([...where, added])] })}
+          onRemove={(removed) => onChange({ where: where.filter((condition) => condition !== removed) })}
         />
-        <Select
-          label="Group items"
-          value={filter.group ?? ''}
-          options={groups}
-          onChange={(group) => onChange({ group })}
-          className="max-w-40"
-        />
-        <ColumnPicker
-          columns={columns}
-          shown={shown}
-          onChange={(ids) => onChange({ columns: columnsText(ids) })}
-          onReset={() => onChange({ ...USUAL_LAYOUT, rows: rowHeight === 'normal' ? undefined : rowHeight })}
-        />
-        <SegmentedControl
-          label="Row height"
-          value={rowHeight}
-          options={HEIGHTS}
-          onChange={(rows) => onChange({ rows: rows === 'normal' ? undefined : rows })}
-        />
-        <ViewMenu experiment={overview.run.name} />
+        {isFiltered(filter) && (
+          <span className="flex items-center">
+            {matching !== undefined && (
+              <span aria-hidden="true" className="px-1 text-muted text-xs whitespace-nowrap tabular-nums">
+                {pluralize(matching, 'item')}
+              </span>
+            )}
+            <Button look="bare" className="px-2" onClick={() => onChange(UNFILTERED)}>
+              <X aria-hidden="true" />
+              Clear
+            </Button>
+          </span>
+        )}
+        <div className="flex items-center gap-2 sm:ml-auto sm:max-w-full sm:flex-wrap [&>*]:shrink-0">
+          <AddCondition
+            fields={fields}
+            column={condition}
+            onColumn={onCondition}
+            onAdd={(added) => onChange({ where: [...new Set([...where, added])] })}
+          />
+          <Select
+            label="Group items"
+            value={filter.group ?? ''}
+            options={groups}
+            onChange={(group) => onChange({ group })}
+            className="max-w-40"
+          />
+          <ColumnPicker
+            columns={columns}
+            shown={shown}
+            onChange={(ids) => onChange({ columns: columnsText(ids) })}
+            onReset={() =>
+              onChange({ ...USUAL_LAYOUT, rows: rowHeight === 'normal' ? undefined : rowHeight })
+            }
+          />
+          <SegmentedControl
+            label="Row height"
+            value={rowHeight}
+            options={HEIGHTS}
+            onChange={(rows) => onChange({ rows: rows === 'normal' ? undefined : rows })}
+          />
+          <ViewMenu experiment={overview.run.name} />
+        </div>
       </div>
     </div>
   );
@@ -114,7 +129,7 @@ type StatesProps = Pick<ToolbarProps, 'overview' | 'filter' | 'onChange'>;
 
 function States({ overview: { states, finishedItems }, filter, onChange }: StatesProps) {
   return (
-    <fieldset className="relative flex min-w-0 max-w-full gap-1 overflow-x-auto sm:flex-wrap">
+    <fieldset className="relative flex min-w-0 gap-1 sm:max-w-full sm:flex-wrap">
       <legend className="sr-only">State</legend>
       <Chip
         name="All"
