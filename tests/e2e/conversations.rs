@@ -138,7 +138,7 @@ fn a_recorded_simulated_user_needs_no_model() {
     let model = Model::start();
     let key = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
     let live = simulated().env("OPENAI_BASE_URL", model.base_url()).env("OPENAI_API_KEY", key).run().code(0);
-    live.says(&["users   6 calls, 240,060 tokens, cost $"]);
+    live.says(&["users   6 calls, 240,060 tokens, user cost $"]);
     assert_eq!(model.asked(), 6, "two messages and one check per item");
     drop(model);
     let replayed = simulated().env("CI", "true").run().code(0);

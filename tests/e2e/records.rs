@@ -162,7 +162,7 @@ fn each_of_two_models_has_its_own_price_and_a_given_cost_stands_in_for_one() {
     let (report, finished) = used(fixture!("steered"), json!([mini, unknown]));
     assert_eq!((report.summary.estimated_cost, report.summary.unpriced_items), (None, 1));
     assert_eq!(report.summary.unpriced_models, ["our-model"]);
-    finished.says(&["  tokens  25, cost unknown for 1 item"]);
+    finished.says(&["  tokens  25, agent cost unknown for 1 item"]);
 
     let given = json!({ "model": "our-model", "in": 1, "out": 1, "cost": 0.25 });
     let (report, _) = used(fixture!("steered"), json!([mini, given]));

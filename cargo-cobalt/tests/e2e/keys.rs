@@ -139,7 +139,7 @@ fn a_model_without_a_price_is_named_once() {
     let project = keyed();
     let said = project.cobalt(&["run", "--filter", "free"], 0);
     assert_eq!(said.stdout.matches("no price for `our-model`").count(), 1, "{said:?}");
-    said.stdout_has("tokens  1,200, cost unknown for 1 item").stdout_has("`[prices]` in cobalt.toml");
+    said.stdout_has("tokens  1,200, agent cost unknown for 1 item").stdout_has("`[prices]` in cobalt.toml");
     project.write("cobalt.toml", "[prices.our-model]\ninput = 10\noutput = 5\ncached-input = 1\n");
     let said = project.cobalt(&["run", "--filter", "free"], 0);
     assert!(!said.stdout.contains("no price for"), "{said:?}");
