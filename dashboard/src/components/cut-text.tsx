@@ -4,13 +4,14 @@ import { escapeHidden } from '../lib/texts';
 import { renderText } from './text';
 
 /** Shorter names are not divided. */
-const MIN_LENGTH = 20;
-/** The number of characters that stay at the end. */
+const MIN_LENGTH = 10;
+/** The number of characters that stay at the end; of a short name, the second half. */
 const TAIL_LENGTH = 9;
 
 export function CutText({ children: text, className }: { children: string; className?: string }) {
   const characters = Array.from(text);
   const title = escapeHidden(text);
+  const tail = Math.min(TAIL_LENGTH, Math.floor(characters.length / 2));
   if (characters.length < MIN_LENGTH) {
     return (
       <bdi dir="auto" title={title} className={clsx('block min-w-0 truncate', className)}>
@@ -22,10 +23,10 @@ export function CutText({ children: text, className }: { children: string; class
     <bdi dir="auto" title={title} className={clsx('flex min-w-0 whitespace-pre', className)}>
       <span className="sr-only select-none">{title}</span>
       <span aria-hidden="true" className="truncate">
-        {renderText(characters.slice(0, -TAIL_LENGTH).join(''))}
+        {renderText(characters.slice(0, -tail).join(''))}
       </span>
       <span aria-hidden="true" className="shrink-0">
-        {renderText(characters.slice(-TAIL_LENGTH).join(''))}
+        {renderText(characters.slice(-tail).join(''))}
       </span>
     </bdi>
   );
