@@ -46,7 +46,7 @@ test('an item has a page of its own, with the way back to the run and to the pan
   await expect(page).toHaveURL(`/runs/${id}/items/${first?.key}?sort=latency&order=desc&tab=scores`);
   await expect(page.getByRole('heading', { level: 1 })).toBeFocused();
   await page.getByRole('button', { name: 'Next item' }).click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText(second?.name ?? '?');
+  await expect(page.getByRole('heading', { level: 1, name: second?.name ?? '?', exact: true })).toBeVisible();
   await expect(page.getByRole('tab', { name: 'Scores' })).toHaveAttribute('aria-selected', 'true');
   await page.getByRole('link', { name: 'Show beside the table' }).click();
   await expect(pane(page).getByText('2 of 96')).toBeVisible();

@@ -157,7 +157,7 @@ test('a named view is applied to another run of the experiment', async ({ page, 
   await page.getByRole('button', { name: 'Views' }).click();
   await axe(page);
   await page.getByRole('button', { name: 'slowest', exact: true }).click();
-  await expect(page).toHaveURL(`/runs/${second?.id}?sort=latency&order=desc&rows=compact`);
+  await expect(page).toHaveURL(`/runs/${second?.id}?order=desc&rows=compact&sort=latency`);
 });
 
 test('the strip is at most 120 px high, and the table fills the window', async ({ page, request }) => {
