@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::project::{Binary, BuildOutput, Project, compile};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
-use crate::serve::{DashboardLink, DashboardOptions, running};
+use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
 use crate::{browser, interrupt, serve};
 
@@ -45,8 +45,10 @@ pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
     let CompletedRun { code, dashboard } = run_once(arguments, flags, color, RunMode::Once)?;
     if let Some((settings, path)) = dashboard {
         let options = DashboardOptions {
-            config: flags.config.clone(),
-            manifest_path: arguments.build.manifest_path.clone(),
+            project: JobProject {
+                config: flags.config.clone(),
+                manifest_path: arguments.build.manifest_path.clone(),
+            },
             ..DashboardOptions::default()
         };
         // The exit code is that of the run, not of the dashboard.

@@ -1,7 +1,6 @@
 //! The dashboard server, from start to shutdown, and the embedded files of its page.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::Request;
@@ -15,7 +14,7 @@ use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token};
-use super::jobs::Jobs;
+use super::jobs::{JobProject, Jobs};
 use super::open_page::DashboardLink;
 use super::server_registry::{Advertisement, project_name};
 use super::store::Store;
@@ -33,14 +32,11 @@ pub struct Dashboard {
     settings: Config,
 }
 
-/// What a dashboard may do, and how its jobs find the project and its settings.
+/// What a dashboard may do, and of which project its jobs are.
 #[derive(Clone, Debug, Default)]
 pub struct DashboardOptions {
     pub writes: WriteMode,
-    /// The file of `--config`.
-    pub config: Option<PathBuf>,
-    /// The file of `--manifest-path`.
-    pub manifest_path: Option<PathBuf>,
+    pub project: JobProject,
 }
 
 impl Dashboard {
@@ -64,7 +60,7 @@ impl Dashboard {
         let store = Arc::new(Store::open(settings, matches!(asked, Access::Open))?);
         let writes = WriteAccess::new(options.writes, matches!(asked, Access::Open))?;
         let guard = Guard::new(address, token, writes.clone());
-        let jobs = Arc::new(Jobs::new(settings, options, store.live())?);
+        let jobs = Arc::new(Jobs::new(settings, options.project, store.live())?);
         let context = Arc::new(WriteContext { store, access: writes, jobs });
         Ok(Self { listener, address, context, guard, access: asked, settings: settings.clone() })
     }

@@ -29,6 +29,7 @@ use crate::{browser, interrupt};
 use dashboard::Dashboard;
 pub use dashboard::DashboardOptions;
 use guard::Token;
+pub use jobs::JobProject;
 pub use open_page::DashboardLink;
 use server::{ListenOutcome, listen};
 pub use server_registry::find_running as running;
@@ -43,8 +44,10 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     let opens = !arguments.no_open && settings.dashboard().opens_browser();
     let opens = opens && browser::is_interactive() && !browser::is_ci(&settings);
     let port = arguments.port.or(settings.dashboard().port());
-    let options =
-        DashboardOptions { writes: write_mode(arguments), config: flags.config.clone(), manifest_path: None };
+    let options = DashboardOptions {
+        writes: write_mode(arguments),
+        project: JobProject { config: flags.config.clone(), manifest_path: None },
+    };
     let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"), options)? else {
         return Ok(ExitCode::SUCCESS);
     };

@@ -16,7 +16,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::job_output::JobOutput;
-use super::dashboard::DashboardOptions;
 use super::error::ApiError;
 use super::job::{Job, JobState};
 use super::live::{LiveUpdates, ServerEvent};
@@ -59,6 +58,15 @@ impl JobEntry {
     }
 }
 
+/// How jobs find the project and its settings.
+#[derive(Clone, Debug, Default)]
+pub struct JobProject {
+    /// The file of `--config`.
+    pub config: Option<PathBuf>,
+    /// The file of `--manifest-path`.
+    pub manifest_path: Option<PathBuf>,
+}
+
 /// The jobs of a server.
 #[derive(Debug)]
 pub struct Jobs {
@@ -76,13 +84,13 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub fn new(settings: &Config, options: DashboardOptions, live: Arc<LiveUpdates>) -> Result<Self, Error> {
+    pub fn new(settings: &Config, project: JobProject, live: Arc<LiveUpdates>) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
         let reporters = reporters(settings.reporters());
         let mut arguments: Vec<OsString> =
             reporters.iter().map(|reporter| format!("--reporter={reporter}").into()).collect();
-        let DashboardOptions { config, manifest_path, .. } = options;
+        let JobProject { config, manifest_path } = project;
         for (option, path) in [("--config=", &config), ("--manifest-path=", &manifest_path)] {
             arguments.extend(path.as_ref().map(|path| {
                 let mut argument = OsString::from(option);
