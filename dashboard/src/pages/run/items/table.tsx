@@ -1,6 +1,7 @@
 // The items of a run as a table, with the columns of the URL.
 import { useTable } from '@tanstack/react-table';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useOverflows } from '../../../lib/use-overflows';
 import { useIsWide } from '../workbench';
 import { type ColumnActions, ColumnHead } from './column-head';
 import { features, type ItemColumn, NO_ROWS } from './columns';
@@ -26,7 +27,9 @@ export const ItemTable = memo(function ItemTable(props: ItemTableProps) {
   const head = useRef<HTMLTableSectionElement>(null);
   const { table, shownColumns } = useColumns(props);
   const { columnSizing } = table.state;
-  const isPinned = useIsWide() && shown[0] === NAME_COLUMN;
+  // Each pinned cell is a layer of its own, which makes scrolling slower.
+  const overflows = useOverflows(box);
+  const isPinned = useIsWide() && overflows && shown[0] === NAME_COLUMN;
   const hasFiller = shownColumns.every((column) => !isFlexible(column, columnSizing));
   const lines = matching + (start.data?.groups?.length ?? 0);
   return (
