@@ -108,7 +108,7 @@ export function Content({ run, whole, shown, tab, onTab }: ContentProps) {
   );
 }
 
-/** How the agent came to its output: the trace, or the tool calls that it reported; retries and model traffic. */
+/** The steps of the agent: its trace or the tool calls that it reported, retries and model traffic. */
 function Steps({ execution }: { execution: Execution }) {
   const { trace = [], droppedSpans = 0, traffic } = execution;
   const tools = toolCalls(metadataOf(execution));
