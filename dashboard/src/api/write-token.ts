@@ -6,6 +6,8 @@ const FRAGMENT = /^#token=([0-9a-f]+)$/;
 
 /** A token that the server has handed out; only in memory. */
 let handedOut: string | undefined;
+/** The stored token before that of the address. Any site can link here, so the new one may be wrong. */
+let replaced: string | undefined;
 
 /** Moves the token from the address into the storage of this origin, which all tabs share. Returns whether there was one. */
 export function takeTokenFromAddress(): boolean {
@@ -14,6 +16,7 @@ export function takeTokenFromAddress(): boolean {
   history.replaceState(history.state, '', location.pathname + location.search);
   handedOut = undefined;
   try {
+    replaced = localStorage.getItem(KEY) ?? undefined;
     localStorage.setItem(KEY, token);
   } catch {
     // Without storage, the token lasts until the page is reloaded.
@@ -29,6 +32,14 @@ export function writeToken(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Restores the token that the rejected one has replaced. Returns whether there was one. */
+export function restoreReplacedToken(): boolean {
+  if (replaced === undefined) return false;
+  localStorage.setItem(KEY, replaced);
+  replaced = undefined;
+  return true;
 }
 
 export function setHandedOutToken(token: string) {
