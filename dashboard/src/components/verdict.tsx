@@ -18,7 +18,8 @@ interface BadgeLook {
   label: string;
 }
 
-const RUNS: Record<RunVerdict | LiveRun['state'], BadgeLook> = {
+/** The verdicts on runs, and the states of unfinished ones. */
+export const RUN_VERDICTS: Record<RunVerdict | LiveRun['state'], BadgeLook> = {
   passed: { tone: 'good', icon: <CircleCheck />, label: 'Passed' },
   failed: { tone: 'bad', icon: <CircleX />, label: 'Failed' },
   error: { tone: 'bad', icon: <CircleAlert />, label: 'Error' },
@@ -30,7 +31,7 @@ const RUNS: Record<RunVerdict | LiveRun['state'], BadgeLook> = {
 
 /** The verdict on a run; the state of an unfinished run. */
 export function Verdict({ verdict }: { verdict: RunVerdict | LiveRun['state'] }) {
-  const { tone, icon, label } = RUNS[verdict];
+  const { tone, icon, label } = RUN_VERDICTS[verdict];
   return (
     <Badge tone={tone} icon={icon}>
       {label}

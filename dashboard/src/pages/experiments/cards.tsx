@@ -4,10 +4,10 @@ import { useNavigate } from 'react-router';
 import type { ExperimentRow } from '../../api/types';
 import { experimentUrl } from '../../lib/addresses';
 import { formatDuration, pluralize } from '../../lib/format';
+import { openRow } from '../../lib/open-row';
+import { useRowKeys } from '../../lib/use-row-keys';
+import { useVirtualRows } from '../../lib/use-virtual-rows';
 import { ItemCounts } from '../runs/cells';
-import { openRow } from '../runs/open-row';
-import { useRowKeys } from '../runs/use-row-keys';
-import { useVirtualRows } from '../runs/use-virtual-rows';
 import {
   Changes,
   Costs,

@@ -7,10 +7,10 @@ import { ariaSort, SortButton } from '../../components/sort-button';
 import { Spacer } from '../../components/spacer';
 import { experimentUrl } from '../../lib/addresses';
 import { formatDuration, pluralize } from '../../lib/format';
+import { openRow } from '../../lib/open-row';
+import { useRowKeys } from '../../lib/use-row-keys';
+import { useVirtualRows } from '../../lib/use-virtual-rows';
 import { ItemCounts, VariantLink } from '../runs/cells';
-import { openRow } from '../runs/open-row';
-import { useRowKeys } from '../runs/use-row-keys';
-import { useVirtualRows } from '../runs/use-virtual-rows';
 import { Changes, Costs, ExperimentLink, LatestRun, RecentScores, RegressionsLink } from './cells';
 import type { ExperimentOrder, SortKey } from './use-order';
 

@@ -1,9 +1,9 @@
 // An item beside the table of its run. Its URL can be shared; opening it leaves the focus in the table.
 import { useCallback } from 'react';
 import type { ItemsFilter } from '../../api/queries';
+import { itemPage, NO_ITEM } from '../../lib/item-addresses';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { useIsWide } from '../run/workbench';
-import { itemPage, NO_ITEM } from './addresses';
 import { HeadingLevel } from './heading';
 import { ItemView } from './view';
 

@@ -10,7 +10,7 @@ import { FieldList, FieldValue } from '../../components/field-list';
 import { Skeleton } from '../../components/skeleton';
 import { Text, TextBlock } from '../../components/text';
 import { formatDuration, formatScore, pluralize } from '../../lib/format';
-import { besideTable } from '../item/addresses';
+import { besideTable } from '../../lib/item-addresses';
 
 interface OutputsProps {
   item: MatrixItem;

@@ -2,29 +2,19 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import clsx from 'clsx';
-import {
-  ChevronLeft,
-  ChevronRight,
-  CircleAlert,
-  CircleCheck,
-  CircleDashed,
-  CirclePause,
-  CircleX,
-  Download,
-  Layers,
-  LoaderCircle,
-} from 'lucide-react';
+import { ChevronLeft, ChevronRight, Download, Layers } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link, useNavigate } from 'react-router';
 import { overviewRun } from '../../actions/action-run';
 import { RunActions } from '../../actions/run-actions';
 import { buildUrl } from '../../api/client';
 import { overviewQuery } from '../../api/queries';
-import type { ExportQuery, Overview, Report, RunState, RunVerdict } from '../../api/types';
-import { Tag } from '../../components/badge';
+import type { ExportQuery, Overview, Report } from '../../api/types';
+import { Tag, type Tone } from '../../components/badge';
 import { buttonLook } from '../../components/button';
 import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
+import { RUN_VERDICTS } from '../../components/verdict';
 import { groupUrl, runUrl } from '../../lib/addresses';
 import { escapeHidden } from '../../lib/texts';
 import { CompareActions } from './compare/actions';
@@ -68,23 +58,24 @@ export function RunHead({ overview }: { overview: Overview }) {
   );
 }
 
-const LOOKS: Record<RunVerdict | RunState, { colour: string; icon: ReactNode }> = {
-  passed: { colour: 'text-good', icon: <CircleCheck /> },
-  failed: { colour: 'text-bad', icon: <CircleX /> },
-  error: { colour: 'text-bad', icon: <CircleAlert /> },
-  partial: { colour: 'text-muted', icon: <CircleDashed /> },
-  running: { colour: 'text-accent', icon: <LoaderCircle className="animate-spin" /> },
-  'cut-off': { colour: 'text-warn', icon: <CirclePause /> },
-  finished: { colour: 'text-good', icon: <CircleCheck /> },
+const COLOURS: Record<Tone, string> = {
+  good: 'text-good',
+  bad: 'text-bad',
+  warn: 'text-warn',
+  accent: 'text-accent',
+  plain: 'text-muted',
 };
 
 function Sentence({ overview }: { overview: Overview }) {
   const { verdict, reasons } = runSentence(overview);
-  const { colour, icon } = LOOKS[verdictOf(overview)];
+  const { tone, icon } = RUN_VERDICTS[verdictOf(overview)];
   return (
     <p className="[overflow-wrap:anywhere]">
       <span
-        className={clsx('font-semibold [&_svg]:-mt-0.5 [&_svg]:mr-1.5 [&_svg]:inline [&_svg]:size-4', colour)}
+        className={clsx(
+          'font-semibold [&_svg]:-mt-0.5 [&_svg]:mr-1.5 [&_svg]:inline [&_svg]:size-4',
+          COLOURS[tone],
+        )}
       >
         {icon}
         {verdict}

@@ -1,22 +1,13 @@
 // The verdict on a run in one sentence: `Failed: 5 of 6 thresholds missed; 50 of 96 items below pass mark`.
-import type { Overview, Report, RunState, RunVerdict, ThresholdOutcome } from '../../api/types';
+import type { Overview, Report, ThresholdOutcome } from '../../api/types';
+import { RUN_VERDICTS } from '../../components/verdict';
 import { formatCount, pluralize } from '../../lib/format';
 import { itemCounts, verdictOf } from './verdict';
-
-const VERDICTS: Record<RunVerdict | RunState, string> = {
-  passed: 'Passed',
-  failed: 'Failed',
-  error: 'Error',
-  partial: 'Partial',
-  running: 'Running',
-  'cut-off': 'Interrupted',
-  finished: 'Finished',
-};
 
 /** The verdict, and the reasons for it. */
 export function runSentence(overview: Overview): { verdict: string; reasons: string } {
   const reasons = [...errorReasons(overview), ...thresholdReasons(overview), ...itemReasons(overview)];
-  return { verdict: VERDICTS[verdictOf(overview)], reasons: reasons.join('; ') };
+  return { verdict: RUN_VERDICTS[verdictOf(overview)].label, reasons: reasons.join('; ') };
 }
 
 /** The thresholds that were missed, and those with nothing to measure. */

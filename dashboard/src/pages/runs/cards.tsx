@@ -7,12 +7,12 @@ import { DateTime } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { runUrl } from '../../lib/addresses';
 import { formatDuration, pluralize } from '../../lib/format';
+import { openRow } from '../../lib/open-row';
+import { useRowKeys } from '../../lib/use-row-keys';
+import { useVirtualRows } from '../../lib/use-virtual-rows';
 import { Commit, Errors, Origin, Replayed, RunLink, SelectCheckbox, Tags, TotalCost } from './cells';
 import type { ListProps } from './list';
-import { openRow } from './open-row';
 import { EvaluatorScore } from './scores';
-import { useRowKeys } from './use-row-keys';
-import { useVirtualRows } from './use-virtual-rows';
 
 /** The height of a card in pixels, including its border. */
 const CARD_HEIGHT = 141;

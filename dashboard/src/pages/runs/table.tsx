@@ -7,13 +7,13 @@ import type { RunRow } from '../../api/types';
 import { ariaSort, SortButton } from '../../components/sort-button';
 import { Spacer } from '../../components/spacer';
 import { runUrl } from '../../lib/addresses';
+import { openRow } from '../../lib/open-row';
+import { useRowKeys } from '../../lib/use-row-keys';
+import { useVirtualRows } from '../../lib/use-virtual-rows';
 import { SelectCheckbox } from './cells';
 import { columns, features } from './columns';
 import type { ListProps } from './list';
-import { openRow } from './open-row';
 import type { Filters } from './use-filters';
-import { useRowKeys } from './use-row-keys';
-import { useVirtualRows } from './use-virtual-rows';
 
 /** The height of a row in pixels, including its border. */
 const ROW_HEIGHT = 57;

@@ -4,11 +4,11 @@ import { useNavigate } from 'react-router';
 import type { RunRow } from '../../../api/types';
 import { Verdict } from '../../../components/verdict';
 import { runUrl } from '../../../lib/addresses';
+import { openRow } from '../../../lib/open-row';
+import { useRowKeys } from '../../../lib/use-row-keys';
+import { useVirtualRows } from '../../../lib/use-virtual-rows';
 import { Commit, ItemCounts, SelectCheckbox } from '../../runs/cells';
-import { openRow } from '../../runs/open-row';
-import { useRowKeys } from '../../runs/use-row-keys';
 import type { SelectedRuns } from '../../runs/use-selected-runs';
-import { useVirtualRows } from '../../runs/use-virtual-rows';
 import { type CellContext, CompareWithPrevious, type RunColumn, RunDate, RunFacts } from './columns';
 
 /** In pixels, with the border. */

@@ -9,7 +9,7 @@ import { ErrorMessage } from '../../../components/error-message';
 import { FieldValue } from '../../../components/field-list';
 import { Skeleton } from '../../../components/skeleton';
 import { Text, TextBlock } from '../../../components/text';
-import { besideTable } from '../../item/addresses';
+import { besideTable } from '../../../lib/item-addresses';
 import { Conversations } from './conversations';
 import { useComparedRuns } from './parameters';
 import { referenceName } from './reference';

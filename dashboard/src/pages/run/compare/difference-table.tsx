@@ -3,6 +3,7 @@ import clsx from 'clsx';
 import type { Comparison, Difference } from '../../../api/types';
 import { DifferenceVerdict } from '../../../components/difference-verdict';
 import { Text } from '../../../components/text';
+import { DifferenceInterval, Scale, scaleLimit } from './difference-interval';
 import { explainChange, explainDifference } from './explain';
 import {
   formatInterval,
@@ -12,7 +13,6 @@ import {
   metricName,
   minDetectable,
 } from './format';
-import { Interval, Scale, scaleLimit } from './interval';
 import { type ReferenceName, RunLetter, runLabel } from './run-letter';
 
 /** A difference of another run; `place` is the run's place, that of the reference is 0. */
@@ -163,7 +163,7 @@ function DifferenceRow({
         {formatSignedValue(difference, difference.difference)}
       </td>
       <td className="py-1 max-lg:order-3 max-lg:col-span-3 lg:px-4">
-        <Interval difference={difference} limit={limit} />
+        <DifferenceInterval difference={difference} limit={limit} />
       </td>
       <td
         className={clsx(

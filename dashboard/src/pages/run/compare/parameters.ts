@@ -3,8 +3,8 @@ import { useCallback, useMemo } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 import { runUrl } from '../../../lib/addresses';
 import { compareUrl, MAX_COMPARED } from '../../../lib/compare-url';
+import { OF_ITEM } from '../../../lib/item-addresses';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
-import { OF_ITEM } from '../../item/addresses';
 
 /** The parameters that belong to one set of runs. */
 const OF_RUNS = ['compare', 'only', ...OF_ITEM];

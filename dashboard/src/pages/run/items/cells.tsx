@@ -10,9 +10,9 @@ import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
 import { formatCost, formatDuration, formatNumber } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
+import { itemPage } from '../../../lib/item-addresses';
 import { escapeHidden, toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
-import { itemPage } from '../../item/addresses';
 import { ItemPresence, ScoreChange } from '../compare/score-change';
 
 const NO_FILTERS = new URLSearchParams();

@@ -19,8 +19,8 @@ import { type KeyHandlers, useKeys } from '../../../lib/use-keys';
 import { ROW_HEIGHTS, type RowHeight } from './layout';
 import { type Lines, linesOf } from './lines';
 import { GroupRow, Row, type ShownColumn } from './row';
+import { useItemRowKeys } from './use-item-row-keys';
 import { type useFirstPage, useVisibleItems } from './use-items';
-import { useRowKeys } from './use-row-keys';
 
 /** In pixels. */
 const GROUP_HEIGHT = 40;
@@ -77,7 +77,7 @@ export function TableRows(props: TableRowsProps) {
   const visible = virtualItems.map(({ index }) => ({ index, line: lines.at(index) }));
   const places = visible.flatMap(({ line }) => (line.kind === 'item' ? [line.place] : []));
   const items = useVisibleItems(id, filter, start, places);
-  const keys = useRowKeys({
+  const keys = useItemRowKeys({
     box,
     count: lines.count,
     page: () => Math.floor(((box.current?.clientHeight ?? INITIAL_SIZE.height) - headHeight()) / height),

@@ -1,6 +1,6 @@
 // Named views of the items of an experiment: filters, order, groups and layout. Kept in the browser.
 import { useCallback, useSyncExternalStore } from 'react';
-import { OF_ITEM } from '../../item/addresses';
+import { OF_ITEM } from '../../../lib/item-addresses';
 
 export interface View {
   name: string;

@@ -10,7 +10,7 @@ interface RowKeys {
 }
 
 /** The line that the keys start from, and the handlers that move it. */
-export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
+export function useItemRowKeys({ box, count, page, scrollTo }: RowKeys) {
   const [active, setActive] = useState(0);
   const [pending, setPending] = useState<number>();
 

@@ -38,7 +38,7 @@ const HEIGHT = 24;
 const MIDDLE = HEIGHT / 2;
 const CAP = 4;
 
-export function Interval({ difference, limit }: { difference: Difference; limit: number }) {
+export function DifferenceInterval({ difference, limit }: { difference: Difference; limit: number }) {
   const by = divisor(difference);
   if (by === undefined) return null;
   const x = (value: number) => `${(50 + (50 * value) / by / limit).toFixed(2)}%`;

@@ -1,6 +1,6 @@
 // The addresses of an item: its own page, and the table of its run. Both keep the filters.
-import { runUrl } from '../../lib/addresses';
-import type { UrlChanges } from '../../lib/use-url-parameters';
+import { runUrl } from './addresses';
+import type { UrlChanges } from './use-url-parameters';
 
 /** URL parameters of the pane that belong to one item. */
 export const OF_ITEM = ['item', 'execution', 'span'];

@@ -1,7 +1,7 @@
 // Virtualizes a long list, and loads more rows near its end.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
-import { useTop } from '../../lib/use-top';
+import { useTop } from './use-top';
 
 /** Loads more when this many rows are left. */
 const PREFETCH_ROWS = 20;

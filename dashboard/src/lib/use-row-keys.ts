@@ -1,6 +1,6 @@
 // Moves between rows by keyboard. The link of the current row, marked with `data-row`, has the focus.
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { type KeyHandlers, useKeys } from '../../lib/use-keys';
+import { type KeyHandlers, useKeys } from './use-keys';
 
 /** The row whose link has the focus. */
 const focusedRow = () =>
