@@ -124,7 +124,7 @@ impl Jobs {
         running(&lock(&self.entries))
     }
 
-    /// Registers the secrets in the `.env` files that a run reads, as it may print them: those of all packages, as they are now.
+    /// Registers the secrets in the `.env` files that a run reads, as it may print them: those of all packages, read again each time.
     pub fn register_secrets(&self) {
         // A job reports why a project cannot be read.
         let Ok(project) = Project::read(&self.build) else { return };
