@@ -128,7 +128,8 @@ test('a run becomes the baseline, gets a name and tags, and other runs are delet
     .filter({ hasText: /passed/i })
     .locator('[data-row]')
     .first();
-  const [id, experiment] = [await passed.getAttribute('data-row'), await passed.textContent()];
+  const id = await passed.getAttribute('data-row');
+  const experiment = await passed.locator('[title]').first().getAttribute('title');
   await passed.click();
   await settled(page);
   await page.getByRole('button', { name: 'Actions' }).click();

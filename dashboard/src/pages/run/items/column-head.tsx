@@ -68,6 +68,8 @@ export const ColumnHead = memo(function ColumnHead(props: ColumnHeadProps) {
   const widthNow = () => cell.current?.offsetWidth ?? header.getSize();
   const onWiden = (by: number) => actions.onResize(id, widthNow() + by);
   const startResize = (event: MouseEvent | TouchEvent) => {
+    // The head grows under the pointer, and would be dragged.
+    if (event.type === 'mousedown') event.preventDefault();
     flushSync(() => header.getContext().table.setColumnSizing((before) => ({ ...before, [id]: widthNow() })));
     header.getResizeHandler()(event);
   };
