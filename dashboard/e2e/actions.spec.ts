@@ -109,7 +109,7 @@ test('the first page has the change of the latest run against the saved baseline
   await page.goto('/');
   await settled(page);
   const row = page.getByRole('row').filter({ hasText: 'support-agent' });
-  await expect(row).not.toContainText('No saved baseline');
+  await expect(row).not.toContainText('Not compared with a baseline');
   await expect(row.getByRole('listitem').filter({ hasText: 'correctness' })).toContainText(
     /[+−]\d\.\d{3}(Improved|Within noise|Inconclusive)/,
   );

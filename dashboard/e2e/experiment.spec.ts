@@ -56,6 +56,8 @@ test.describe('the runs', () => {
     const box = await page.getByRole('region', { name: 'Runs of the experiment' }).boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(720);
     await page.keyboard.press('j');
+    // The row gets the focus in the next frame.
+    await expect(page.locator('[data-row]').first()).toBeFocused();
     await page.keyboard.press('x');
     const bar = await page.getByRole('region', { name: 'Selected runs' }).boundingBox();
     expect((bar?.y ?? 0) + (bar?.height ?? 0)).toBe(720);

@@ -191,7 +191,10 @@ test('names of evaluators are not broken within a word', async ({ page, request 
   const { id } = await runOf(request, 'support-agent');
   await page.setViewportSize(NARROW.viewport);
   await page.goto(`/runs/${id}?details=open`);
-  for (const name of await page.getByText('correctness', { exact: true }).all()) {
+  await settled(page);
+  const names = await page.getByText('correctness', { exact: true }).all();
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names) {
     const lines = await name.evaluate((element) => element.getClientRects().length);
     expect(lines).toBeLessThanOrEqual(1);
   }

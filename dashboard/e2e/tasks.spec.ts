@@ -5,21 +5,11 @@ import { pane } from './pages';
 
 test.use({ store: 'agents' });
 
-/** Clicks as a user does: on what is in view. */
-class Clicks {
-  count = 0;
-  private readonly page: Page;
-
-  constructor(page: Page) {
-    this.page = page;
-  }
-
-  async on(target: Locator): Promise<void> {
-    await expect(target, 'the target is in view without scrolling').toBeInViewport({ ratio: 0.5 });
-    await target.click();
-    this.count += 1;
-    await settled(this.page);
-  }
+/** Clicks as a user does: on what is in view. The calls in a test are the clicks that its task takes. */
+async function click(page: Page, target: Locator): Promise<void> {
+  await expect(target, 'the target is in view without scrolling').toBeInViewport({ ratio: 0.5 });
+  await target.click();
+  await settled(page);
 }
 
 test.beforeEach(async ({ page }) => {
@@ -31,53 +21,44 @@ const latestRun = (page: Page) => page.getByRole('link', { name: /^Latest run/ }
 const firstItem = (page: Page) => page.getByRole('table', { name: 'Items' }).getByRole('row').nth(1);
 
 test('why did this run fail: one click', async ({ page }) => {
-  const clicks = new Clicks(page);
-  await clicks.on(latestRun(page));
-  await expect(page.getByText(/^Failed/).first()).toBeInViewport({ ratio: 1 });
+  await click(page, latestRun(page));
+  await expect(page.getByText(/^Failed:/).first()).toBeInViewport({ ratio: 1 });
   await expect(
     page.getByRole('list', { name: 'Missed thresholds' }).getByRole('listitem').first(),
   ).toBeInViewport({
     ratio: 1,
   });
   await expect(firstItem(page)).toBeInViewport({ ratio: 1 });
-  expect(clicks.count).toBeLessThanOrEqual(2);
 });
 
 test('the five worst items: two clicks', async ({ page }) => {
-  const clicks = new Clicks(page);
-  await clicks.on(latestRun(page));
+  await click(page, latestRun(page));
   const head = page.getByRole('columnheader', { name: /correctness/ });
-  await clicks.on(head.getByRole('button', { name: /correctness/ }).first());
+  await click(page, head.getByRole('button', { name: /correctness/ }).first());
   await expect(head).toHaveAttribute('aria-sort', 'ascending');
   for (const place of [1, 2, 3, 4, 5]) {
     await expect(page.getByRole('table', { name: 'Items' }).getByRole('row').nth(place)).toBeInViewport({
       ratio: 1,
     });
   }
-  expect(clicks.count).toBeLessThanOrEqual(2);
 });
 
 test('regressions against the last run: two clicks', async ({ page }) => {
-  const clicks = new Clicks(page);
-  await clicks.on(page.getByRole('link', { name: 'Compare with previous' }).first());
+  await click(page, page.getByRole('link', { name: 'Compare with previous' }).first());
   await expect(page).toHaveURL(/\?compare=\w+&only=regressed/);
   await expect(firstItem(page)).toBeInViewport();
-  expect(clicks.count).toBeLessThanOrEqual(2);
 });
 
 test('the tool calls of an item with their times: two clicks, and one more to the source', async ({
   page,
 }) => {
-  const clicks = new Clicks(page);
-  await clicks.on(latestRun(page));
-  await clicks.on(firstItem(page).getByRole('link').first());
+  await click(page, latestRun(page));
+  await click(page, firstItem(page).getByRole('link').first());
   const call = pane(page).getByRole('list', { name: 'Tool calls' }).getByRole('listitem').first();
   await expect(call).toBeInViewport({ ratio: 1 });
   await expect(call).toContainText(/\d (ms|s)/);
-  expect(clicks.count).toBeLessThanOrEqual(2);
   const source = pane(page).getByRole('button', { name: /^Copy the path of the item/ });
-  await clicks.on(source);
-  expect(clicks.count).toBeLessThanOrEqual(3);
+  await click(page, source);
 });
 
 test('to share a link to an item: one click', async ({ page, context }) => {
@@ -85,8 +66,6 @@ test('to share a link to an item: one click', async ({ page, context }) => {
   await latestRun(page).click();
   await firstItem(page).getByRole('link').first().click();
   await settled(page);
-  const clicks = new Clicks(page);
-  await clicks.on(page.getByRole('button', { name: 'Copy a link to this item' }));
+  await click(page, page.getByRole('button', { name: 'Copy a link to this item' }));
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
-  expect(clicks.count).toBe(1);
 });

@@ -82,7 +82,7 @@ fn a_judge_without_a_price_is_counted_and_named_once_and_leaves_nothing_to_measu
     let run = || judged(&sandbox, &model).env("E2E_MODEL", "gpt-of-nobody").run();
     let finished = run().code(101).says(&[
         "  judges  2 calls, 80,020 tokens, judge cost unknown (gpt-of-nobody)\n",
-        "has nothing to measure: the judges used tokens of unknown judge cost; add `gpt-of-nobody` under `[prices]`",
+        "has nothing to measure: the judge cost is unknown; add `gpt-of-nobody` under `[prices]`",
     ]);
     assert_eq!(finished.stdout.matches("note: no price for `gpt-of-nobody`").count(), 1, "{finished}");
     assert_eq!(sandbox.report().summary.unpriced_models, ["gpt-of-nobody"]);

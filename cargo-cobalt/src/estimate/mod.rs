@@ -78,7 +78,7 @@ fn total_line(estimates: &[Estimate]) -> String {
     };
     let is_replayed = estimates.iter().any(|estimate| estimate.sent == Sent::None);
     let live =
-        if is_replayed { format!("; live, total cost {}", sum(Estimate::live_total)) } else { String::new() };
+        if is_replayed { format!("; live total cost {}", sum(Estimate::live_total)) } else { String::new() };
     format!("{}: total cost {}{live}", count(estimates.len(), "experiment"), sum(Estimate::total))
 }
 
@@ -164,7 +164,7 @@ impl Estimate {
     fn cells(&self) -> [String; TITLES.len()] {
         let live = match self.sent {
             Sent::All | Sent::Part => String::new(),
-            Sent::None => format!("live, total cost {}; ", self.live_total()),
+            Sent::None => format!("live total cost {}; ", self.live_total()),
         };
         [
             self.experiment.clone(),
@@ -277,16 +277,16 @@ mod tests {
                 true,
                 false,
                 ["$0.00"; 3],
-                "live, total cost $0.030; run a",
-                "$0.00; live, total cost $0.030",
+                "live total cost $0.030; run a",
+                "$0.00; live total cost $0.030",
             ),
             (
                 Some("replay"),
                 false,
                 false,
                 ["$0.00"; 3],
-                "live, total cost $0.030; run a",
-                "$0.00; live, total cost $0.030",
+                "live total cost $0.030; run a",
+                "$0.00; live total cost $0.030",
             ),
             (
                 Some("replay"),

@@ -10,9 +10,8 @@ use crate::runs::{RunView, format_minute};
 use crate::terminal::{columns, one_line, shorten_to_width, truncate_to_width};
 
 const GAP: usize = 2;
-/// The number of columns.
-const WIDTH: usize = 9;
-const COLUMNS: [Column; WIDTH] = [
+const COLUMN_COUNT: usize = 9;
+const COLUMNS: [Column; COLUMN_COUNT] = [
     Column { title: "id", ..Column::FIXED },
     Column { title: "start (UTC)", ..Column::FIXED },
     Column { title: "name", min_width: Some(12), ..Column::FIXED },
@@ -37,9 +36,9 @@ const HIDE_ORDER: [usize; 6] = [TAGS, JUDGE_COST, AGENT_COST, SCORES, ITEMS, STA
 const YEAR_LEN: usize = 5;
 
 /// A width for each column.
-type Widths = [usize; WIDTH];
+type Widths = [usize; COLUMN_COUNT];
 /// A run's cells.
-type Row = [String; WIDTH];
+type Row = [String; COLUMN_COUNT];
 /// The style of a cell.
 type StyleFn = fn(Style, String) -> String;
 
@@ -88,7 +87,7 @@ pub fn render_table(runs: &[RunView], width: Option<usize>, today: &str, paint: 
 }
 
 /// Lists the hidden columns.
-fn note_hidden_columns(text: &mut String, contents: &Widths, widths: &[Option<usize>; WIDTH]) {
+fn note_hidden_columns(text: &mut String, contents: &Widths, widths: &[Option<usize>; COLUMN_COUNT]) {
     let is_missed = |column: &usize| widths[*column].is_none() && contents[*column] > 0;
     let missed: Vec<_> =
         HIDE_ORDER.into_iter().filter(is_missed).map(|column| COLUMNS[column].title).collect();
@@ -176,7 +175,7 @@ fn content_widths(rows: &[Row]) -> Widths {
 }
 
 /// The widths required by titles and contents; `None` for optional columns without content.
-fn natural_widths(contents: &Widths) -> [Option<usize>; WIDTH] {
+fn natural_widths(contents: &Widths) -> [Option<usize>; COLUMN_COUNT] {
     std::array::from_fn(|place| {
         let Column { title, is_optional, .. } = COLUMNS[place];
         (contents[place] > 0 || !is_optional).then(|| contents[place].max(columns(title)))
@@ -184,13 +183,13 @@ fn natural_widths(contents: &Widths) -> [Option<usize>; WIDTH] {
 }
 
 /// Widths that fit into a terminal; `None` for hidden columns.
-fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; WIDTH] {
+fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; COLUMN_COUNT] {
     let natural = natural_widths(contents);
     if total_width(&natural) <= width {
         return natural;
     }
     let natural = natural.map(Option::unwrap_or_default);
-    let mut widths: [Option<usize>; WIDTH] = std::array::from_fn(|column| {
+    let mut widths: [Option<usize>; COLUMN_COUNT] = std::array::from_fn(|column| {
         let least = COLUMNS[column].min_width.unwrap_or(usize::MAX).min(natural[column]);
         (contents[column] > 0).then_some(least)
     });
@@ -204,12 +203,12 @@ fn fit_widths(contents: &Widths, width: usize) -> [Option<usize>; WIDTH] {
 }
 
 /// The width of a line.
-fn total_width(widths: &[Option<usize>; WIDTH]) -> usize {
+fn total_width(widths: &[Option<usize>; COLUMN_COUNT]) -> usize {
     widths.iter().flatten().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
 
 /// Distributes the remaining room among the cut columns, in proportion to what they lack.
-fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; WIDTH]) {
+fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; COLUMN_COUNT]) {
     let lack = |width: &Option<usize>, natural: &usize| width.map_or(0, |width| natural - width);
     let mut lacking: usize = widths.iter().zip(natural).map(|(width, natural)| lack(width, natural)).sum();
     for (width, natural) in widths.iter_mut().zip(natural) {
@@ -224,8 +223,8 @@ fn distribute_room(mut room: usize, natural: &Widths, widths: &mut [Option<usize
 /// Writes a line without trailing spaces.
 fn write_line(
     text: &mut String,
-    cells: &[(String, StyleFn); WIDTH],
-    widths: &[Option<usize>; WIDTH],
+    cells: &[(String, StyleFn); COLUMN_COUNT],
+    widths: &[Option<usize>; COLUMN_COUNT],
     paint: Style,
 ) {
     let mut pending = 0;

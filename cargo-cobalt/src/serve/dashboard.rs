@@ -32,7 +32,7 @@ pub struct Dashboard {
     settings: Config,
 }
 
-/// What a dashboard may do, and of which project its jobs are.
+/// What clients may do, and the project whose experiments its jobs run.
 #[derive(Clone, Debug, Default)]
 pub struct DashboardOptions {
     pub writes: WriteMode,

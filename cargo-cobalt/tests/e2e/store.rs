@@ -84,10 +84,19 @@ impl Store {
         file
     }
 
+    /// A run whose file was edited.
+    pub(crate) fn keep_edited(&self, run: &Kept<'_>, edit: impl FnOnce(&mut Value)) -> String {
+        let file = self.keep(run);
+        let path = self.folder().join(&file);
+        let mut report = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        edit(&mut report);
+        fs::write(path, report.to_string()).unwrap();
+        file
+    }
+
     /// A run of which all items but the last were replayed; the last diverged from its recording.
     pub(crate) fn keep_replayed(&self, run: &Kept<'_>) {
-        let path = self.folder().join(self.keep(run));
-        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        self.keep_edited(run, |report| {
         let recorded = "2026-01-21T09:00:00.000Z";
         for item in report["items"].as_array_mut().unwrap() {
             item["traffic"] =
@@ -101,14 +110,13 @@ impl Store {
             "replayedItems": ITEMS - 1, "liveItems": 1, "divergedItems": 1, "replayed": 2 * ITEMS - 1, "live": 1,
             "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0, "attributedByContent": 3, "unattributed": 1,
         });
-        fs::write(path, report.to_string()).unwrap();
+        });
     }
 
     /// A run of a variant of `desk`, in the group `ffff00001111`; each item costs this many USD.
     pub(crate) fn keep_variant(&self, run: &Kept<'_>, variant: &str, position: usize, cost: f64) {
         let name = if position == 0 { "desk".to_owned() } else { format!("desk::{variant}") };
-        let path = self.folder().join(self.keep(&Kept { name: &name, ..*run }));
-        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        self.keep_edited(&Kept { name: &name, ..*run }, |report| {
         report["variant"] = json!({
             "experiment": "desk", "name": variant, "group": "ffff00001111", "position": position, "isDefault": position == 0,
             "settings": { "model": format!("model-{variant}") },
@@ -122,7 +130,7 @@ impl Store {
         for item in report["items"].as_array_mut().unwrap() {
             item["output"]["metadata"] = json!({ "cost": cost });
         }
-        fs::write(path, report.to_string()).unwrap();
+        });
     }
 
     /// Three variants: `mini` and `large` answer right, `nano` hardly ever, and `large` is the most expensive.
@@ -137,14 +145,18 @@ impl Store {
 
     /// A run whose first item passed in its third attempt.
     pub(crate) fn keep_retried(&self, run: &Kept<'_>) {
-        let path = self.folder().join(self.keep(run));
-        let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
-        report["items"][0]["retried"] = json!([attempt, attempt]);
-        for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
-            report["summary"][field] = number.into();
-        }
-        fs::write(path, report.to_string()).unwrap();
+        self.keep_edited(run, |report| {
+            let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
+            report["items"][0]["retried"] = json!([attempt, attempt]);
+            for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
+                report["summary"][field] = number.into();
+            }
+        });
+    }
+
+    /// The output of a command that succeeds.
+    pub(crate) fn cobalt(&self, arguments: &[&str]) -> ProgramOutput {
+        ProgramOutput::by(program(COBALT, self.folder()).arg("cobalt").args(arguments), 0)
     }
 
     pub(crate) fn compare(&self, arguments: &[&str], code: i32) -> ProgramOutput {

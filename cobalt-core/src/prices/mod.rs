@@ -362,21 +362,26 @@ impl CostFormat {
     /// One of the costs. It has more decimals if it would otherwise have fewer than two significant digits.
     #[must_use]
     pub fn format(self, usd: f64) -> String {
-        let own = cost_decimals(usd);
-        format_dollars(usd, if own > Self::MAX_DECIMALS { own } else { own.max(self.decimals) })
+        format_dollars(usd, cost_decimals(usd).max(self.decimals))
     }
 }
 
+/// The maximum number of decimals of a cost: more are noise of floating-point numbers.
+pub(crate) const MAX_COST_DECIMALS: usize = 14;
+
 /// The decimals that show at least two significant digits of a cost, and cents.
 pub(crate) fn cost_decimals(usd: f64) -> usize {
-    if usd == 0.0 { 2 } else { (1.0 - usd.abs().log10().floor()).clamp(2.0, 14.0) as usize }
+    if usd == 0.0 {
+        return 2;
+    }
+    (1.0 - usd.abs().log10().floor()).clamp(2.0, MAX_COST_DECIMALS as f64) as usize
 }
 
 /// A cost with this number of decimals and thousands separators. A zero has no sign.
 pub(crate) fn format_dollars(usd: f64, decimals: usize) -> String {
     // The formatter rounds exact halves to even.
-    let halves_up = usd + usd.signum() * f64::EPSILON * usd.abs();
-    let number = format!("{:.decimals$}", halves_up.abs());
+    let halves_up = usd.abs() * (1.0 + f64::EPSILON);
+    let number = format!("{halves_up:.decimals$}");
     let is_zero = number.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     format!("{}${}", if usd < 0.0 && !is_zero { "-" } else { "" }, group_decimal(&number))
 }

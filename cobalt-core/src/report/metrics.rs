@@ -13,7 +13,7 @@ use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary
 use super::threshold::{Metric, Threshold};
 use super::traffic::{Traffic, TrafficSummary};
 use crate::item::ExecutionUsage;
-use crate::prices::{JudgeUsage, PriceTable, cost_decimals, format_dollars};
+use crate::prices::{JudgeUsage, MAX_COST_DECIMALS, PriceTable, cost_decimals, format_dollars};
 use crate::wording::{count, format_decimal, group_decimal};
 
 /// The input of thresholds and summaries: one value per item or execution.
@@ -493,19 +493,13 @@ pub fn format_value(threshold: &Threshold, actual: f64) -> String {
     if threshold.category().is_cost() && !is_ratio {
         let fewest = cost_decimals(actual);
         let keeps_its_side = |text: &String| text.replace(['$', ','], "").parse().is_ok_and(is_met);
-        let mut texts = (fewest..=fewest + 4).map(|decimals| format_dollars(actual, decimals));
-        return texts.find(keeps_its_side).unwrap_or_else(|| format_dollars(actual, fewest + 4));
+        let mut texts = (fewest..=MAX_COST_DECIMALS).map(|decimals| format_dollars(actual, decimals));
+        return texts.find(keeps_its_side).unwrap_or_else(|| format_dollars(actual, MAX_COST_DECIMALS));
     }
-    let keeps_its_side = |figure: &String| {
-        figure.parse::<f64>().is_ok_and(|it| threshold.is_met_by(it * unit) == threshold.is_met_by(actual))
-    };
+    let keeps_its_side = |figure: &String| figure.parse::<f64>().is_ok_and(|it| is_met(it * unit));
     let figure = (fewest..=fewest + 4).map(|decimals| format_decimal(amount, decimals)).find(keeps_its_side);
     let figure = group_decimal(&figure.unwrap_or_else(|| amount.to_string()));
-    match threshold.category() {
-        _ if is_ratio => figure,
-        category if category.is_duration() => format!("{figure} {name}"),
-        _ => figure,
-    }
+    if !is_ratio && threshold.category().is_duration() { format!("{figure} {name}") } else { figure }
 }
 
 /// The decimals that show three significant digits, at most six.

@@ -69,8 +69,8 @@ pub struct CiStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
-    /// `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `user_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
-    /// That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
+    /// `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `user_cost`, `model_calls`, `tool_calls`, or an
+    /// evaluator's name. That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
     pub category: String,
     /// The metric, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` compare with a baseline, `drop_from(large)` with a variant,
     /// and `by("category").min_avg` is that of the worst group.

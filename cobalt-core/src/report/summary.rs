@@ -447,7 +447,7 @@ mod tests {
         let unpriced = [with_users(vec![Some(usage(1, 0, 0.5, &["ours"]))])];
         let (actual, message) = outcome("user_cost.total <= 2", &unpriced);
         assert!(
-            actual.is_none() && message.contains("unknown user cost; add `ours` under `[prices]`"),
+            actual.is_none() && message.contains("the user cost is unknown; add `ours` under `[prices]`"),
             "{message}"
         );
     }

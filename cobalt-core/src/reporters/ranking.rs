@@ -50,8 +50,8 @@ pub struct RealDifference<'a> {
 }
 
 impl RankingColumn {
-    /// The columns of a ranking: each evaluator's mean with its 95% CI and ranks, then the share of items at their pass marks, and means per item. Columns without
-    /// any value are left out.
+    /// The columns of a ranking: each evaluator's mean with its 95% CI and ranks, then the share of items at their pass marks, and means
+    /// per item. Columns without any value are left out.
     #[must_use]
     pub fn of(ranking: &Ranking) -> Vec<Self> {
         let runs = &ranking.runs;

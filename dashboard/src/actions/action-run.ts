@@ -12,10 +12,10 @@ export interface ActionRun {
   state: RunState;
   isPartial: boolean;
   isBaseline: boolean;
-  /** Whether a newer run of the experiment has replaced its results; undefined if unknown. */
-  isReplaced?: boolean;
-  /** The number of items below a pass mark or in error; undefined if unknown. */
-  failed?: number;
+  /** Whether a newer run of the experiment has replaced its results. */
+  isReplaced: boolean;
+  /** The number of items below a pass mark or in error. */
+  failed: number;
 }
 
 export function overviewRun({ run, state, isBaseline, next, states }: Overview): ActionRun {
@@ -24,7 +24,7 @@ export function overviewRun({ run, state, isBaseline, next, states }: Overview):
     name: run.name,
     runName: run.runName ?? undefined,
     note: run.note ?? undefined,
-    tags: run.tags ?? [],
+    tags: run.tags,
     state,
     isPartial: run.partial === true,
     isBaseline: isBaseline === true,

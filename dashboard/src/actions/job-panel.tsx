@@ -35,7 +35,7 @@ function JobDock({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <section
       aria-label="Job"
-      className="sticky bottom-0 z-30 border-line border-t bg-surface shadow-[0_-4px_16px_rgb(0_0_0/0.08)]"
+      className="border-line border-t bg-surface shadow-[0_-4px_16px_rgb(0_0_0/0.08)]"
     >
       <div className="mx-auto flex max-w-[96rem] flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2 sm:px-6">
         <State job={job} />

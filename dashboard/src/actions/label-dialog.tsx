@@ -1,7 +1,7 @@
 // Changes the name, the tags and the note of a run.
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { useUpdateRun } from '../api/mutations';
-import { FIELD_FRAME } from '../components/field';
+import { FIELD_FRAME, LabelledField } from '../components/field';
 import type { ActionRun } from './action-run';
 import { ActionDialog } from './dialog';
 
@@ -13,10 +13,9 @@ export function LabelDialog({ run, onClose }: { run: ActionRun; onClose: () => v
   const [runName, setRunName] = useState(run.runName ?? '');
   const [note, setNote] = useState(run.note ?? '');
   const [tags, setTags] = useState(run.tags.join(', '));
-  const id = useId();
   const save = () =>
     update.mutate(
-      // Only what was edited: a list of runs does not have the note.
+      // Only what was edited.
       {
         ...(runName !== (run.runName ?? '') && { runName }),
         ...(note !== (run.note ?? '') && { note }),
@@ -36,46 +35,26 @@ export function LabelDialog({ run, onClose }: { run: ActionRun; onClose: () => v
       onSubmit={save}
       onClose={onClose}
     >
-      <div className="flex flex-col gap-1">
-        <label htmlFor={`${id}-name`} className="font-medium">
-          Name
-        </label>
+      <LabelledField label="Name">
         <input
-          id={`${id}-name`}
           value={runName}
           maxLength={MAX_NAME}
           onChange={(event) => setRunName(event.target.value)}
           className={FIELD_FRAME}
         />
-      </div>
-      <div className="flex flex-col gap-1">
-        <label htmlFor={`${id}-tags`} className="font-medium">
-          Tags
-        </label>
-        <input
-          id={`${id}-tags`}
-          value={tags}
-          aria-describedby={`${id}-tags-help`}
-          onChange={(event) => setTags(event.target.value)}
-          className={FIELD_FRAME}
-        />
-        <p id={`${id}-tags-help`} className="text-muted text-xs">
-          Separated by commas
-        </p>
-      </div>
-      <div className="flex flex-col gap-1">
-        <label htmlFor={`${id}-note`} className="font-medium">
-          Note
-        </label>
+      </LabelledField>
+      <LabelledField label="Tags" hint="Separated by commas">
+        <input value={tags} onChange={(event) => setTags(event.target.value)} className={FIELD_FRAME} />
+      </LabelledField>
+      <LabelledField label="Note">
         <textarea
-          id={`${id}-note`}
           value={note}
           rows={4}
           maxLength={MAX_NOTE}
           onChange={(event) => setNote(event.target.value)}
           className="rounded-md border border-line bg-surface px-2 py-1.5 text-text"
         />
-      </div>
+      </LabelledField>
     </ActionDialog>
   );
 }

@@ -25,7 +25,7 @@ export function RunActions({ run, onDeleted }: RunActionsProps) {
   const close = () => setDialog(undefined);
   const isReadOnly = hint !== undefined;
   const isFinished = run.state === 'finished';
-  const hasFailed = run.failed === undefined || run.failed > 0;
+  const hasFailed = run.failed > 0;
   return (
     <>
       <Menu name="Actions">
@@ -46,11 +46,11 @@ export function RunActions({ run, onDeleted }: RunActionsProps) {
         <MenuSeparator />
         {isFinished ? (
           <MenuAction
-            isDisabled={isReadOnly || !hasFailed || run.isReplaced === true}
+            isDisabled={isReadOnly || !hasFailed || run.isReplaced}
             onClick={() => setDialog('rerunFailed')}
           >
             <RotateCw aria-hidden="true" />
-            {run.isReplaced === true ? 'Rerun failed items (newest run only)' : 'Rerun failed items…'}
+            {run.isReplaced ? 'Rerun failed items (newest run only)' : 'Rerun failed items…'}
           </MenuAction>
         ) : (
           <MenuAction isDisabled={isReadOnly || run.state === 'running'} onClick={() => setDialog('resume')}>
@@ -87,7 +87,6 @@ interface JobDialogProps {
 function JobDialog({ kind, run, onClose }: JobDialogProps) {
   const start = useStartJob();
   const submit = () => start.mutate({ kind, run: run.id }, { onSuccess: onClose });
-  const failed = run.failed === undefined ? 'the failed items' : pluralize(run.failed, 'failed item');
   return (
     <ActionDialog
       title={kind === 'resume' ? 'Resume the run' : 'Rerun failed items'}
@@ -100,7 +99,7 @@ function JobDialog({ kind, run, onClose }: JobDialogProps) {
       <p>
         {kind === 'resume'
           ? 'Runs the items that have no result yet. Models are called, which may cost money.'
-          : `Runs ${failed} again: those below a pass mark or in error. Models are called, which may cost money.`}
+          : `Runs ${pluralize(run.failed, 'failed item')} again: those below a pass mark or in error. Models are called, which may cost money.`}
       </p>
     </ActionDialog>
   );

@@ -6,7 +6,7 @@ import { useStartJob } from '../api/mutations';
 import { runsQuery } from '../api/queries';
 import { useReadOnlyHint } from '../api/session';
 import { Button } from '../components/button';
-import { FIELD_FRAME } from '../components/field';
+import { FIELD_FRAME, LabelledField } from '../components/field';
 import { ActionDialog } from './dialog';
 
 interface StartExperimentProps {
@@ -34,7 +34,7 @@ function StartDialog({ name, onClose }: StartExperimentProps & { onClose: () => 
   const [experiment, setExperiment] = useState(name ?? '');
   const [budget, setBudget] = useState('');
   const known = useQuery({ ...runsQuery({ limit: 0 }), enabled: name === undefined });
-  const id = useId();
+  const names = useId();
   const submit = () =>
     start.mutate(
       {
@@ -57,44 +57,35 @@ function StartDialog({ name, onClose }: StartExperimentProps & { onClose: () => 
         Builds the project and runs the experiment with <code className="font-mono">cargo cobalt run</code>,
         in the folder of the server. Its output is shown below the page.
       </p>
-      <div className="flex flex-col gap-1">
-        <label htmlFor={`${id}-name`} className="font-medium">
-          Experiment
-        </label>
+      <LabelledField label="Experiment">
         <input
-          id={`${id}-name`}
           value={experiment}
           placeholder="All experiments"
-          list={`${id}-names`}
+          list={names}
           autoComplete="off"
           spellCheck={false}
           onChange={(event) => setExperiment(event.target.value)}
           className={FIELD_FRAME}
         />
-        <datalist id={`${id}-names`}>
-          {known.data?.experiments.map((experiment) => (
-            <option key={experiment.name} value={experiment.name} />
-          ))}
-        </datalist>
-      </div>
-      <div className="flex flex-col gap-1">
-        <label htmlFor={`${id}-budget`} className="font-medium">
-          Budget in USD (optional)
-        </label>
+      </LabelledField>
+      <datalist id={names}>
+        {known.data?.experiments.map((experiment) => (
+          <option key={experiment.name} value={experiment.name} />
+        ))}
+      </datalist>
+      <LabelledField
+        label="Budget in USD (optional)"
+        hint="Agents, judges and simulated users together. When it is spent, the run stops and can be resumed."
+      >
         <input
-          id={`${id}-budget`}
           type="number"
           min="0.000001"
           step="any"
           value={budget}
-          aria-describedby={`${id}-budget-help`}
           onChange={(event) => setBudget(event.target.value)}
           className={FIELD_FRAME}
         />
-        <p id={`${id}-budget-help`} className="text-muted text-xs">
-          Agents, judges and simulated users together. When it is spent, the run stops and can be resumed.
-        </p>
-      </div>
+      </LabelledField>
     </ActionDialog>
   );
 }

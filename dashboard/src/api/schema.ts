@@ -1503,8 +1503,8 @@ export interface components {
         /** @description A threshold that was missed or is inconclusive. */
         Violation: {
             /**
-             * @description `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `user_cost`, `model_calls`, `tool_calls`, or an evaluator's name.
-             *     That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
+             * @description `score`, `latency`, `time_to_first_token`, `tokens`, `cost`, `judge_cost`, `user_cost`, `model_calls`, `tool_calls`, or an
+             *     evaluator's name. That of a model or a metric has its name: `tokens.gpt-4o`, `metrics.retrieved`.
              */
             category: string;
             /**
@@ -3669,7 +3669,8 @@ export interface operations {
                 /**
                  * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
                  *     `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
-                 *     in the response lists those that the items have. In a name, write `%2C` for a comma and `%25` for a percent sign.
+                 *     in the response lists those that the items have besides those of every run. In a name, write `%2C` for a comma and `%25` for a
+                 *     percent sign.
                  */
                 columns?: string;
                 /**
@@ -3747,7 +3748,8 @@ export interface operations {
                 /**
                  * @description The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
                  *     `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
-                 *     in the response lists those that the items have. In a name, write `%2C` for a comma and `%25` for a percent sign.
+                 *     in the response lists those that the items have besides those of every run. In a name, write `%2C` for a comma and `%25` for a
+                 *     percent sign.
                  */
                 columns?: string;
                 /**

@@ -19,7 +19,7 @@ export const DIFFERENCE_LABELS: Record<Verdict, string> = {
 /** Regressions first; what cannot be told from noise last. */
 export const DIFFERENCE_ORDER: Verdict[] = ['worse', 'better', 'changed', 'inconclusive', 'within-noise'];
 
-const MEANINGS: Record<Verdict, string> = {
+export const DIFFERENCE_MEANINGS: Record<Verdict, string> = {
   better: 'An improvement beyond noise.',
   worse: 'A regression beyond noise.',
   changed: 'A change beyond noise in a metric for which neither direction is better.',
@@ -38,7 +38,7 @@ const LOOKS: Record<Verdict, { tone: Tone; icon: ReactNode }> = {
 export function DifferenceVerdict({ verdict }: { verdict: Verdict }) {
   const { tone, icon } = LOOKS[verdict];
   return (
-    <span title={MEANINGS[verdict]}>
+    <span title={DIFFERENCE_MEANINGS[verdict]}>
       <Badge tone={tone} icon={icon}>
         {DIFFERENCE_LABELS[verdict]}
       </Badge>
@@ -59,7 +59,7 @@ export function VerdictNames({ verdict, names }: { verdict: Verdict; names: stri
   return (
     <p className="[overflow-wrap:anywhere]">
       <span
-        title={MEANINGS[verdict]}
+        title={DIFFERENCE_MEANINGS[verdict]}
         className={clsx(
           'font-medium [&_svg]:mr-1 [&_svg]:inline [&_svg]:size-4',
           DIFFERENCE_COLOURS[verdict],

@@ -7,14 +7,12 @@ interface DisclosureProps {
   title: ReactNode;
   /** Shown beside the title, open or not. */
   note?: ReactNode;
-  isOpen?: boolean;
-  onOpenChange?: (isOpen: boolean) => void;
   children: ReactNode;
 }
 
-export function Disclosure({ title, note, isOpen, onOpenChange, children }: DisclosureProps) {
+export function Disclosure({ title, note, children }: DisclosureProps) {
   return (
-    <Collapsible.Root open={isOpen} onOpenChange={onOpenChange} className="min-w-0">
+    <Collapsible.Root className="min-w-0">
       <div className="flex flex-wrap items-center gap-x-3">
         <Collapsible.Trigger className="group flex items-center gap-1.5 rounded py-1 font-medium hover:text-accent">
           <ChevronRight

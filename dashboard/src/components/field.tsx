@@ -1,11 +1,31 @@
 // Form fields. Each has a label, visible or for screen readers.
+import { Field } from '@base-ui/react/field';
 import clsx from 'clsx';
 import { Search } from 'lucide-react';
-import { type ComponentProps, useEffect, useState } from 'react';
+import { type ComponentProps, type ReactElement, useEffect, useState } from 'react';
 
 /** The classes of a field's frame. */
 export const FIELD_FRAME =
   'h-9 rounded-md border border-line bg-surface px-2 text-text placeholder:text-muted';
+
+interface LabelledFieldProps {
+  label: string;
+  /** What to enter, below the control. */
+  hint?: string;
+  /** An `input` or a `textarea`. */
+  children: ReactElement;
+}
+
+/** A control with its label above it. */
+export function LabelledField({ label, hint, children }: LabelledFieldProps) {
+  return (
+    <Field.Root className="flex flex-col gap-1">
+      <Field.Label className="font-medium">{label}</Field.Label>
+      <Field.Control render={children} />
+      {hint !== undefined && <Field.Description className="text-muted text-xs">{hint}</Field.Description>}
+    </Field.Root>
+  );
+}
 
 /** The pause in typing after which the search starts. */
 const DEBOUNCE_MS = 200;

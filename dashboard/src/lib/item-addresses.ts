@@ -8,7 +8,8 @@ export const OF_ITEM = ['item', 'execution', 'span'];
 /** URL parameters without an item. */
 export const NO_ITEM: UrlChanges = Object.fromEntries(OF_ITEM.map((name) => [name, undefined]));
 
-function withoutItem(search: URLSearchParams): URLSearchParams {
+/** The filters of the table. */
+export function withoutItem(search: URLSearchParams): URLSearchParams {
   const kept = new URLSearchParams(search);
   for (const name of OF_ITEM) kept.delete(name);
   return kept;
@@ -19,8 +20,8 @@ const address = (path: string, search: URLSearchParams) => {
   return query === '' ? path : `${path}?${query}`;
 };
 
-/** The page of an item. */
-export const itemPage = (run: string, key: string, search: URLSearchParams) =>
+/** The page of an item; without `search`, without filters. */
+export const itemPage = (run: string, key: string, search = new URLSearchParams()) =>
   address(`${runUrl(run)}/items/${encodeURIComponent(key)}`, withoutItem(search));
 
 /** The table of the run. */

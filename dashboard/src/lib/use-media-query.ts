@@ -1,6 +1,11 @@
 // Whether the window matches a media query.
 import { useCallback, useSyncExternalStore } from 'react';
 
+/** Narrower windows have no space for two panes. */
+const WIDE = '(min-width: 64rem)';
+
+export const useIsWide = () => useMediaQuery(WIDE);
+
 export function useMediaQuery(query: string): boolean {
   const subscribe = useCallback(
     (listener: () => void) => {

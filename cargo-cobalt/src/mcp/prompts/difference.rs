@@ -35,11 +35,10 @@ pub fn section(
     let [before, after] = [base, newest].map(|report| Measurements::from_report(report, past.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
     let mut text = format!("\n## {}\n\n", inline_name(&newest.name));
-    let of =
-        |report: &Report| format!("run {} of {} UTC", inline_name(&report.id), report.timestamp.to_minute());
+    let of = |report: &Report| format!("{} of {} UTC", inline_name(&report.id), report.timestamp.to_minute());
     let _ = writeln!(
         text,
-        "Run B, {}, vs. run A, {}: {} in both.",
+        "Run B ({}) vs. run A ({}): {} in both.",
         of(newest),
         of(base),
         count(comparison.items.matched, "item")

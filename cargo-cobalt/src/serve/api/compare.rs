@@ -228,11 +228,17 @@ fn compare_all(store: &Store, query: &CompareQuery) -> Result<ComparedRuns, ApiE
     })
 }
 
-fn compare_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<PendingComparison, RunFileError> {
-    let evaluator = query.evaluator.as_deref();
+/// Refuses an evaluator that none of the runs has.
+pub fn check_evaluator(runs: &Runs, evaluator: Option<&str>) -> Result<(), ApiError> {
     if let Some(name) = evaluator.filter(|name| runs.iter().all(|run| run.evaluator_index(name).is_none())) {
         evaluator_index(&runs[runs.len() - 1], name)?;
     }
+    Ok(())
+}
+
+fn compare_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<PendingComparison, RunFileError> {
+    let evaluator = query.evaluator.as_deref();
+    check_evaluator(runs, evaluator)?;
     let comparisons = store.comparisons(runs);
     let matches = store.matches(runs, evaluator);
     // Limits the number of such lists in memory.

@@ -10,7 +10,7 @@ use cobalt_core::report::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::compare::retain_matching;
+use super::compare::{check_evaluator, retain_matching};
 use super::ranking::{group_ids, parse_ids, unknown_group};
 use super::respond::{Conditional, Order, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
@@ -259,11 +259,7 @@ enum MatrixSort {
 impl MatrixSort {
     fn parse(runs: &Runs, query: &MatrixQuery) -> Result<Self, ApiError> {
         let evaluator = query.evaluator.clone();
-        if let Some(name) = &evaluator
-            && runs.iter().all(|run| run.evaluator_index(name).is_none())
-        {
-            return Err(ApiError::bad_request(format!("none of the runs has an evaluator `{name}`")));
-        }
+        check_evaluator(runs, evaluator.as_deref())?;
         match query.sort.as_deref() {
             None | Some("index") => Ok(Self::Index),
             Some("key") => Ok(Self::Key),

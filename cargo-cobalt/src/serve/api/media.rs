@@ -91,7 +91,7 @@ pub async fn media(
     })
 }
 
-/// The part of a file that a client requests; `None` for the whole file. Browsers need parts to play a recording from any point, and
+/// The part of a file that a client requests; `None` for the whole file. Browsers request parts to seek in a recording;
 /// some play none without them.
 fn requested_part(headers: &HeaderMap, size: u64) -> Result<Option<RangeInclusive<u64>>, ApiError> {
     let range = headers.get(RANGE).and_then(|range| range.to_str().ok());
@@ -131,9 +131,7 @@ fn find_media(store: &Store, id: &str, key: &str, path: &str) -> Result<Media, A
     }
     let file = store.project_file(&local_path(path), source.as_deref()).and_then(|path| open_regular(&path));
     let file = file.ok_or_else(|| {
-        ApiError::not_found(
-            "the file is not there, or not in the project's folder; only files of the project are shown",
-        )
+        ApiError::not_found("file not found in the project's folder; only files of the project are shown")
     })?;
     read_media(file)
 }

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// The longest line in bytes; the rest of it is dropped.
 const MAX_LINE: usize = 4 << 10;
-/// How much of a line is read: redacted first and cut then, it keeps no beginning of a secret.
+/// How much of a line is read. It is redacted before it is cut, so no part of a secret remains.
 const MAX_READ: usize = 4 * MAX_LINE;
 /// The maximum number of kept lines.
 const MAX_LINES: usize = 5_000;

@@ -78,7 +78,7 @@ pub struct Jobs {
     build: BuildOptions,
     entries: Mutex<Vec<Arc<JobEntry>>>,
     live: Arc<LiveUpdates>,
-    running: TaskTracker,
+    tasks: TaskTracker,
     /// Cancelled when the server shuts down.
     end: CancellationToken,
 }
@@ -104,7 +104,7 @@ impl Jobs {
             build: BuildOptions { manifest_path, ..BuildOptions::default() },
             entries: Mutex::default(),
             live,
-            running: TaskTracker::new(),
+            tasks: TaskTracker::new(),
             end: CancellationToken::new(),
         })
     }
@@ -121,7 +121,7 @@ impl Jobs {
 
     /// The job that has not ended.
     pub fn running(&self) -> Option<Job> {
-        running(&lock(&self.entries))
+        unfinished(&lock(&self.entries))
     }
 
     /// Registers the secrets in the `.env` files that a run reads, as it may print them: those of all packages, read again each time.
@@ -136,7 +136,7 @@ impl Jobs {
     /// Starts a job, unless one is running.
     pub fn start(self: &Arc<Self>, job: Job, arguments: &[String]) -> Result<Job, ApiError> {
         let mut entries = lock(&self.entries);
-        if let Some(running) = running(&entries) {
+        if let Some(running) = unfinished(&entries) {
             let message = format!("`{}` is running; stop it or wait until it ends", running.command);
             return Err(ApiError::conflict(message).with_code("busy"));
         }
@@ -159,7 +159,7 @@ impl Jobs {
         let surplus = entries.len().saturating_sub(MAX_JOBS);
         entries.drain(..surplus);
         drop(entries);
-        self.running.spawn(supervise::supervise(Arc::clone(self), entry, child));
+        self.tasks.spawn(supervise::supervise(Arc::clone(self), entry, child));
         self.live.send(ServerEvent::Job { job: job.clone() });
         Ok(job)
     }
@@ -171,8 +171,8 @@ impl Jobs {
             let _entries = lock(&self.entries);
             self.end.cancel();
         }
-        self.running.close();
-        self.running.wait().await;
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 }
 
@@ -184,6 +184,6 @@ fn reporters(configured: &[Reporter]) -> Vec<String> {
     names.chain(others.map(ToString::to_string)).collect()
 }
 
-fn running(entries: &[Arc<JobEntry>]) -> Option<Job> {
+fn unfinished(entries: &[Arc<JobEntry>]) -> Option<Job> {
     entries.iter().map(|entry| entry.job()).find(|job| !job.state.has_ended())
 }

@@ -114,7 +114,7 @@ pub async fn supervise(jobs: Arc<Jobs>, entry: Arc<JobEntry>, mut child: Child) 
 }
 
 fn send(jobs: &Jobs, entry: &JobEntry) {
-    let job = lock(&entry.job).clone();
+    let job = entry.job();
     jobs.live.send(ServerEvent::Job { job });
 }
 

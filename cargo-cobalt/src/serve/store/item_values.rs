@@ -17,7 +17,7 @@ const MAX_TEXT: usize = 256;
 const MAX_READERS: usize = 4;
 /// The minimum number of items for another thread.
 const ITEMS_PER_READER: usize = 1000;
-/// The maximum number of items of which the columns are listed.
+/// The maximum number of items that are read to list the columns.
 const SAMPLE: usize = 1000;
 
 impl Store {

@@ -28,7 +28,8 @@ fn find_in(root: &Path, path: &Path, source: Option<&str>) -> Option<PathBuf> {
     found.next()
 }
 
-/// Whether a path starts with the name of another machine, such as `\\server\share`: Windows logs in to it as soon as it looks for the file.
+/// Whether a path starts with the name of another machine, such as `\\server\share`: Windows logs in to it as
+/// soon as it looks for the file.
 fn is_remote(path: &Path) -> bool {
     let Some(Component::Prefix(prefix)) = path.components().next() else { return false };
     !matches!(prefix.kind(), Prefix::Disk(_) | Prefix::VerbatimDisk(_))

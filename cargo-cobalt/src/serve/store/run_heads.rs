@@ -8,6 +8,7 @@ use cobalt_core::report::comparison::{Comparison, Verdict};
 use cobalt_core::report::stats::Interval;
 
 use super::run_file::RunFile;
+use crate::sized_cache::lock;
 
 /// A run without its items, in short.
 #[derive(Debug)]
@@ -41,7 +42,30 @@ pub type RunHeads = HashMap<String, Arc<RunHead>>;
 
 /// The heads of the files that were wanted last.
 #[derive(Debug, Default)]
-pub struct RunHeadCache(pub Mutex<HashMap<RunFile, Arc<RunHead>>>);
+pub struct RunHeadCache(Mutex<HashMap<RunFile, Arc<RunHead>>>);
+
+impl RunHeadCache {
+    /// The heads of these runs; others are forgotten. Those that `read` cannot read are left out.
+    pub fn get_all<'a>(
+        &self,
+        files: impl Iterator<Item = (&'a str, RunFile)>,
+        read: impl Fn(&RunFile) -> Option<RunHead>,
+    ) -> RunHeads {
+        let mut known = lock(&self.0);
+        let mut wanted = HashMap::new();
+        let heads = files.filter_map(|(id, file)| {
+            let head = match known.get(&file) {
+                Some(head) => Arc::clone(head),
+                None => Arc::new(read(&file)?),
+            };
+            wanted.insert(file, Arc::clone(&head));
+            Some((id.to_owned(), head))
+        });
+        let heads = heads.collect();
+        *known = wanted;
+        heads
+    }
+}
 
 impl RunHead {
     pub fn of(report: &Report) -> Self {

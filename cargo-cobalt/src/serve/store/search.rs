@@ -15,12 +15,12 @@ use super::Store;
 use super::loaded_run::LoadedRun;
 use super::run_file::RunFileError;
 
-/// About the size of a cached search without its text and what it found, in bytes.
+/// The approximate overhead of a cached search, in bytes.
 const ENTRY: usize = 256;
 
 impl Store {
-    /// The indexes of the items with a text in their key, input, outputs, errors, reasons, tools, metadata or transcript;
-    /// case-insensitive.
+    /// The indexes of the items with a text in their key, input, outputs, errors, reasons, tool calls, metadata or
+    /// transcript; case-insensitive.
     pub fn search(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, RunFileError> {
         let needle = Needle::new(text);
         let size = |found: &Vec<usize>| ENTRY + size_of_val(&**found) + text.len();

@@ -109,7 +109,7 @@ fn delete_runs(
         }
     }
     if let Some(KeptRun { id, reason }) = kept.first().filter(|_| !dry_run) {
-        return Err(ApiError::conflict(format!("nothing was deleted: run {id} has to stay: {reason}")));
+        return Err(ApiError::conflict(format!("nothing was deleted; run {id} cannot be deleted: {reason}")));
     }
     let CleanupPlan { entries, mut notes } = files_of_runs(store.layout(), &runs, &indexed)?;
     let entries = if dry_run {

@@ -11,14 +11,6 @@ const A: &str = "aaaaaaaaaaaa";
 const B: &str = "bbbbbbbbbbbb";
 const C: &str = "cccccccccccc";
 
-/// Changes a stored run.
-fn change(store: &Store, run: &Kept<'_>, change: impl FnOnce(&mut Value)) {
-    let path = store.folder().join(store.keep(run));
-    let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    change(&mut report);
-    fs::write(path, report.to_string()).unwrap();
-}
-
 fn scores(report: &mut Value, mean: f64) {
     report["summary"]["scores"]["right"] =
         json!({ "avg": mean, "count": 40, "ci95": { "low": mean - 0.1, "high": mean + 0.05 } });
@@ -29,8 +21,8 @@ fn scores(report: &mut Value, mean: f64) {
 #[test]
 fn runs_are_grouped_by_experiment() {
     let store = Store::new();
-    change(&store, &Kept::default(), |report| scores(report, 0.9));
-    change(&store, &Kept { id: B, day: 3, right: 10, ..Kept::default() }, |report| scores(report, 0.25));
+    store.keep_edited(&Kept::default(), |report| scores(report, 0.9));
+    store.keep_edited(&Kept { id: B, day: 3, right: 10, ..Kept::default() }, |report| scores(report, 0.25));
     store.keep(&Kept { id: C, name: "intent", day: 2, ..Kept::default() });
     store.keep(&Kept { id: "dddddddddddd", day: 4, partial: true, ..Kept::default() });
     let server = Server::at(store.folder());
@@ -61,11 +53,7 @@ fn the_latest_run_is_compared_with_the_saved_baseline() {
     let store = Store::with_a_drop();
     let server = Server::at(store.folder());
     let change = || server.json("/api/experiments")["experiments"][0]["change"].clone();
-    let save = |id: &str| {
-        let mut command = crate::command::program(crate::command::COBALT, store.folder());
-        command.args(["cobalt", "baseline", "set", id]);
-        crate::project::ProgramOutput::by(&mut command, 0);
-    };
+    let save = |id: &str| store.cobalt(&["baseline", "set", id]);
     save(A);
     let change_from_a = change();
     assert_eq!((&change_from_a["of"], &change_from_a["baselineRun"]), (&json!(B), &json!(A)));
@@ -81,7 +69,7 @@ fn the_latest_run_is_compared_with_the_saved_baseline() {
 fn the_source_and_the_editor_are_named_to_this_machine_only() {
     let store = Store::new();
     for (id, file) in [(A, "tests/evals.rs"), (B, "tests/gone.rs"), (C, "../outside.rs")] {
-        change(&store, &Kept { id, ..Kept::default() }, |report| {
+        store.keep_edited(&Kept { id, ..Kept::default() }, |report| {
             report["declaredAt"] = json!({ "file": file, "line": 12 })
         });
     }

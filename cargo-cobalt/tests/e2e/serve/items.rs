@@ -1,7 +1,5 @@
 //! The columns, conditions, groups and comparisons of `/api/runs/ID/items`.
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use super::server::Server;
@@ -13,12 +11,11 @@ const C: &str = "cccccccccccc";
 
 /// Changes the items of a stored run.
 fn change(store: &Store, run: &Kept<'_>, mut change: impl FnMut(usize, &mut Value)) {
-    let path = store.folder().join(store.keep(run));
-    let mut report: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    for (index, item) in report["items"].as_array_mut().unwrap().iter_mut().enumerate() {
-        change(index, item);
-    }
-    fs::write(path, report.to_string()).unwrap();
+    store.keep_edited(run, |report| {
+        for (index, item) in report["items"].as_array_mut().unwrap().iter_mut().enumerate() {
+            change(index, item);
+        }
+    });
 }
 
 /// A run whose items have topics, amounts, tools, conversations and metrics.

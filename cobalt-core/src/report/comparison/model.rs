@@ -225,9 +225,7 @@ impl Difference {
             quantity => Some(quantity.more_is_better()),
         }
     }
-}
 
-impl Difference {
     /// The name in texts. A cost is that of the agent; costs of judges and simulated users are not compared.
     #[must_use]
     pub fn label(&self) -> &str {

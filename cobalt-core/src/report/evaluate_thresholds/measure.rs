@@ -48,7 +48,7 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
         }),
         Category::Cost if figures.unpriced > 0 => Err(format!(
-            "{} used tokens of unknown agent cost; {}",
+            "the agent cost of {} is unknown; {}",
             count(figures.unpriced, "item"),
             if figures.unpriced_models.is_empty() {
                 format!("report {HOW_TO_REPORT_COST}")
@@ -106,14 +106,13 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             amount_metric(metric, &costs, || "no item was run".to_owned())
         }
         Category::CustomMetric(name) => custom_metric(metric, name, figures),
-        Category::JudgeCost if !figures.judges.unpriced.is_empty() => Err(format!(
-            "the judges used tokens of unknown judge cost; {}",
-            add_prices(&figures.judges.unpriced)
-        )),
+        Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
+            Err(format!("the judge cost is unknown; {}", add_prices(&figures.judges.unpriced)))
+        }
         Category::JudgeCost => amount_metric(metric, &figures.judges.cost, || "no judge answered".to_owned()),
         Category::UserCost => match figures.simulated_users.as_deref() {
             Some(usage) if !usage.unpriced.is_empty() => Err(format!(
-                "the simulated users used tokens of unknown user cost; {}",
+                "the user cost is unknown; {}",
                 add_prices(&usage.unpriced.iter().cloned().collect())
             )),
             _ => amount_metric(metric, &figures.user_costs, || "no item has a simulated user".to_owned()),

@@ -37,7 +37,7 @@ export function Conversation({ transcript, spans = [] }: ConversationProps) {
         <Summary transcript={transcript} />
         {hasForms && (
           <SegmentedControl
-            label="Form of the messages"
+            label="Format of the messages"
             value={isRaw ? 'raw' : 'rendered'}
             options={[
               { value: 'rendered', name: 'Rendered' },

@@ -10,7 +10,7 @@ import { DateTime } from '../../components/time';
 import { Tooltip } from '../../components/tooltip';
 import { Verdict } from '../../components/verdict';
 import { comparisonUrl, experimentUrl, runUrl } from '../../lib/addresses';
-import { costFormat, formatSigned, pluralize } from '../../lib/format';
+import { costFormat, formatScore, formatSigned, pluralize } from '../../lib/format';
 import { costsOf, MissingValue } from '../runs/cells';
 
 type CellProps = { experiment: ExperimentRow };
@@ -65,8 +65,15 @@ export function RecentScores({ experiment: { recent }, width }: CellProps & { wi
   const points = recent.map(({ score, low, high }) =>
     typeof score === 'number' ? { score, low, high } : null,
   );
-  const known = points.filter((point) => point !== null).length;
-  if (known < 2) return <span className="text-muted text-xs">{known === 0 ? 'No scores' : 'One run'}</span>;
+  const [first, second] = points.filter((point) => point !== null);
+  if (first === undefined) return <span className="text-muted text-xs">No scores</span>;
+  if (second === undefined) {
+    return (
+      <span title="Mean of the scores in the only run with scores" className="tabular-nums">
+        {formatScore(first.score)} <span className="text-muted text-xs">in one run</span>
+      </span>
+    );
+  }
   return (
     <Sparkline
       hasScale

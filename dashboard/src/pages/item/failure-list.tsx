@@ -1,10 +1,10 @@
 // Why an item did not pass, in a few lines: folded, each reason has one.
 import clsx from 'clsx';
-import { CircleAlert, Clock } from 'lucide-react';
 import { useState } from 'react';
 import type { Item, Report } from '../../api/types';
 import { Text, TextBlock } from '../../components/text';
 import { formatScore } from '../../lib/format';
+import { AgentFailure } from './agent-failure';
 import { agentErrorOf, type Failure, failuresOf } from './failures';
 
 interface FailureListProps {
@@ -28,20 +28,13 @@ export function FailureList({ run, item, shown, onShow }: FailureListProps) {
   return (
     <div className="text-xs">
       <ul
-        aria-label="Why it did not pass"
+        aria-label="Why it failed"
         tabIndex={isOpen ? 0 : undefined}
         className={clsx(isOpen && 'max-h-[40dvh] overflow-y-auto', 'flex flex-col gap-1')}
       >
         {error !== undefined && (
           <li className="flex flex-wrap items-baseline gap-x-2 text-bad">
-            <span className="inline-flex items-center gap-1 font-medium">
-              {error.execution.status === 'timeout' ? (
-                <Clock className="size-3.5" aria-hidden="true" />
-              ) : (
-                <CircleAlert className="size-3.5" aria-hidden="true" />
-              )}
-              {error.execution.status === 'timeout' ? 'The agent timed out' : 'The agent failed'}
-            </span>
+            <AgentFailure status={error.execution.status} />
             <OtherTrial trial={error.trial} shown={shown} onShow={onShow} />
             <Reason isOpen={isOpen}>{error.execution.error ?? ''}</Reason>
           </li>
@@ -64,7 +57,7 @@ export function FailureList({ run, item, shown, onShow }: FailureListProps) {
           onClick={() => setOpen(!isOpen)}
           className="mt-0.5 rounded font-medium text-accent hover:underline"
         >
-          {isOpen ? 'Fold the reasons' : 'Show the reasons in full'}
+          {isOpen ? 'Show less' : 'Show full reasons'}
         </button>
       )}
     </div>

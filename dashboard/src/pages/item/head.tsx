@@ -1,4 +1,4 @@
-// The head of an item, always in view: name, verdict, why it failed, trials and the ways to go on.
+// The head of an item, always in view: name, verdict, why it failed, trials and navigation.
 import { ChevronDown, ChevronUp, Link as LinkIcon, Maximize2, PanelRight, X } from 'lucide-react';
 import type { ReactNode, RefObject } from 'react';
 import { Link } from 'react-router';
@@ -41,7 +41,7 @@ export function Head(props: HeadProps) {
     <header className="@container shrink-0 border-line border-b bg-surface py-1.5 pr-2 pl-4">
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
         <span className="order-1 flex items-center">
-          <Steps whole={whole} onGo={onGo} />
+          <NeighbourButtons whole={whole} onGo={onGo} />
         </span>
         <div className="order-3 flex min-w-0 basis-full flex-wrap items-center gap-x-2 gap-y-1 @2xl:order-2 @2xl:flex-1 @2xl:basis-0">
           <Heading
@@ -80,7 +80,7 @@ export function Head(props: HeadProps) {
 }
 
 /** The position among the matching items, and the buttons to the neighbours. */
-function Steps({ whole, onGo }: { whole: WholeItem | undefined; onGo: (key: string) => void }) {
+function NeighbourButtons({ whole, onGo }: { whole: WholeItem | undefined; onGo: (key: string) => void }) {
   const { previous, next, position, matching } = whole ?? {};
   return (
     <>

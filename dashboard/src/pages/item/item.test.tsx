@@ -77,7 +77,7 @@ describe('the page of an item', () => {
       output: { output: '# Title\n\n- **one**' },
     });
     expect(await panel.findByRole('heading', { name: 'Title' })).toBeVisible();
-    await user.click(within(panel.getByRole('group', { name: 'Form of the output' })).getByText('Raw'));
+    await user.click(within(panel.getByRole('group', { name: 'Format of the output' })).getByText('Raw'));
     expect(panel.getByText(/# Title/)).toBeVisible();
   });
 
@@ -85,7 +85,7 @@ describe('the page of an item', () => {
     const reason = `it is red, ${'and so on '.repeat(30)}`;
     const evaluations = { correctness: evaluation({ score: 0.2, reason }), tone: { error: 'no answer' } };
     const { tab, user } = await open({ evaluations }, 'raw', { passed: false });
-    const failures = () => within(screen.getByRole('list', { name: 'Why it did not pass' }));
+    const failures = () => within(screen.getByRole('list', { name: 'Why it failed' }));
     expect(
       failures()
         .getAllByRole('listitem')
@@ -96,7 +96,7 @@ describe('the page of an item', () => {
     ]);
     await tab('Result');
     expect(failures().getByText('correctness')).toBeVisible();
-    await user.click(screen.getByRole('button', { name: 'Show the reasons in full' }));
+    await user.click(screen.getByRole('button', { name: 'Show full reasons' }));
     expect(failures().getByText(/it is red/)).toHaveTextContent(reason.trim());
   });
 
@@ -114,7 +114,7 @@ describe('the page of an item', () => {
     expect(panel.getByText('n/a: does not apply')).toBeVisible();
     expect(panel.getByText('no citation asked')).toBeVisible();
     expect(panel.queryByText('Scoring error')).toBeNull();
-    expect(screen.queryByRole('list', { name: 'Why it did not pass' })).toBeNull();
+    expect(screen.queryByRole('list', { name: 'Why it failed' })).toBeNull();
   });
 
   test('shows a score with its pass mark, reason and judge, and the reasoning on demand', async () => {
@@ -131,7 +131,7 @@ describe('the page of an item', () => {
     expect(panel.getByText('it is red')).toBeVisible();
     expect(panel.getByText('judge-1 · 2 calls · 1,000 tokens · judge cost $0.0012')).toBeVisible();
     expect(panel.queryByText('first, the fox')).toBeNull();
-    await user.click(panel.getByRole('button', { name: 'Show reasoning' }));
+    await user.click(panel.getByRole('button', { name: 'Reasoning' }));
     expect(panel.getByText('first, the fox')).toBeVisible();
   });
 

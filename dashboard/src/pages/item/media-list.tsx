@@ -97,14 +97,16 @@ function Missing({ address, isFile }: { address: string; isFile: boolean }) {
   });
   return (
     <p className="max-w-prose rounded-md border border-line border-dashed px-3 py-2 text-muted [overflow-wrap:anywhere]">
-      {isFile ? (data ?? 'The file cannot be shown') : 'The data is no image or audio that the browser knows'}
+      {isFile
+        ? (data ?? 'The file cannot be shown')
+        : 'Your browser does not support this image or audio data'}
     </p>
   );
 }
 
 async function reasonOf(address: string, signal: AbortSignal): Promise<string> {
   const response = await fetch(address, { signal });
-  if (response.ok) return 'The browser cannot show this file';
+  if (response.ok) return 'Your browser cannot show this file';
   const body: unknown = await response.json().catch(() => undefined);
   const hasError = typeof body === 'object' && body !== null && 'error' in body;
   return hasError ? String(body.error) : `The server responded with status ${response.status}.`;

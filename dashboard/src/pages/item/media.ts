@@ -15,7 +15,7 @@ const IMAGE = /\.(?:png|jpe?g|gif|webp|avif)$/i;
 const AUDIO = /\.(?:wav|mp3|ogg|flac|m4a)$/i;
 /** Paths are shorter; longer texts are prose that ends like a path. */
 const MAX_PATH = 1000;
-/** Guards against deep or endless values. */
+/** Guards against deep or very large values. */
 const MAX_DEPTH = 8;
 const MAX_VALUES = 10_000;
 

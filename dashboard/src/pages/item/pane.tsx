@@ -2,8 +2,8 @@
 import { useCallback } from 'react';
 import type { ItemsFilter } from '../../api/queries';
 import { itemPage, NO_ITEM } from '../../lib/item-addresses';
+import { useIsWide } from '../../lib/use-media-query';
 import { useUrlParameters } from '../../lib/use-url-parameters';
-import { useIsWide } from '../run/workbench';
 import { HeadingLevel } from './heading';
 import { ItemView } from './view';
 

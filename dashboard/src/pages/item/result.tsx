@@ -1,5 +1,5 @@
 // The tab with the input, and the expected output beside the output; or the agent's error.
-import { CircleAlert, CircleCheck, Clock } from 'lucide-react';
+import { CircleCheck } from 'lucide-react';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { Execution, WholeItem } from '../../api/types';
 import { CopyButton } from '../../components/copy-button';
@@ -11,6 +11,7 @@ import { TextBlock } from '../../components/text';
 import { expectedField, promptField } from '../../lib/item-input';
 import { areClose, diffTexts } from '../../lib/text-diff';
 import { toText } from '../../lib/texts';
+import { AgentFailure } from './agent-failure';
 import { Facts } from './facts';
 import { Heading } from './heading';
 import { metadataOf, omit } from './item';
@@ -138,22 +139,16 @@ function Sides({ expected, output }: { expected: unknown; output: ReactNode }) {
 function Box({ value, name }: { value: unknown; name: string }) {
   return (
     <div className="rounded-md border border-line bg-sunken/50 px-3 py-2">
-      <RichValue value={value} label={`Form of the ${name}`} />
+      <RichValue value={value} label={`Format of the ${name}`} />
     </div>
   );
 }
 
 function Failure({ execution }: { execution: Execution }) {
-  const Icon = execution.status === 'timeout' ? Clock : CircleAlert;
   return (
-    <div className="flex gap-2 rounded-md bg-bad-soft px-3 py-2 text-bad">
-      <Icon className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
-      <div className="min-w-0">
-        <p className="font-medium">
-          {execution.status === 'timeout' ? 'The agent timed out' : 'The agent failed'}
-        </p>
-        <TextBlock isCode>{execution.error ?? ''}</TextBlock>
-      </div>
+    <div className="min-w-0 rounded-md bg-bad-soft px-3 py-2 text-bad">
+      <AgentFailure status={execution.status} />
+      <TextBlock isCode>{execution.error ?? ''}</TextBlock>
     </div>
   );
 }

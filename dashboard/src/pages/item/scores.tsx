@@ -1,7 +1,7 @@
 // The scores of a trial: each with its pass mark, reason, reasoning and judge; and the metrics.
-import { type ReactNode, useId, useState } from 'react';
 import type { Evaluation, Execution, Item, ModelUsage, Report } from '../../api/types';
 import { Badge } from '../../components/badge';
+import { Disclosure } from '../../components/disclosure';
 import { FieldList } from '../../components/field-list';
 import { RichValue } from '../../components/rich/value';
 import { Score } from '../../components/score';
@@ -100,18 +100,18 @@ function Row({ name, passMark, evaluation }: RowProps) {
       {error != null && <TextBlock className="mt-1 text-bad">{error}</TextBlock>}
       {reason != null && reason !== '' && (
         <div className="mt-1">
-          <RichValue value={reason} label={`Form of the reason of ${name}`} />
+          <RichValue value={reason} label={`Format of the reason of ${name}`} />
         </div>
       )}
       {chainOfThought != null && chainOfThought !== '' && (
-        <Collapsible name="Reasoning">
-          <RichValue value={chainOfThought} label={`Form of the reasoning of ${name}`} />
-        </Collapsible>
+        <Disclosure title="Reasoning">
+          <RichValue value={chainOfThought} label={`Format of the reasoning of ${name}`} />
+        </Disclosure>
       )}
       {metadata !== undefined && Object.keys(metadata).length > 0 && (
-        <Collapsible name="Details">
+        <Disclosure title="Details">
           <FieldList fields={metadata} />
-        </Collapsible>
+        </Disclosure>
       )}
     </li>
   );
@@ -133,29 +133,5 @@ function Judge({ usage }: { usage: ModelUsage }) {
     <span className="ml-auto text-muted text-xs tabular-nums [overflow-wrap:anywhere]">
       <Text>{facts.filter(Boolean).join(' · ')}</Text>
     </span>
-  );
-}
-
-/** Content behind a toggle button. */
-function Collapsible({ name, children }: { name: string; children: ReactNode }) {
-  const [isOpen, setOpen] = useState(false);
-  const id = useId();
-  return (
-    <div className="mt-1.5">
-      <button
-        type="button"
-        aria-expanded={isOpen}
-        aria-controls={id}
-        onClick={() => setOpen(!isOpen)}
-        className="rounded font-medium text-accent text-xs hover:underline"
-      >
-        {isOpen ? 'Hide' : 'Show'} {name.toLowerCase()}
-      </button>
-      {isOpen && (
-        <div id={id} className="mt-1.5 rounded-md bg-sunken/60 px-3 py-2">
-          {children}
-        </div>
-      )}
-    </div>
   );
 }

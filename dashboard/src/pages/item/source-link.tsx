@@ -6,7 +6,7 @@ import { editorUrl, type Place, placeText } from './source';
 
 interface SourceLinkProps {
   place: Place;
-  /** What is there, such as `experiment`. */
+  /** What the place declares, such as `experiment`. */
   what: string;
   editor: string | null | undefined;
 }

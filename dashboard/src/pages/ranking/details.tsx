@@ -2,7 +2,7 @@
 import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
-import { useMediaQuery } from '../../lib/use-media-query';
+import { useIsWide } from '../../lib/use-media-query';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 
 interface Section {
@@ -22,7 +22,7 @@ interface DetailsProps {
 export function Details({ sections, actions }: DetailsProps) {
   const { get, set } = useUrlParameters();
   const panel = useId();
-  const isWide = useMediaQuery('(min-width: 64rem)');
+  const isWide = useIsWide();
   const initial = (isWide ? sections[0]?.id : undefined) ?? 'none';
   const wanted = get('details') || initial;
   const open = sections.find(({ id }) => id === wanted);

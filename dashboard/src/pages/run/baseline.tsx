@@ -7,18 +7,13 @@ import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { compareUrl } from '../../lib/compare-url';
 import { formatDateTime, formatScore, formatSigned, pluralize } from '../../lib/format';
+import { besideTable } from '../../lib/item-addresses';
 import { escapeHidden } from '../../lib/texts';
 
 /** The maximum number of items listed here; the comparison has all. */
 const MAX_ITEMS = 6;
 
-interface BaselineChangeProps {
-  comparison: Comparison;
-  /** The URL of an item of this run. */
-  itemAt: (key: string) => string;
-}
-
-export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
+export function BaselineChange({ comparison }: { comparison: Comparison }) {
   const { base, other, evaluators, regressed = [], notes } = comparison;
   return (
     <Panel
@@ -40,7 +35,7 @@ export function BaselineChange({ comparison, itemAt }: BaselineChangeProps) {
           <ul className="flex flex-col gap-1">
             {regressed.slice(0, MAX_ITEMS).map(({ key, failed, scores }) => (
               <li key={key} className="flex items-baseline justify-between gap-3">
-                <Link to={itemAt(key)} className="flex min-w-0 text-accent hover:underline">
+                <Link to={besideTable(other.id, key)} className="flex min-w-0 text-accent hover:underline">
                   <CutText>{key}</CutText>
                 </Link>
                 <span className="whitespace-nowrap text-muted text-xs tabular-nums">

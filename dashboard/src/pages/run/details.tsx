@@ -17,8 +17,6 @@ import { RunVariant } from './variant';
 
 interface DetailsProps {
   overview: Overview;
-  /** The URL of an item of this run. */
-  itemAt: (key: string) => string;
   onState: (state: ItemState) => void;
   onRange: (evaluator: string, range: ScoreRange) => void;
   /** Whether only the items of a bin are shown. */
@@ -26,7 +24,7 @@ interface DetailsProps {
 }
 
 /** To be used within a `Collapsible`. */
-export function Details({ overview, itemAt, onState, onRange, isShown }: DetailsProps) {
+export function Details({ overview, onState, onRange, isShown }: DetailsProps) {
   const { run } = overview;
   return (
     <Collapsible.Panel
@@ -45,7 +43,7 @@ export function Details({ overview, itemAt, onState, onRange, isShown }: Details
         </div>
         <div className="grid gap-4 md:grid-cols-2 lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none">
           <Usage overview={overview} />
-          {run.baseline && <BaselineChange comparison={run.baseline} itemAt={itemAt} />}
+          {run.baseline && <BaselineChange comparison={run.baseline} />}
           <Panel title="Settings">
             <Facts run={run} />
           </Panel>

@@ -13,8 +13,8 @@ import { EmptyState } from '../../components/empty-state';
 import { ErrorMessage } from '../../components/error-message';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
-import { besideTable } from '../../lib/item-addresses';
 import { escapeHidden } from '../../lib/texts';
+import { useIsWide } from '../../lib/use-media-query';
 import { useTitle } from '../../lib/use-title';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 import { ComparisonHead } from './compare';
@@ -31,7 +31,6 @@ import {
 import { RunHead } from './run-head';
 import { Strip } from './strip';
 import { Unfinished } from './unfinished';
-import { useIsWide } from './workbench';
 
 export function Component() {
   const { id = '' } = useParams();
@@ -78,7 +77,6 @@ function Run({ overview }: { overview: Overview }) {
         <ComparisonHead overview={overview} />
         <Details
           overview={overview}
-          itemAt={(key) => besideTable(overview.run.id, key)}
           onState={showState}
           onRange={(evaluator: string, range: ScoreRange) => set(toggleRange(filter, evaluator, range))}
           isShown={(evaluator, range) => isRangeShown(filter, evaluator, range)}

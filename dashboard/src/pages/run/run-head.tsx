@@ -86,7 +86,7 @@ function Sentence({ overview }: { overview: Overview }) {
   );
 }
 
-/** Names more than these only in the list of thresholds. */
+/** Further ones are only in the list of thresholds. */
 const MAX_MISSED = 6;
 
 /** Names the thresholds that failed the run, with the actual values. */

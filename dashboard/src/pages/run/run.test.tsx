@@ -221,7 +221,7 @@ describe('a run', () => {
       [/^Agent cost/, '$0.5000total'],
       [/^Judge cost/, '$0.2500total'],
       [/^User cost/, '$0.0012total'],
-      [/^Total cost/, '$0.7512all of these'],
+      [/^Total cost/, '$0.7512sum of all costs'],
     ] as const)
       expect(strip.getByRole('button', { name })).toHaveTextContent(text);
   });
@@ -232,7 +232,7 @@ describe('a run', () => {
     const total = (await screen.findByText('Simulated users total')).parentElement;
     expect(total).toHaveTextContent('cost unknown 3 calls, 1,000 tokens, ours');
     expect(screen.getByRole('button', { name: /^User cost/ })).toHaveTextContent('–price unknown');
-    expect(screen.getByRole('button', { name: /^Total cost/ })).toHaveTextContent('$0.50as far as known');
+    expect(screen.getByRole('button', { name: /^Total cost/ })).toHaveTextContent('$0.50known costs only');
   });
 
   test('one with retried attempts counts them, and shows their items', async () => {
@@ -340,7 +340,7 @@ describe('a run', () => {
     expect(screen.getByText('Interrupted after 12 of 40 items.')).toBeVisible();
   });
 
-  test('an unknown one is reported, with a link to all runs', async () => {
+  test('an unknown one is reported, with a link to the experiments', async () => {
     mockServer({ [`${RUN}/overview`]: errorResponse(404, 'run `a1b2c3` not found') });
     renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
     expect(await screen.findByRole('heading', { level: 1, name: 'Run not found' })).toBeVisible();

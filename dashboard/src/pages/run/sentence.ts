@@ -10,9 +10,22 @@ export function runSentence(overview: Overview): { verdict: string; reasons: str
   return { verdict: RUN_VERDICTS[verdictOf(overview)].label, reasons: reasons.join('; ') };
 }
 
-/** The thresholds that were missed, and those with nothing to measure. */
+/** The thresholds that were missed, those with nothing to measure, and inconclusive ones that fail the run. */
 export const missedThresholds = (run: Report): ThresholdOutcome[] =>
   (run.ciStatus?.thresholds ?? []).filter(({ finding, passed }) => finding !== 'met' && !passed);
+
+/** Each threshold is counted once. */
+export function thresholdCounts(run: Report): {
+  all: number;
+  met: number;
+  missed: number;
+  inconclusive: number;
+} {
+  const outcomes = run.ciStatus?.thresholds ?? [];
+  const missed = missedThresholds(run).length;
+  const inconclusive = outcomes.filter(({ finding, passed }) => finding === 'inconclusive' && passed).length;
+  return { all: outcomes.length, met: outcomes.length - missed - inconclusive, missed, inconclusive };
+}
 
 /** Agent errors, timeouts, scoring errors and failed summary functions. */
 function errorCounts({ summary }: Report): { count: number; name: string }[] {
@@ -27,18 +40,16 @@ function errorCounts({ summary }: Report): { count: number; name: string }[] {
 const errorReasons = ({ run }: Overview) => errorCounts(run).map(({ count, name }) => pluralize(count, name));
 
 function thresholdReasons({ run, state }: Overview): string[] {
-  const outcomes = run.ciStatus?.thresholds ?? [];
+  const { all, met, missed, inconclusive } = thresholdCounts(run);
   const set = run.config.thresholds?.length ?? 0;
-  if (outcomes.length === 0) {
+  if (all === 0) {
     if (set > 0) return state === 'finished' ? [`${pluralize(set, 'threshold')} not evaluated`] : [];
     return run.config.strict || state !== 'finished' ? [] : ['no thresholds set'];
   }
-  const missed = missedThresholds(run).length;
-  const inconclusive = outcomes.filter(({ finding, passed }) => finding === 'inconclusive' && passed).length;
-  const met = outcomes.length - missed - inconclusive;
-  const main = missed > 0 ? `${missed} of ${pluralize(outcomes.length, 'threshold')} missed` : undefined;
   return [
-    main ?? `${met} of ${pluralize(outcomes.length, 'threshold')} met`,
+    missed > 0
+      ? `${missed} of ${pluralize(all, 'threshold')} missed`
+      : `${met} of ${pluralize(all, 'threshold')} met`,
     ...(inconclusive > 0 ? [`${inconclusive} inconclusive`] : []),
   ];
 }

@@ -9,7 +9,7 @@ import { judgeMark, REPLAYED_JUDGES, summaryMark } from '../../lib/traffic';
 import { costsOf } from './costs';
 import { Facts } from './facts';
 import { type ItemState, STATE_LABELS, stateNames } from './items/filter';
-import { missedThresholds } from './sentence';
+import { thresholdCounts } from './sentence';
 import { ThresholdTable } from './thresholds';
 import { CostTotals, PercentileTable } from './usage';
 import { itemCounts } from './verdict';
@@ -120,10 +120,7 @@ function StateList({ states, onState }: { states: StateCounts; onState: (state: 
 }
 
 function ThresholdsCell({ overview: { run } }: { overview: Overview }) {
-  const outcomes = run.ciStatus?.thresholds ?? [];
-  const missed = missedThresholds(run).length;
-  const met = outcomes.filter(({ finding }) => finding === 'met').length;
-  const inconclusive = outcomes.filter(({ finding }) => finding === 'inconclusive').length;
+  const { all, met, missed, inconclusive } = thresholdCounts(run);
   const notes = [
     missed > 0 ? `${missed} missed` : undefined,
     inconclusive > 0 ? `${inconclusive} inconclusive` : undefined,
@@ -132,9 +129,9 @@ function ThresholdsCell({ overview: { run } }: { overview: Overview }) {
   return (
     <Cell
       name="Thresholds"
-      value={outcomes.length > 0 ? `${met} of ${outcomes.length} met` : '–'}
+      value={all > 0 ? `${met} of ${all} met` : '–'}
       tone={missed > 0 ? 'text-bad' : undefined}
-      note={outcomes.length === 0 ? none : notes.length > 0 ? notes.join(', ') : 'none missed'}
+      note={all === 0 ? none : notes.length > 0 ? notes.join(', ') : 'none missed'}
     >
       <ThresholdTable run={run} />
     </Cell>
@@ -157,7 +154,7 @@ function CostCells({ overview, mark }: { overview: Overview; mark: ReactNode }) 
     cells.push({
       name: 'Total cost',
       cost: costs.total,
-      note: costs.isComplete ? 'all of these' : 'as far as known',
+      note: costs.isComplete ? 'sum of all costs' : 'known costs only',
     });
   return cells.map(({ name, cost, note }) => (
     <Cell

@@ -80,7 +80,7 @@ export function CostTotals({ overview }: { overview: Overview }) {
         {costs.hasSeveral && (
           <TotalRow name="Total cost">
             {formatTotal(costs.total)}
-            {!costs.isComplete && costs.total !== undefined && <Note>as far as known</Note>}
+            {!costs.isComplete && costs.total !== undefined && <Note>known costs only</Note>}
           </TotalRow>
         )}
       </dl>

@@ -2,12 +2,7 @@
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import { Group, Panel, Separator } from 'react-resizable-panels';
-import { useMediaQuery } from '../../lib/use-media-query';
-
-/** Narrower windows have no space for two panes. */
-const WIDE = '(min-width: 64rem)';
-
-export const useIsWide = () => useMediaQuery(WIDE);
+import { useIsWide } from '../../lib/use-media-query';
 
 interface WorkbenchProps {
   table: ReactNode;

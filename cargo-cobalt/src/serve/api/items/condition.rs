@@ -78,7 +78,7 @@ impl Condition {
 
     fn test(&self, cell: &Cell) -> bool {
         match (cell, self.operator) {
-            // Without a value, an item is not the named one either.
+            // An item without a value differs from every value.
             (Cell::Missing, operator) => operator == Operator::NotEqual,
             (Cell::Names(names), Operator::Equal) => names.iter().any(|name| **name == *self.value),
             (Cell::Names(names), Operator::NotEqual) => names.iter().all(|name| **name != *self.value),
@@ -128,7 +128,7 @@ impl Condition {
         let needs_number = *operator != Operator::Contains && number.is_none();
         if needs_number && column.has_only_numbers(run) {
             return Err(ApiError::bad_request(format!(
-                "`{name}` is a number, and `{value}` is none; use a number, as in `{name}>=1`"
+                "`{name}` is a number, but `{value}` is not; use a number, as in `{name}>=1`"
             )));
         }
         Ok(())

@@ -13,7 +13,7 @@ use super::row::{ChangeCounts, ItemGroup};
 use super::score_range::ScoreRange;
 use crate::serve::api::respond::Order;
 use crate::serve::error::ApiError;
-use crate::serve::store::{FileColumn, LoadedItem, LoadedRun, MatchedItem, RunFileError, SortKey, Store};
+use crate::serve::store::{LoadedItem, LoadedRun, MatchedItem, RunFileError, SortKey, Store};
 
 /// The maximum number of runs to compare with.
 const MAX_COMPARED: usize = 7;
@@ -254,11 +254,7 @@ impl ItemSort {
                 "change" if runs.comparison.is_some() => return Ok(Self::Change),
                 other => Column::parse(run, other)?,
             },
-            Some(("score", evaluator)) => Some(Column::Score(evaluator_index(run, evaluator)?)),
-            Some(("reason", evaluator)) => {
-                evaluator_index(run, evaluator)?;
-                Some(Column::File(FileColumn::Reason(evaluator.to_owned())))
-            }
+            Some(("score" | "reason", _)) => Column::parse(run, &name.replacen(':', ".", 1))?,
             Some(("change", evaluator)) if runs.comparison.is_some() => {
                 evaluator_index(run, evaluator)?;
                 return Ok(Self::ScoreChange(evaluator.to_owned()));

@@ -32,7 +32,8 @@ pub struct ItemsQuery {
     pub max_score: Option<f64>,
     /// The columns to return in `values`, separated by commas: `input.PATH`, `metadata.PATH`, `expected`, `metric.NAME`, `turns`,
     /// `tool_calls`, `tool`, `model`, `attempts`, `score.NAME`, `reason.NAME`, `status`, `latency`, `tokens`, `cost` or `key`. `fields`
-    /// in the response lists those that the items have. In a name, write `%2C` for a comma and `%25` for a percent sign.
+    /// in the response lists those that the items have besides those of every run. In a name, write `%2C` for a comma and `%25` for a
+    /// percent sign.
     pub columns: Option<String>,
     /// Only items that meet this condition: a column, an operator and a value, such as `input.topic=billing`. Operators are `=`, `!=`,
     /// `<`, `<=`, `>`, `>=` and `~` (contains, in any case). Numbers are compared as numbers, anything else as text. Repeat it for

@@ -90,10 +90,10 @@ function Value({ name, value }: { name: string; value: unknown }) {
         <Heading depth={3} className="text-muted text-xs">
           {name}
         </Heading>
-        <CopyButton text={toText(value)} label={`Copy: ${name}`} />
+        <CopyButton text={toText(value)} label={`Copy the ${name.toLowerCase()}`} />
       </div>
       <div className="rounded-md border border-line bg-sunken/50 px-3 py-2">
-        <RichValue value={value} label={`Form of: ${name}`} />
+        <RichValue value={value} label={`Format of the ${name.toLowerCase()}`} />
       </div>
     </div>
   );

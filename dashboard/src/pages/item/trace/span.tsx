@@ -45,7 +45,7 @@ export function tokensOf({ model }: Span): string | undefined {
     : `${formatCount(model.tokens.input)} → ${formatCount(model.tokens.output)}`;
 }
 
-/** How a span ended, if not well, and what is special about it. */
+/** Badges: whether a span failed or is unfinished, its fault, and whether it was replayed. */
 export function Marks({ span }: { span: Span }) {
   const fault = faultOf(span);
   return (
@@ -69,7 +69,7 @@ export function factsOf({ model }: Span): string[] {
   const facts = [
     model.vendor,
     model.asked != null && model.answered != null && model.asked !== model.answered
-      ? `asked for ${model.asked}`
+      ? `requested ${model.asked}`
       : undefined,
     model.finishReason != null ? `finish reason ${model.finishReason}` : undefined,
     model.timeToFirstTokenMs != null
@@ -77,7 +77,7 @@ export function factsOf({ model }: Span): string[] {
       : undefined,
     tokens?.cachedInput ? `${formatCount(tokens.cachedInput)} input tokens cached` : undefined,
     tokens?.reasoning ? `${formatCount(tokens.reasoning)} reasoning tokens` : undefined,
-    retries > 0 ? `sent again ${retries === 1 ? 'once' : `${retries} times`}` : undefined,
+    retries > 0 ? `retried ${retries === 1 ? 'once' : `${retries} times`}` : undefined,
     model.recordedLatencyMs != null ? `recorded in ${formatDuration(model.recordedLatencyMs)}` : undefined,
   ];
   return facts.filter((fact) => fact != null);

@@ -23,7 +23,7 @@ export function buildTree(spans: Span[]): SpanNode[] {
     const parent = node.span.parent == null ? undefined : byId.get(node.span.parent);
     // Parents come first. A span before its parent is out of order, or in a cycle.
     const depth = parent === undefined ? undefined : depths.get(parent);
-    const isAtTop = parent === undefined || depth === undefined || parent === node;
+    const isAtTop = parent === undefined || depth === undefined;
     const siblings = isAtTop
       ? top
       : depth < MAX_DEPTH

@@ -62,9 +62,8 @@ export function Waterfall(props: WaterfallProps) {
   const active = Math.max(found, 0);
   const visible = virtual.getVirtualItems();
   const goTo = (index: number) => {
-    const target = Math.min(Math.max(index, 0), rows.length - 1);
-    setActivePlace(rows[target]?.place);
-    virtual.scrollToIndex(target);
+    setActivePlace(rows[index]?.place);
+    virtual.scrollToIndex(index);
     // The tab around the box may be scrolled as well.
     box.current?.scrollIntoView({ block: 'nearest' });
   };

@@ -7,7 +7,7 @@ import { getOwn } from '../../../lib/get-own';
 import { LETTERS } from './run-letter';
 
 /** Smaller differences are rounding errors. */
-const EPSILON = 1e-9;
+export const EPSILON = 1e-9;
 
 interface ScoreChangeProps {
   item: ItemRow;

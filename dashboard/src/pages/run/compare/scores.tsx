@@ -6,6 +6,7 @@ import { formatDuration, formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { itemMark } from '../../../lib/traffic';
 import { type ReferenceName, RunLetter, runLabel } from './run-letter';
+import { EPSILON } from './score-change';
 
 export function Scores({ item, reference }: { item: ComparedItem; reference: ReferenceName }) {
   const places = item.outputs.flatMap((output, place) => (output === null ? [] : [place]));
@@ -93,7 +94,7 @@ function EvaluationCell({ name, output, base }: EvaluationCellProps) {
         ) : (
           <span className="text-bad">no score</span>
         )}
-        {Math.abs(change) > 1e-9 && (
+        {Math.abs(change) > EPSILON && (
           // Without colour: for a single item, a change cannot be told from noise.
           <span className="ml-2">{formatSigned(change)}</span>
         )}

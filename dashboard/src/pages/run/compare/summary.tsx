@@ -34,7 +34,7 @@ export function Summary({ comparisons, reference }: SummaryProps) {
               {only === undefined || isNarrow ? (
                 <Verdicts comparison={comparison} />
               ) : (
-                <Changes differences={only.evaluators} name="Changes of scores" />
+                <Changes differences={only.evaluators} />
               )}
               <Notes comparison={comparison} />
             </div>
@@ -90,14 +90,14 @@ function Verdicts({ comparison }: { comparison: Comparison }) {
 }
 
 /** Each difference in a few words, with its CI and p-value, notable ones first. */
-function Changes({ differences, name }: { differences: Difference[]; name: string }) {
+function Changes({ differences }: { differences: Difference[] }) {
   if (differences.length === 0)
     return <p className="font-medium">Nothing to compare: no score is in both runs.</p>;
   const sorted = differences.toSorted(
     (a, b) => DIFFERENCE_ORDER.indexOf(a.verdict) - DIFFERENCE_ORDER.indexOf(b.verdict),
   );
   return (
-    <ul aria-label={name} className="flex flex-wrap items-center gap-x-6 gap-y-1">
+    <ul aria-label="Changes of scores" className="flex flex-wrap items-center gap-x-6 gap-y-1">
       {sorted.map((difference) => (
         <li key={metricName(difference)} className="flex min-w-0 flex-wrap items-center gap-x-2 tabular-nums">
           <DifferenceVerdict verdict={difference.verdict} />

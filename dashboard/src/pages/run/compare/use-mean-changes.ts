@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { comparisonQuery } from '../../../api/queries';
-import type { Comparison, Difference, Overview } from '../../../api/types';
+import type { Comparison, Overview } from '../../../api/types';
+import { DIFFERENCE_MEANINGS } from '../../../components/difference-verdict';
 import { formatDateTime } from '../../../lib/format';
 import type { MeanChange } from '../items/score-head';
 import { formatInterval } from './format';
@@ -35,18 +36,10 @@ function meanChanges(
       const title = [
         `${runLabel(0, reference)} ${base.id}, ${formatDateTime(base.timestamp)}`,
         ...(interval === undefined ? [] : [`95% CI ${interval}`]),
-        MEANINGS[difference.verdict],
+        DIFFERENCE_MEANINGS[difference.verdict],
       ].join('\n');
       const { difference: value, verdict } = difference;
       return [difference.name, { value, against: `vs. ${reference}`, verdict, title }];
     }),
   );
 }
-
-const MEANINGS: Record<Difference['verdict'], string> = {
-  better: 'Improved beyond noise',
-  worse: 'Regressed beyond noise',
-  changed: 'Changed beyond noise',
-  'within-noise': 'Within noise',
-  inconclusive: 'Inconclusive: too few items',
-};

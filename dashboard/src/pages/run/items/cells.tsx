@@ -15,15 +15,13 @@ import { escapeHidden, toText } from '../../../lib/texts';
 import { itemMark } from '../../../lib/traffic';
 import { ItemPresence, ScoreChange } from '../compare/score-change';
 
-const NO_FILTERS = new URLSearchParams();
-
 /** A link to an item. A click anywhere in its row follows it. An item that only another run has opens there. */
 export function ItemLink({ item, to }: { item: ItemRow; to: string }) {
   const recorded = itemMark(item.traffic);
   const other = item.isMissing ? item.compared?.find((one) => one !== null) : undefined;
   return (
     <Link
-      to={other == null ? to : itemPage(other.id, item.key, NO_FILTERS)}
+      to={other == null ? to : itemPage(other.id, item.key)}
       preventScrollReset
       title={escapeHidden(recorded === undefined ? item.key : `${item.key}\n${recorded.explanation}`)}
       className="flex min-w-0 items-baseline rounded-sm font-medium focus-visible:-outline-offset-2"

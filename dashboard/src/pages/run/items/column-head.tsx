@@ -206,7 +206,7 @@ function ColumnMenu({
         <>
           <MenuAction onClick={() => actions.onFilter(name)}>Filter…</MenuAction>
           <MenuAction onClick={() => actions.onGroup(filter.group === name ? undefined : name)}>
-            {filter.group === name ? 'Ungroup' : 'Group items by it'}
+            {filter.group === name ? 'Ungroup' : 'Group by this column'}
           </MenuAction>
         </>
       )}
@@ -225,7 +225,7 @@ function ColumnMenu({
       </MenuAction>
       <MenuAction onClick={() => onWiden(2 * STEP)}>Wider</MenuAction>
       <MenuAction onClick={() => onWiden(-2 * STEP)}>Narrower</MenuAction>
-      <MenuAction onClick={() => actions.onResize(id, undefined)}>Usual width</MenuAction>
+      <MenuAction onClick={() => actions.onResize(id, undefined)}>Reset width</MenuAction>
       {id !== NAME_COLUMN && <MenuAction onClick={() => actions.onHide(id)}>Hide column</MenuAction>}
     </Menu>
   );

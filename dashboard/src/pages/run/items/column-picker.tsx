@@ -1,4 +1,4 @@
-// Picks the columns of the table, and puts them in order.
+// Selects and orders the columns of the table.
 import { ArrowDown, ArrowUp, Columns3 } from 'lucide-react';
 import { useState } from 'react';
 import { Button, IconButton } from '../../../components/button';
@@ -84,7 +84,7 @@ function ColumnList({ columns, shown, onChange, onReset }: ColumnPickerProps) {
           );
         })}
       </ul>
-      <Button onClick={onReset}>Usual columns</Button>
+      <Button onClick={onReset}>Reset columns</Button>
     </div>
   );
 }

@@ -53,7 +53,6 @@ const column = (id: string, size: number, meta: ColumnMeta) =>
     size,
     minSize: MIN_WIDTH,
     maxSize: MAX_WIDTH,
-    enableHiding: id !== NAME_COLUMN,
     meta,
   });
 

@@ -6,8 +6,8 @@ import { Button } from '../../../components/button';
 import { EmptyState } from '../../../components/empty-state';
 import { ErrorMessage } from '../../../components/error-message';
 import { pluralize } from '../../../lib/format';
-import { besideTable, NO_ITEM, OF_ITEM } from '../../../lib/item-addresses';
-import { useMediaQuery } from '../../../lib/use-media-query';
+import { besideTable, NO_ITEM, withoutItem } from '../../../lib/item-addresses';
+import { useIsWide, useMediaQuery } from '../../../lib/use-media-query';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
 import { ItemPane } from '../../item/pane';
 import { useItem } from '../../item/use-item';
@@ -16,7 +16,7 @@ import { useComparedRuns } from '../compare/parameters';
 import { referenceName } from '../compare/reference';
 import { useMeanChanges } from '../compare/use-mean-changes';
 import { evaluatorsOf } from '../verdict';
-import { useIsWide, Workbench } from '../workbench';
+import { Workbench } from '../workbench';
 import { columnsOf, conditionFields, type ItemColumn, shownColumns } from './columns';
 import { isFiltered, parseFilter, type ScoreRange, toggleRange, UNFILTERED } from './filter';
 import { parseColumns, parseRowHeight, parseWidths, widthsText } from './layout';
@@ -131,7 +131,7 @@ export function Items({ overview }: { overview: Overview }) {
 
 const NO_FIELDS: ItemField[] = [];
 
-/** The columns that there are, and the layout of the URL. */
+/** All columns, and the layout from the URL. */
 function useColumns({ run }: Overview, fields: ItemField[] = NO_FIELDS) {
   const { search } = useUrlParameters();
   const itemAt = useItemAddress(run.id);
@@ -163,8 +163,6 @@ function NoItems({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => 
 /** The URL of an item beside the table; keeps the filters. The same function as long as they are the same. */
 function useItemAddress(run: string) {
   const { search } = useUrlParameters();
-  const filters = new URLSearchParams(search);
-  for (const name of OF_ITEM) filters.delete(name);
-  const text = filters.toString();
+  const text = withoutItem(search).toString();
   return useCallback((key: string) => besideTable(run, key, new URLSearchParams(text)), [run, text]);
 }

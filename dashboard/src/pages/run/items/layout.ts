@@ -4,13 +4,8 @@ export type RowHeight = 'compact' | 'normal' | 'tall';
 
 export const ROW_HEIGHTS: Record<RowHeight, number> = { compact: 30, normal: 40, tall: 96 };
 
-/** The URL parameters of the layout. */
-const PARAMETERS = ['columns', 'widths', 'rows'] as const;
-
-/** URL parameters that restore the usual columns, widths and rows. */
-export const USUAL_LAYOUT: Record<string, undefined> = Object.fromEntries(
-  PARAMETERS.map((name) => [name, undefined]),
-);
+/** URL parameters that restore the usual columns and widths. */
+export const USUAL_COLUMNS = { columns: undefined, widths: undefined };
 
 /** The column of the links to the items; it is always shown. */
 export const NAME_COLUMN = 'key';

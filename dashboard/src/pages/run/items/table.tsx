@@ -1,8 +1,8 @@
 // The items of a run as a table, with the columns of the URL.
 import { useTable } from '@tanstack/react-table';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useIsWide } from '../../../lib/use-media-query';
 import { useOverflows } from '../../../lib/use-overflows';
-import { useIsWide } from '../workbench';
 import { type ColumnActions, ColumnHead } from './column-head';
 import { features, type ItemColumn, NO_ROWS } from './columns';
 import { NAME_COLUMN } from './layout';
@@ -25,7 +25,7 @@ export const ItemTable = memo(function ItemTable(props: ItemTableProps) {
   const { filter, start, matching } = rows;
   const box = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLTableSectionElement>(null);
-  const { table, shownColumns } = useColumns(props);
+  const { table, shownColumns } = useColumnTable(props);
   const { columnSizing } = table.state;
   // Each pinned cell is a layer of its own, which makes scrolling slower.
   const overflows = useOverflows(box);
@@ -86,7 +86,7 @@ const isFlexible = ({ id, columnDef: { meta } }: ShownColumn, widths: Record<str
   meta?.isFlexible === true && widths[id] === undefined;
 
 /** The table with its columns. Widths are kept in the URL once a column is no longer dragged. */
-function useColumns({ columns, shown, widths, onWidths }: ItemTableProps) {
+function useColumnTable({ columns, shown, widths, onWidths }: ItemTableProps) {
   const [sizing, setSizing] = useState(widths);
   useEffect(() => setSizing(widths), [widths]);
   const visibility = useMemo(

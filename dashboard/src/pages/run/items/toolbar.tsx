@@ -15,7 +15,7 @@ import { ColumnPicker } from './column-picker';
 import type { ItemColumn } from './columns';
 import { AddCondition, ConditionList } from './conditions';
 import { type ItemState, isFiltered, STATE_LABELS, stateNames, UNFILTERED } from './filter';
-import { columnsText, type RowHeight, USUAL_LAYOUT } from './layout';
+import { columnsText, type RowHeight, USUAL_COLUMNS } from './layout';
 import { ViewMenu } from './view-menu';
 
 interface ToolbarProps {
@@ -108,9 +108,7 @@ export function Toolbar(props: ToolbarProps) {
             columns={columns}
             shown={shown}
             onChange={(ids) => onChange({ columns: columnsText(ids) })}
-            onReset={() =>
-              onChange({ ...USUAL_LAYOUT, rows: rowHeight === 'normal' ? undefined : rowHeight })
-            }
+            onReset={() => onChange(USUAL_COLUMNS)}
           />
           <SegmentedControl
             label="Row height"

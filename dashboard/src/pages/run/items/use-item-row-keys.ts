@@ -9,7 +9,7 @@ interface RowKeys {
   scrollTo: (line: number) => void;
 }
 
-/** The line that the keys start from, and the handlers that move it. */
+/** The handlers that move between lines. */
 export function useItemRowKeys({ box, count, page, scrollTo }: RowKeys) {
   const [active, setActive] = useState(0);
   const [pending, setPending] = useState<number>();
@@ -53,7 +53,7 @@ export function useItemRowKeys({ box, count, page, scrollTo }: RowKeys) {
     event.preventDefault();
     goTo(target);
   };
-  return { active: current, setActive, goTo, move, onKeyDown };
+  return { setActive, goTo, move, onKeyDown };
 }
 
 /** Whether the focus has moved to another control of the page. */

@@ -11,7 +11,7 @@ test('a view has the filters and the layout, in one order', () => {
   expect(query('where=b%3D1&where=a%3D1')).toBe('where=b%3D1&where=a%3D1');
 });
 
-test('opening a view replaces the filters and closes the item, and a comparison goes on', () => {
+test('opening a view replaces the filters and closes the item, and keeps the comparison', () => {
   const now = new URLSearchParams('compare=b&item=a&tab=trace&state=error&sort=cost');
   expect(withView(now, 'state=low')).toBe('state=low&compare=b');
 });

@@ -23,7 +23,7 @@ export function viewQuery(search: URLSearchParams): string {
 /** The parameters that stay when a view is opened. The open item may not be in it. */
 const KEPT = ['compare', 'only', 'details'];
 
-/** The URL parameters that show a view. A comparison goes on. */
+/** The URL parameters that show a view. An open comparison stays open. */
 export function withView(search: URLSearchParams, query: string): string {
   const shown = new URLSearchParams(query);
   for (const name of KEPT) {

@@ -1,6 +1,5 @@
-//! Reads the heads of runs, and compares runs with baselines.
+//! What the lists of runs show besides the index: heads of runs, and differences from saved baselines.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use cobalt_core::report::comparison::{Comparison, compare};
@@ -13,30 +12,15 @@ use super::run_heads::{RunHead, RunHeads, ScoreDifference, score_differences};
 use crate::error::Error;
 use crate::runs::RunView;
 use crate::serve::error::ApiError;
-use crate::sized_cache::lock;
 
 impl Store {
     /// The heads of runs. Those whose file cannot be read are left out.
     pub fn run_heads<'a>(&self, ids: impl Iterator<Item = &'a str>) -> RunHeads {
-        let mut known = lock(&self.heads.0);
-        let mut wanted = HashMap::new();
-        let heads = ids.filter_map(|id| {
-            let file = self.run_file(id).ok()?;
-            let head = match known.get(&file) {
-                Some(head) => Arc::clone(head),
-                None => Arc::new(self.read_head(&file)?),
-            };
-            wanted.insert(file, Arc::clone(&head));
-            Some((id.to_owned(), head))
-        });
-        let heads = heads.collect();
-        *known = wanted;
-        heads
-    }
-
-    fn read_head(&self, file: &RunFile) -> Option<RunHead> {
-        let _pass = self.loaders.acquire();
-        Some(RunHead::of(ReportReader::of(&file.read().ok()?).ok()?.head()))
+        let files = ids.filter_map(|id| Some((id, self.run_file(id).ok()?)));
+        self.heads.get_all(files, |file| {
+            let _pass = self.loaders.acquire();
+            Some(RunHead::of(ReportReader::of(&file.read().ok()?).ok()?.head()))
+        })
     }
 
     /// How the scores of a run differ from the saved baseline of its experiment. `None` without a baseline.
