@@ -1,7 +1,7 @@
 // The routes. Each page is loaded on first use.
 import { createBrowserRouter, redirect } from 'react-router';
 import { experimentUrl } from './lib/addresses';
-import { redirectCompare } from './lib/compare-url';
+import { redirectCompare } from './lib/former-comparison';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
 import type { PageLayout } from './shell/page-layout';
@@ -31,7 +31,7 @@ export const router = createBrowserRouter([
           { index: true, lazy: () => import('./pages/experiments') },
           { path: 'experiments/:name', lazy: () => import('./pages/experiment') },
           { path: 'runs/:id', handle: FILLS_WINDOW, lazy: () => import('./pages/run') },
-          { path: 'runs/:id/items/:key', lazy: () => import('./pages/item') },
+          { path: 'runs/:id/items/:key', lazy: () => import('./pages/run/item') },
           // The address of comparisons before they became a mode of the items table.
           {
             path: 'compare',

@@ -21,3 +21,14 @@ export const comparisonUrl = (
   references: string[],
   only?: 'regressed' | 'improved' | 'changed',
 ) => `${runUrl(id)}?compare=${references.map(encode).join()}${only === undefined ? '' : `&only=${only}`}`;
+
+/** The maximum number of runs to compare or rank. */
+export const MAX_COMPARED = 8;
+
+/** Runs compared with the first, the reference: the items of the second run in compare mode. */
+export function comparisonOf([reference = '', run, ...others]: string[]): string {
+  return run === undefined ? runUrl(reference) : comparisonUrl(run, [reference, ...others]);
+}
+
+/** The ranking of these runs. */
+export const rankingUrl = (ids: string[]) => `/ranking?${new URLSearchParams({ runs: ids.join() })}`;

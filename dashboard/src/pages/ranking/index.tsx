@@ -13,8 +13,7 @@ import { ErrorMessage } from '../../components/error-message';
 import { Select } from '../../components/select';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
-import { ALL_RUNS, runUrl } from '../../lib/addresses';
-import { compareUrl, MAX_COMPARED } from '../../lib/compare-url';
+import { ALL_RUNS, comparisonOf, MAX_COMPARED, runUrl } from '../../lib/addresses';
 import { formatCount, formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { useTitle } from '../../lib/use-title';
@@ -116,7 +115,7 @@ function Heading({ title, ranking: { runs, group } }: { title: React.ReactNode; 
         )}
       </div>
       {canCompare && (
-        <Link to={compareUrl(runs.map(({ run }) => run.id))} className={buttonLook()}>
+        <Link to={comparisonOf(runs.map(({ run }) => run.id))} className={buttonLook()}>
           <GitCompareArrows aria-hidden="true" />
           Compare with the first
         </Link>

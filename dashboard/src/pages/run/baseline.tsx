@@ -5,7 +5,7 @@ import { CutText } from '../../components/cut-text';
 import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
-import { compareUrl } from '../../lib/compare-url';
+import { comparisonOf } from '../../lib/addresses';
 import { formatDateTime, formatScore, formatSigned, pluralize } from '../../lib/format';
 import { besideTable } from '../../lib/item-addresses';
 import { escapeHidden } from '../../lib/texts';
@@ -19,7 +19,7 @@ export function BaselineChange({ comparison }: { comparison: Comparison }) {
     <Panel
       title={`Change vs. baseline (${base.id}, ${formatDateTime(base.timestamp)})`}
       actions={
-        <Link to={compareUrl([base.id, other.id])} className="text-accent text-xs hover:underline">
+        <Link to={comparisonOf([base.id, other.id])} className="text-accent text-xs hover:underline">
           Compare
         </Link>
       }

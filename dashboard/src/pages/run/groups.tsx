@@ -5,7 +5,7 @@ import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatCount, formatPercent, formatScore, pluralize } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
-import { evaluatorsOf } from './verdict';
+import { evaluatorsOf } from '../../lib/report';
 
 type Field = NonNullable<Report['summary']['groups']>[number];
 type Group = Field['groups'][number];

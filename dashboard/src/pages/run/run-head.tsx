@@ -16,11 +16,11 @@ import { Menu, MenuLink } from '../../components/menu';
 import { Text } from '../../components/text';
 import { RUN_VERDICTS } from '../../components/verdict';
 import { groupUrl, runUrl } from '../../lib/addresses';
+import { verdictOf } from '../../lib/report';
 import { escapeHidden } from '../../lib/texts';
 import { CompareActions } from './compare/actions';
 import { missedThresholds, runSentence } from './sentence';
 import { ThresholdName } from './threshold-name';
-import { verdictOf } from './verdict';
 
 export function RunHead({ overview }: { overview: Overview }) {
   const { run } = overview;

@@ -4,10 +4,10 @@ import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatCount, formatPercent, formatScore } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
+import { evaluatorsOf, passMarkOf } from '../../lib/report';
 import { Distribution } from './distribution';
 import { Interval } from './interval';
 import type { ScoreRange } from './items/filter';
-import { evaluatorsOf, passMarkOf } from './verdict';
 
 interface ScoresProps {
   overview: Overview;

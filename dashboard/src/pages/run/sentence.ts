@@ -2,7 +2,7 @@
 import type { Overview, Report, ThresholdOutcome } from '../../api/types';
 import { RUN_VERDICTS } from '../../components/verdict';
 import { formatCount, pluralize } from '../../lib/format';
-import { itemCounts, verdictOf } from './verdict';
+import { itemCounts, verdictOf } from '../../lib/report';
 
 /** The verdict, and the reasons for it. */
 export function runSentence(overview: Overview): { verdict: string; reasons: string } {

@@ -5,6 +5,7 @@ import type { Overview, StateCounts } from '../../api/types';
 import { Popover } from '../../components/popover';
 import { ReplayMark } from '../../components/replay-mark';
 import { costFormat, formatCount, formatDateTime, formatDuration, pluralize } from '../../lib/format';
+import { itemCounts } from '../../lib/report';
 import { judgeMark, REPLAYED_JUDGES, summaryMark } from '../../lib/traffic';
 import { costsOf } from './costs';
 import { Facts } from './facts';
@@ -12,7 +13,6 @@ import { type ItemState, STATE_LABELS, stateNames } from './items/filter';
 import { thresholdCounts } from './sentence';
 import { ThresholdTable } from './thresholds';
 import { CostTotals, PercentileTable } from './usage';
-import { itemCounts } from './verdict';
 
 interface StripProps {
   overview: Overview;

@@ -6,7 +6,7 @@ import { DeleteButton } from '../../actions/delete-button';
 import { Button, buttonLook } from '../../components/button';
 import { CutText } from '../../components/cut-text';
 import { Docked } from '../../components/dock';
-import { MAX_COMPARED } from '../../lib/compare-url';
+import { MAX_COMPARED } from '../../lib/addresses';
 import { formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
 import { comparisonOf, type SelectedRun, type SelectedRuns } from './use-selected-runs';

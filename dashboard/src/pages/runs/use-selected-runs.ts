@@ -3,8 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { overviewQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
-import { comparisonUrl } from '../../lib/addresses';
-import { MAX_COMPARED } from '../../lib/compare-url';
+import { comparisonUrl, MAX_COMPARED } from '../../lib/addresses';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 
 /** The maximum number of runs to select: an address must not be too long. */

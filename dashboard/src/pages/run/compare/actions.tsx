@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Overview } from '../../../api/types';
 import { Button, buttonLook } from '../../../components/button';
-import { compareUrl } from '../../../lib/compare-url';
+import { comparisonOf } from '../../../lib/addresses';
 import { useChooseRuns, useComparedRuns } from './parameters';
 import { suggestedRuns } from './reference';
 import { RunPicker } from './run-picker';
@@ -22,7 +22,7 @@ export function CompareActions({ overview }: { overview: Overview }) {
       {suggested.map(({ id, name }, place) => (
         <Link
           key={name}
-          to={compareUrl([id, run.id])}
+          to={comparisonOf([id, run.id])}
           aria-current={id === reference ? 'true' : undefined}
           className={`${buttonLook()} rounded-r-none aria-[current=true]:bg-accent-soft aria-[current=true]:text-accent ${place > 0 ? 'rounded-l-none border-l-0' : ''}`}
         >

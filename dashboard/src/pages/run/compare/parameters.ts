@@ -1,8 +1,7 @@
 // Compare mode, kept in the URL: the run of the page is compared with others.
 import { useCallback, useMemo } from 'react';
 import { useLocation, useNavigate } from 'react-router';
-import { runUrl } from '../../../lib/addresses';
-import { compareUrl, MAX_COMPARED } from '../../../lib/compare-url';
+import { comparisonOf, MAX_COMPARED, runUrl } from '../../../lib/addresses';
 import { OF_ITEM } from '../../../lib/item-addresses';
 import { useUrlParameters } from '../../../lib/use-url-parameters';
 
@@ -32,7 +31,7 @@ export function useChooseRuns(run: string) {
       const kept = new URLSearchParams(search);
       for (const name of OF_RUNS) kept.delete(name);
       if (isOver && kept.get('sort')?.startsWith('change')) kept.delete('sort');
-      const address = isOver ? runUrl(run) : compareUrl(ids);
+      const address = isOver ? runUrl(run) : comparisonOf(ids);
       const query = kept.size === 0 ? '' : `${isOver ? '?' : '&'}${kept}`;
       void navigate(`${address}${query}`, { preventScrollReset: true });
     },

@@ -7,8 +7,8 @@ import type { Difference, Overview } from '../../../api/types';
 import { DIFFERENCE_COLOURS } from '../../../components/difference-verdict';
 import { formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
+import { passMarkOf } from '../../../lib/report';
 import { Distribution, widerBins } from '../distribution';
-import { passMarkOf } from '../verdict';
 import { isRangeShown, type ScoreRange } from './filter';
 
 /** The change of a mean, and against what. */
