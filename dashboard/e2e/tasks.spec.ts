@@ -43,7 +43,7 @@ test('the five worst items: two clicks', async ({ page }) => {
   }
 });
 
-test('regressions against the last run: two clicks', async ({ page }) => {
+test('regressions against the last run: one click', async ({ page }) => {
   await click(page, page.getByRole('link', { name: 'Compare with previous' }).first());
   await expect(page).toHaveURL(/\?compare=\w+&only=regressed/);
   await expect(firstItem(page)).toBeInViewport();

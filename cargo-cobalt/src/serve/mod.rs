@@ -46,7 +46,7 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     let port = arguments.port.or(settings.dashboard().port());
     let options = DashboardOptions {
         writes: write_mode(arguments),
-        project: JobProject { config: flags.config.clone(), manifest_path: None },
+        project: JobProject { config: flags.config.clone(), ..JobProject::default() },
     };
     let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"), options)? else {
         return Ok(ExitCode::SUCCESS);

@@ -97,19 +97,19 @@ impl Store {
     /// A run of which all items but the last were replayed; the last diverged from its recording.
     pub(crate) fn keep_replayed(&self, run: &Kept<'_>) {
         self.keep_edited(run, |report| {
-        let recorded = "2026-01-21T09:00:00.000Z";
-        for item in report["items"].as_array_mut().unwrap() {
-            item["traffic"] =
-                json!({ "replayed": 2, "recordedAt": recorded, "asked": ["0123456789", "abcdef0123"] });
-        }
-        report["items"][ITEMS - 1]["traffic"] = json!({
-            "replayed": 1, "live": 1, "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0,
-            "diverged": "`messages[1].content`: recorded `red`, now `<b>blue</b>`", "asked": ["0123456789", "ffffffffff"],
-        });
-        report["summary"]["traffic"] = json!({
-            "replayedItems": ITEMS - 1, "liveItems": 1, "divergedItems": 1, "replayed": 2 * ITEMS - 1, "live": 1,
-            "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0, "attributedByContent": 3, "unattributed": 1,
-        });
+            let recorded = "2026-01-21T09:00:00.000Z";
+            for item in report["items"].as_array_mut().unwrap() {
+                item["traffic"] =
+                    json!({ "replayed": 2, "recordedAt": recorded, "asked": ["0123456789", "abcdef0123"] });
+            }
+            report["items"][ITEMS - 1]["traffic"] = json!({
+                "replayed": 1, "live": 1, "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0,
+                "diverged": "`messages[1].content`: recorded `red`, now `<b>blue</b>`", "asked": ["0123456789", "ffffffffff"],
+            });
+            report["summary"]["traffic"] = json!({
+                "replayedItems": ITEMS - 1, "liveItems": 1, "divergedItems": 1, "replayed": 2 * ITEMS - 1, "live": 1,
+                "recordedAt": recorded, "liveCost": 0.03, "retried": 1, "waitedMs": 1500.0, "attributedByContent": 3, "unattributed": 1,
+            });
         });
     }
 
@@ -117,19 +117,19 @@ impl Store {
     pub(crate) fn keep_variant(&self, run: &Kept<'_>, variant: &str, position: usize, cost: f64) {
         let name = if position == 0 { "desk".to_owned() } else { format!("desk::{variant}") };
         self.keep_edited(&Kept { name: &name, ..*run }, |report| {
-        report["variant"] = json!({
-            "experiment": "desk", "name": variant, "group": "ffff00001111", "position": position, "isDefault": position == 0,
-            "settings": { "model": format!("model-{variant}") },
-        });
-        let mean = run.right as f64 / ITEMS as f64;
-        report["summary"]["scores"]["right"] = json!({
-            "avg": mean, "min": 0.0, "max": 1.0, "p50": 1.0, "p95": 1.0, "p99": 1.0, "count": ITEMS, "passRate": mean,
-            "ci95": { "low": mean - 0.1, "high": mean + 0.05 },
-        });
-        report["summary"]["passedItems"] = run.right.into();
-        for item in report["items"].as_array_mut().unwrap() {
-            item["output"]["metadata"] = json!({ "cost": cost });
-        }
+            report["variant"] = json!({
+                "experiment": "desk", "name": variant, "group": "ffff00001111", "position": position, "isDefault": position == 0,
+                "settings": { "model": format!("model-{variant}") },
+            });
+            let mean = run.right as f64 / ITEMS as f64;
+            report["summary"]["scores"]["right"] = json!({
+                "avg": mean, "min": 0.0, "max": 1.0, "p50": 1.0, "p95": 1.0, "p99": 1.0, "count": ITEMS, "passRate": mean,
+                "ci95": { "low": mean - 0.1, "high": mean + 0.05 },
+            });
+            report["summary"]["passedItems"] = run.right.into();
+            for item in report["items"].as_array_mut().unwrap() {
+                item["output"]["metadata"] = json!({ "cost": cost });
+            }
         });
     }
 
@@ -146,11 +146,11 @@ impl Store {
     /// A run whose first item passed in its third attempt.
     pub(crate) fn keep_retried(&self, run: &Kept<'_>) {
         self.keep_edited(run, |report| {
-            let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
-            report["items"][0]["retried"] = json!([attempt, attempt]);
-            for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
-                report["summary"][field] = number.into();
-            }
+                let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
+                report["items"][0]["retried"] = json!([attempt, attempt]);
+                for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
+                    report["summary"][field] = number.into();
+                }
         });
     }
 

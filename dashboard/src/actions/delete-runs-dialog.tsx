@@ -1,9 +1,11 @@
 // Deletes runs, after saying what that frees and which runs have to stay.
+
 import { useQuery } from '@tanstack/react-query';
 import { planDeletion, useDeleteRuns } from '../api/mutations';
 import { Skeleton } from '../components/skeleton';
 import { Text } from '../components/text';
 import { formatBytes, pluralize } from '../lib/format';
+import { withoutBackticks } from '../lib/texts';
 import { ActionDialog } from './dialog';
 
 interface DeleteRunsDialogProps {
@@ -62,7 +64,7 @@ export function DeleteRunsDialog({ ids, onClose, onDeleted }: DeleteRunsDialogPr
           <ul className="[overflow-wrap:anywhere]">
             {plan.data.kept.map(({ id, reason }) => (
               <li key={id}>
-                <code className="font-mono">{id}</code>: <Text>{reason.replaceAll('`', '')}</Text>
+                <code className="font-mono">{id}</code>: <Text>{withoutBackticks(reason)}</Text>
               </li>
             ))}
           </ul>

@@ -1,4 +1,5 @@
 // Sends requests to the server, and turns failures into readable errors.
+import { withoutBackticks } from '../lib/texts';
 import { writeToken } from './write-token';
 
 /** A failed request, with the server's message if there is one. */
@@ -74,7 +75,7 @@ async function request<T>(url: string, init: RequestInit): Promise<T> {
 
 /** Messages name endpoints for programs, and mark names with backticks. Neither is for people. */
 const plainText = (message: string | undefined) =>
-  message?.replace(/; `\/api[^`]*`[^;]*$/, '').replaceAll('`', '');
+  message === undefined ? undefined : withoutBackticks(message.replace(/; `\/api[^`]*`[^;]*$/, ''));
 
 function errorOf(body: unknown): { error?: string; code?: string } {
   if (typeof body !== 'object' || body === null) return {};

@@ -2639,7 +2639,10 @@ export interface components {
         FieldType: "text" | "number" | "boolean" | "json";
         /** @description The items with the same value of a column, or with a value in the same range. */
         ItemGroup: {
-            /** @description The value as text, or the range; null for items without a value. */
+            /**
+             * @description The value as text, or the range; null for items without a value. Long texts are cut, and different ones with the same beginning
+             *     are numbered.
+             */
             value: string | null;
             /**
              * Format: uint

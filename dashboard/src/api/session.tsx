@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { getJsonWithToken } from './client';
 import type { Session } from './types';
-import { onTokenChange, restoreReplacedToken, setHandedOutToken } from './write-token';
+import { dropToken, keepToken, onTokenChange, setHandedOutToken } from './write-token';
 
 /** The session; undefined until the server has answered. */
 export const SessionContext = createContext<Session | undefined>(undefined);
@@ -19,9 +19,8 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     queryKey: ['session'],
     queryFn: async ({ signal }) => {
       let session = await getJsonWithToken<Session>('/api/session', signal);
-      if (session.reason === 'noToken' && restoreReplacedToken()) {
-        session = await getJsonWithToken<Session>('/api/session', signal);
-      }
+      if (session.canWrite) keepToken();
+      else if (dropToken()) session = await getJsonWithToken<Session>('/api/session', signal);
       if (session.token != null) setHandedOutToken(session.token);
       return session;
     },

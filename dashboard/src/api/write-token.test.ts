@@ -1,20 +1,43 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { mockServer } from '../test/server';
 import { getJson, sendJson } from './client';
-import { onTokenChange, setHandedOutToken, takeTokenFromAddress, writeToken } from './write-token';
+import {
+  dropToken,
+  keepToken,
+  onTokenChange,
+  setHandedOutToken,
+  takeTokenFromAddress,
+  writeToken,
+} from './write-token';
 
 afterEach(() => {
   localStorage.clear();
   history.replaceState(null, '', '/');
 });
 
-test('the token moves from the address to the storage', () => {
+test('the token of the address is stored once it is accepted', () => {
   history.replaceState({ some: 'state' }, '', '/runs/1?item=a#token=0a1b');
   expect(takeTokenFromAddress()).toBe(true);
   expect(location.href).toMatch(/\/runs\/1\?item=a$/);
   expect(history.state).toEqual({ some: 'state' });
   expect(writeToken()).toBe('0a1b');
+  expect(localStorage.length).toBe(0);
+  keepToken();
+  expect(writeToken()).toBe('0a1b');
+  expect(localStorage.length).toBe(1);
   expect(takeTokenFromAddress()).toBe(false);
+});
+
+test('of several wrong tokens, none replaces the stored one', () => {
+  localStorage.setItem('cobalt-write-token', '0a1b');
+  for (const wrong of ['00', '01']) {
+    history.replaceState(null, '', `/#token=${wrong}`);
+    takeTokenFromAddress();
+    expect(writeToken()).toBe(wrong);
+  }
+  expect(dropToken()).toBe(true);
+  expect(writeToken()).toBe('0a1b');
+  expect(dropToken()).toBe(false);
 });
 
 test('the token of a link replaces one that an earlier server has handed out', () => {
@@ -22,6 +45,7 @@ test('the token of a link replaces one that an earlier server has handed out', (
   expect(writeToken()).toBe('0c');
   history.replaceState(null, '', '/#token=0d');
   takeTokenFromAddress();
+  keepToken();
   expect(writeToken()).toBe('0d');
 });
 

@@ -4,29 +4,23 @@
 const KEY = 'cobalt-write-token';
 const FRAGMENT = /^#token=([0-9a-f]+)$/;
 
-/** A token that the server has handed out; only in memory. */
+/** A token that the server has handed out, or one that cannot be stored; it lasts until the page is reloaded. */
 let handedOut: string | undefined;
-/** The stored token before that of the address. Any site can link here, so the new one may be wrong. */
-let replaced: string | undefined;
+/** The token of the address, until the server has accepted it. Any site can link here, so it may be wrong. */
+let candidate: string | undefined;
 
-/** Moves the token from the address into the storage of this origin, which all tabs share. Returns whether there was one. */
+/** Takes the token out of the address. Returns whether there was one. */
 export function takeTokenFromAddress(): boolean {
   const token = FRAGMENT.exec(location.hash)?.[1];
   if (token === undefined) return false;
   history.replaceState(history.state, '', location.pathname + location.search);
-  handedOut = undefined;
-  try {
-    replaced = localStorage.getItem(KEY) ?? undefined;
-    localStorage.setItem(KEY, token);
-  } catch {
-    // Without storage, the token lasts until the page is reloaded.
-    handedOut = token;
-  }
+  candidate = token;
   return true;
 }
 
 export function writeToken(): string | undefined {
-  if (handedOut !== undefined) return handedOut;
+  const token = candidate ?? handedOut;
+  if (token !== undefined) return token;
   try {
     return localStorage.getItem(KEY) ?? undefined;
   } catch {
@@ -34,12 +28,23 @@ export function writeToken(): string | undefined {
   }
 }
 
-/** Restores the token that the rejected one has replaced. Returns whether there was one. */
-export function restoreReplacedToken(): boolean {
-  if (replaced === undefined) return false;
-  localStorage.setItem(KEY, replaced);
-  replaced = undefined;
-  return true;
+/** Moves the token of the address into the storage of this origin, which all tabs share. */
+export function keepToken() {
+  if (candidate === undefined) return;
+  handedOut = undefined;
+  try {
+    localStorage.setItem(KEY, candidate);
+  } catch {
+    handedOut = candidate;
+  }
+  candidate = undefined;
+}
+
+/** Forgets the token of the address. Returns whether there was one. */
+export function dropToken(): boolean {
+  const isDropped = candidate !== undefined;
+  candidate = undefined;
+  return isDropped;
 }
 
 export function setHandedOutToken(token: string) {

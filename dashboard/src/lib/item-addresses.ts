@@ -8,7 +8,7 @@ export const OF_ITEM = ['item', 'execution', 'span'];
 /** URL parameters without an item. */
 export const NO_ITEM: UrlChanges = Object.fromEntries(OF_ITEM.map((name) => [name, undefined]));
 
-/** The filters of the table. */
+/** The URL parameters without those of an item. */
 export function withoutItem(search: URLSearchParams): URLSearchParams {
   const kept = new URLSearchParams(search);
   for (const name of OF_ITEM) kept.delete(name);

@@ -27,8 +27,7 @@ export function evaluatorsOf({ config, summary }: Report): string[] {
 }
 
 /** The items at their pass marks, below one, and in error: each finished item is counted once, as in the list of runs. */
-export function itemCounts({ run, states, finishedItems }: Overview) {
-  const { passed } = states;
-  const below = run.summary.lowItems;
+export function itemCounts({ states, finishedItems }: Overview) {
+  const { passed, low: below } = states;
   return { passed, below, errors: Math.max(0, finishedItems - passed - below) };
 }

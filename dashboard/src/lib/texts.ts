@@ -6,6 +6,9 @@ export function toText(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? '';
 }
 
+/** A message without the backticks around names. */
+export const withoutBackticks = (message: string) => message.replaceAll('`', '');
+
 /** An object or array, or one parsed from a JSON string; undefined for any other value. */
 export function parseStructure(value: unknown): object | undefined {
   if (typeof value === 'object' && value !== null) return value;

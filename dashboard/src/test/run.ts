@@ -48,7 +48,6 @@ export const report = (given: Partial<Report> = {}): Report => ({
     avgLatencyMs: 310,
     successfulItems: 12,
     passedItems: 10,
-    // Another item is below a pass mark and in error.
     lowItems: 1,
     failedItems: 0,
     timeouts: 0,
@@ -67,7 +66,7 @@ export const overview = (given: Partial<Overview> = {}): Overview => ({
   histograms: {
     correctness: Array.from({ length: 20 }, (_, part) => (part === 4 ? 2 : part === 19 ? 10 : 0)),
   },
-  states: { passed: 10, failing: 2, low: 2, error: 1, timeout: 0, evalError: 0, diverged: 0, retried: 0 },
+  states: { passed: 10, failing: 2, low: 1, error: 1, timeout: 0, evalError: 0, diverged: 0, retried: 0 },
   ...given,
 });
 

@@ -68,7 +68,10 @@ pub async fn media(
 ) -> Result<Response, ApiError> {
     let Media { file, size, media_type } =
         run_blocking(store, move |store| find_media(store, &id, &key, &query.path)).await?;
-    let part = requested_part(&headers, size)?;
+    let part = match requested_part(&headers, size) {
+        Ok(part) => part,
+        Err(error) => return Ok(([(CONTENT_RANGE, format!("bytes */{size}"))], error).into_response()),
+    };
     let (start, length) =
         part.as_ref().map_or((0, size), |part| (*part.start(), part.end() - part.start() + 1));
     let headers = [

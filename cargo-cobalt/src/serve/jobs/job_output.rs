@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// The longest line in bytes; the rest of it is dropped.
 const MAX_LINE: usize = 4 << 10;
-/// How much of a line is read. It is redacted before it is cut, so no part of a secret remains.
+/// How much of a line is read. A line is redacted before it is cut, so no part of a secret remains.
 const MAX_READ: usize = 4 * MAX_LINE;
 /// The maximum number of kept lines.
 const MAX_LINES: usize = 5_000;
@@ -29,7 +29,12 @@ impl JobOutput {
     /// Adds a line without secrets and colours, cut to the longest length.
     pub fn push(&mut self, line: &str) {
         let plain = strip_str(line).to_string();
-        let mut line = redacted(&plain).into_owned();
+        let mut shown = redacted(&plain).into_owned();
+        // What was not read may hold the end of a secret, and redaction has moved its beginning forward.
+        if line.len() >= MAX_READ && shown.len() < 2 * MAX_LINE {
+            shown.truncate(shown.rfind(char::is_whitespace).unwrap_or_default());
+        }
+        let mut line = shown;
         let end = (0..=MAX_LINE.min(line.len())).rev().find(|end| line.is_char_boundary(*end));
         line.truncate(end.unwrap_or_default());
         self.bytes += line.len();
@@ -138,6 +143,14 @@ mod tests {
         output.push(&LineReader::new(text.as_bytes()).next().await.unwrap());
         let (_, lines) = output.lines_after(0);
         assert!(lines[0].len() <= MAX_LINE && !lines[0].contains("hunter"), "{lines:?}");
+
+        // So many secrets that the line is short without them, and ends within one.
+        let secret = format!("hunter4-{}", "a1B2".repeat(75));
+        register_secret("LONG_KEY", &secret);
+        let text = format!("{secret} ").repeat(MAX_READ / secret.len() + 1);
+        output.push(&LineReader::new(text.as_bytes()).next().await.unwrap());
+        let (_, lines) = output.lines_after(1);
+        assert!(!lines[0].is_empty() && !lines[0].contains("hunter"), "{lines:?}");
     }
 
     #[tokio::test]

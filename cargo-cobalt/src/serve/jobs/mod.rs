@@ -124,7 +124,8 @@ impl Jobs {
         unfinished(&lock(&self.entries))
     }
 
-    /// Registers the secrets in the `.env` files that a run reads, as it may print them: those of all packages, read again each time.
+    /// Registers the secrets in the `.env` files of the workspace and its packages, because a run may print them. Reads the files again
+    /// for each job.
     pub fn register_secrets(&self) {
         // A job reports why a project cannot be read.
         let Ok(project) = Project::read(&self.build) else { return };
@@ -158,8 +159,9 @@ impl Jobs {
         entries.push(Arc::clone(&entry));
         let surplus = entries.len().saturating_sub(MAX_JOBS);
         entries.drain(..surplus);
-        drop(entries);
+        // While the entries are locked: `shut_down` then waits for this job.
         self.tasks.spawn(supervise::supervise(Arc::clone(self), entry, child));
+        drop(entries);
         self.live.send(ServerEvent::Job { job: job.clone() });
         Ok(job)
     }

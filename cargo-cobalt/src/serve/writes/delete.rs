@@ -78,11 +78,11 @@ fn delete_runs(
     let known = store.refreshed()?;
     let live = store.live().runs();
     let baselines = store.baselines();
+    let layout = store.layout();
     let (mut runs, mut kept, mut indexed) = (HashSet::new(), Vec::new(), HashSet::new());
     for id in ids {
         let unfinished = live.iter().find(|run| run.id == *id);
         let finished = known.run(id);
-        let layout = store.layout();
         let file = finished.map_or_else(|| layout.journal(id), |run| layout.results().join(&run.file));
         let reason = match (unfinished, finished, baselines.experiment(id)) {
             (None, None, _) => {
@@ -111,7 +111,7 @@ fn delete_runs(
     if let Some(KeptRun { id, reason }) = kept.first().filter(|_| !dry_run) {
         return Err(ApiError::conflict(format!("nothing was deleted; run {id} cannot be deleted: {reason}")));
     }
-    let CleanupPlan { entries, mut notes } = files_of_runs(store.layout(), &runs, &indexed)?;
+    let CleanupPlan { entries, mut notes } = files_of_runs(layout, &runs, &indexed)?;
     let entries = if dry_run {
         entries
     } else {

@@ -82,6 +82,8 @@ fn a_run_is_started_stopped_and_resumed_and_its_failed_items_run_again() {
 
     project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Oslo")]);
     let rerun = start(&server, &json!({ "kind": "rerunFailed", "run": run }));
+    let delete = server.send("POST", "/api/runs/delete", &json!({ "ids": [run] }));
+    assert!(delete.status == 409 && delete.error().contains("a job is using it"), "{delete:?}");
     let (rerun, output) = until(&server, &rerun, has_ended);
     assert_eq!(
         (&rerun["state"], &rerun["runs"][0]["totalItems"]),

@@ -70,7 +70,7 @@ export function RecentScores({ experiment: { recent }, width }: CellProps & { wi
   if (second === undefined) {
     return (
       <span title="Mean of the scores in the only run with scores" className="tabular-nums">
-        {formatScore(first.score)} <span className="text-muted text-xs">in one run</span>
+        {formatScore(first.score)} <span className="text-muted text-xs">(1 run)</span>
       </span>
     );
   }

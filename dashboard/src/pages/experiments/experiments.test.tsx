@@ -79,9 +79,7 @@ test('the line of the latest scores names its scale', async () => {
   expect(line).toHaveAccessibleName(
     'Mean of the scores in the latest 3 runs, with its 95% CI, on a scale from 0.7 to 1',
   );
-  expect((await row('summaries')).getByText('in one run').parentElement).toHaveTextContent(
-    '0.900 in one run',
-  );
+  expect((await row('summaries')).getByText('(1 run)').parentElement).toHaveTextContent('0.900 (1 run)');
 });
 
 test('changes against the baseline have their verdict, regressions first', async () => {

@@ -3,14 +3,14 @@
 import { Link } from 'react-router';
 import type { RankedRun, RankedScore, Ranking } from '../../api/types';
 import { Badge } from '../../components/badge';
+import { Interval } from '../../components/interval';
+import { Settings } from '../../components/settings';
 import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import { runUrl } from '../../lib/addresses';
 import { formatCost, formatCount, formatDuration, formatPercent, formatScore } from '../../lib/format';
-import { Interval } from '../run/interval';
 import { formatRank, verdictOf } from './format';
 import { evaluatorsOf } from './pareto';
-import { Settings } from './settings';
 
 interface VariantsProps {
   ranking: Ranking;

@@ -8,7 +8,7 @@ import { Text } from '../../components/text';
 import { comparisonOf } from '../../lib/addresses';
 import { formatDateTime, formatScore, formatSigned, pluralize } from '../../lib/format';
 import { besideTable } from '../../lib/item-addresses';
-import { escapeHidden } from '../../lib/texts';
+import { escapeHidden, withoutBackticks } from '../../lib/texts';
 
 /** The maximum number of items listed here; the comparison has all. */
 const MAX_ITEMS = 6;
@@ -60,7 +60,7 @@ export function BaselineChange({ comparison }: { comparison: Comparison }) {
       )}
       {notes.map((note) => (
         <p key={note} className="mt-2 text-warn text-xs">
-          <Text>{note.replaceAll('`', '')}</Text>
+          <Text>{withoutBackticks(note)}</Text>
         </p>
       ))}
     </Panel>

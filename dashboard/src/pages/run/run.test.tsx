@@ -200,7 +200,6 @@ describe('a run', () => {
   });
 
   test('its items are counted once: at pass marks, below, or in error', async () => {
-    // One of the two that are below a pass mark is in error as well.
     open();
     const strip = within(await screen.findByRole('region', { name: 'Key figures' }));
     expect(strip.getByRole('button', { name: /^Items/ })).toHaveTextContent(

@@ -1,12 +1,12 @@
 // The scores of each evaluator: mean, CI, pass rate and distribution.
 import type { Overview, Report, ScoreStats } from '../../api/types';
+import { Interval } from '../../components/interval';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { formatCount, formatPercent, formatScore } from '../../lib/format';
 import { getOwn } from '../../lib/get-own';
 import { evaluatorsOf, passMarkOf } from '../../lib/report';
 import { Distribution } from './distribution';
-import { Interval } from './interval';
 import type { ScoreRange } from './items/filter';
 
 interface ScoresProps {

@@ -1,10 +1,12 @@
 // The thresholds of a run, with actual values and results.
+
 import { CircleCheck, CircleDashed, CircleX, Unplug } from 'lucide-react';
 import type { Report, ThresholdOutcome } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { pluralize } from '../../lib/format';
+import { withoutBackticks } from '../../lib/texts';
 import { ThresholdName } from './threshold-name';
 
 export const Thresholds = ({ run }: { run: Report }) => (
@@ -116,7 +118,7 @@ function Row({ outcome }: { outcome: ThresholdOutcome }) {
       <tr>
         <td colSpan={3} className="pb-1 text-muted text-xs [overflow-wrap:anywhere]">
           {needsMessage ? (
-            <Text>{outcome.message.replaceAll('`', '')}</Text>
+            <Text>{withoutBackticks(outcome.message)}</Text>
           ) : (
             outcome.againstBaseline === true && 'vs. baseline'
           )}

@@ -3,9 +3,9 @@
 import { Layers } from 'lucide-react';
 import { Link } from 'react-router';
 import type { Overview } from '../../api/types';
+import { Settings } from '../../components/settings';
 import { Text } from '../../components/text';
 import { groupUrl, runUrl } from '../../lib/addresses';
-import { Settings } from '../ranking/settings';
 import { FactStrip } from './fact-strip';
 
 /** Renders nothing if the experiment has no variants. */

@@ -6,10 +6,10 @@ import { DeleteButton } from '../../actions/delete-button';
 import { Button, buttonLook } from '../../components/button';
 import { CutText } from '../../components/cut-text';
 import { Docked } from '../../components/dock';
-import { MAX_COMPARED } from '../../lib/addresses';
+import { comparisonUrl, MAX_COMPARED } from '../../lib/addresses';
 import { formatDateTime, pluralize } from '../../lib/format';
 import { escapeHidden } from '../../lib/texts';
-import { comparisonOf, type SelectedRun, type SelectedRuns } from './use-selected-runs';
+import type { SelectedRun, SelectedRuns } from './use-selected-runs';
 
 export function SelectionBar({ selection }: { selection: SelectedRuns }) {
   const { ids, runs } = selection;
@@ -41,10 +41,11 @@ export function SelectionBar({ selection }: { selection: SelectedRuns }) {
 function Compare({ runs, count }: { runs: SelectedRun[]; count: number }) {
   if (count === 1) return <p className="text-muted text-xs">Select another run to compare</p>;
   if (count > MAX_COMPARED) return <p className="text-muted text-xs">You can compare up to eight runs</p>;
-  const to = comparisonOf(runs);
-  if (to === undefined) return null;
+  const ids = runs.map((run) => run.id);
+  const newest = ids.at(-1);
+  if (newest === undefined || ids.length < 2) return null;
   return (
-    <Link to={to} className={buttonLook('main')}>
+    <Link to={comparisonUrl(newest, ids.slice(0, -1))} className={buttonLook('main')}>
       <GitCompareArrows aria-hidden="true" />
       Compare {runs.length} runs
     </Link>

@@ -3,7 +3,7 @@ import { useQueries } from '@tanstack/react-query';
 import { useCallback, useMemo } from 'react';
 import { overviewQuery } from '../../api/queries';
 import type { RunRow } from '../../api/types';
-import { comparisonUrl, MAX_COMPARED } from '../../lib/addresses';
+import { MAX_COMPARED } from '../../lib/addresses';
 import { useUrlParameters } from '../../lib/use-url-parameters';
 
 /** The maximum number of runs to select: an address must not be too long. */
@@ -47,11 +47,3 @@ export function useSelectedRuns(rows: RunRow[]) {
 }
 
 export type SelectedRuns = ReturnType<typeof useSelectedRuns>;
-
-/** The comparison of two to eight runs, given oldest first: on the page of the newest, with the oldest as the reference. */
-export function comparisonOf(runs: SelectedRun[]): string | undefined {
-  const ids = runs.map((run) => run.id);
-  const newest = ids.at(-1);
-  if (newest === undefined || ids.length < 2 || ids.length > MAX_COMPARED) return undefined;
-  return comparisonUrl(newest, ids.slice(0, -1));
-}

@@ -144,20 +144,26 @@ pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec
              `input.topic=billing` or `latency>=500`"
         ))
     })?;
-    let (name, condition, column) = match load_column(store, run, name) {
-        Ok(column) => (name, condition, column),
+    let load = |name: &str, condition: &Condition| -> Result<LoadedColumn, RunFileError> {
+        let column = load_column(store, run, name)?;
+        condition.check(name, &column, run)?;
+        Ok(column)
+    };
+    let (condition, column) = match load(name, &condition) {
+        Ok(column) => (condition, column),
         Err(RunFileError::Permanent(error)) => {
+            // Of the items' fields, only sampled ones are known.
             let fields = store.item_fields(run)?;
             let is_known = |name: &str| {
                 fields.iter().any(|field| field.name == name)
                     || evaluator_of(name).is_some_and(|it| run.evaluator_index(it).is_some())
             };
             let (name, condition) = splits.find(|(name, _)| is_known(name)).ok_or(error)?;
-            (name, condition, load_column(store, run, name)?)
+            let column = load(name, &condition)?;
+            (condition, column)
         }
         Err(error) => return Err(error),
     };
-    condition.check(name, &column, run)?;
     match (&column.column, &column.values) {
         // A part of the texts is not in memory.
         (Column::File(file), Some(values)) if values.is_cut() => {

@@ -20,8 +20,6 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
     let ranges = Ranges::of(&cells);
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = HashMap::new();
-    // Different texts may have the same beginning.
-    let mut equal = HashMap::new();
     for (entry, cell) in entries.drain(..).zip(&cells) {
         let (value, order) = match (&ranges, cell.as_f64()) {
             (Some(ranges), Some(number)) => ranges.range(number),
@@ -29,8 +27,6 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
         };
         let hash = entry.place.and_then(|place| column.cut_hash(place));
         let place = *places.entry((value.clone(), hash)).or_insert_with(|| {
-            let number = equal.entry(value.clone()).and_modify(|number| *number += 1).or_insert(1);
-            let value = value.map(|text| if *number > 1 { format!("{text} ({number})") } else { text });
             groups.push(Group { value, order, entries: Vec::new() });
             groups.len() - 1
         });
@@ -41,6 +37,14 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
         let by_value = SortKey::cmp_known_first(&one.order, &two.order, false);
         one.value.is_none().cmp(&two.value.is_none()).then(by_size).then(by_value)
     });
+    // Different texts may have the same beginning.
+    let mut equal = HashMap::new();
+    for value in groups.iter_mut().filter_map(|group| group.value.as_mut()) {
+        let number = equal.entry(value.clone()).and_modify(|number| *number += 1).or_insert(1);
+        if *number > 1 {
+            value.push_str(&format!(" ({number})"));
+        }
+    }
     let mut start = 0;
     let mut summaries = Vec::with_capacity(groups.len());
     for group in groups {

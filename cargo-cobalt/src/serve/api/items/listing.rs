@@ -215,7 +215,7 @@ pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
     match state {
         ItemState::Passed => item.passed,
         ItemState::Failing => !item.passed,
-        ItemState::Low => run.below_pass_mark(item).next().is_some(),
+        ItemState::Low => item.failed.is_empty() && !item.passed,
         ItemState::Error => item.status == Status::Error,
         ItemState::Timeout => item.status == Status::Timeout,
         ItemState::EvalError => (0..run.head.config.evaluators.len()).any(|at| item.scores.is_missing(at)),

@@ -57,7 +57,7 @@ pub enum ItemState {
     Passed,
     /// Below a pass mark, or in error.
     Failing,
-    /// A score is below its pass mark, whether or not that fails the item.
+    /// Below a pass mark, without an error.
     Low,
     /// The agent failed in a trial.
     Error,

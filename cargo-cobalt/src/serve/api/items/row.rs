@@ -31,7 +31,8 @@ pub struct Items {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ItemGroup {
-    /// The value as text, or the range; null for items without a value.
+    /// The value as text, or the range; null for items without a value. Long texts are cut, and different ones with the same beginning
+    /// are numbered.
     pub value: Option<String>,
     /// The position of its first item among the matching ones, from 0.
     pub start: usize,

@@ -1,10 +1,17 @@
 // The result of a comparison: verdicts, warnings, and all differences when unfolded.
+
 import clsx from 'clsx';
 import { TriangleAlert } from 'lucide-react';
 import type { Comparison, Difference } from '../../../api/types';
-import { DIFFERENCE_ORDER, DifferenceVerdict, VerdictNames } from '../../../components/difference-verdict';
+import {
+  DIFFERENCE_COLOURS,
+  DIFFERENCE_ORDER,
+  DifferenceVerdict,
+  VerdictNames,
+} from '../../../components/difference-verdict';
 import { Disclosure } from '../../../components/disclosure';
 import { Text } from '../../../components/text';
+import { withoutBackticks } from '../../../lib/texts';
 import { useMediaQuery } from '../../../lib/use-media-query';
 import { DifferenceTable } from './difference-table';
 import { DivergedItems } from './diverged-items';
@@ -104,7 +111,7 @@ function Changes({ differences }: { differences: Difference[] }) {
           <span className="min-w-0 font-medium [overflow-wrap:anywhere]">
             <Text>{metricName(difference)}</Text>
           </span>
-          <span className={clsx('font-semibold', COLOURS[difference.verdict])}>
+          <span className={clsx('font-semibold', DIFFERENCE_COLOURS[difference.verdict])}>
             {formatSignedValue(difference, difference.difference)}
           </span>
           <span className="text-muted text-xs whitespace-nowrap max-sm:hidden">{statistics(difference)}</span>
@@ -113,8 +120,6 @@ function Changes({ differences }: { differences: Difference[] }) {
     </ul>
   );
 }
-
-const COLOURS: Partial<Record<Difference['verdict'], string>> = { better: 'text-good', worse: 'text-bad' };
 
 function statistics(difference: Difference): string {
   const interval = formatInterval(difference);
@@ -130,7 +135,7 @@ function AmountChanges({ differences }: { differences: Difference[] }) {
   return differences.map((difference) => (
     <span key={metricName(difference)}>
       <Text>{metricName(difference)}</Text>{' '}
-      <span className={clsx('font-medium', COLOURS[difference.verdict])}>
+      <span className={clsx('font-medium', DIFFERENCE_COLOURS[difference.verdict])}>
         {formatSignedValue(difference, difference.difference)}
       </span>
       {' · '}
@@ -151,7 +156,7 @@ function Notes({ comparison }: { comparison: Comparison }) {
             <li key={note} className="flex gap-2">
               <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
               <span className="min-w-0 first-letter:uppercase [overflow-wrap:anywhere]">
-                <Text>{note.replaceAll('`', '')}</Text>
+                <Text>{withoutBackticks(note)}</Text>
               </span>
             </li>
           ))}

@@ -2,13 +2,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { comparisonQuery } from '../../../api/queries';
-import type { Comparison, Overview } from '../../../api/types';
+import type { Comparison, Difference, Overview } from '../../../api/types';
 import { DIFFERENCE_MEANINGS } from '../../../components/difference-verdict';
 import { formatDateTime } from '../../../lib/format';
-import type { MeanChange } from '../items/score-head';
 import { formatInterval } from './format';
 import { referenceName } from './reference';
 import { type ReferenceName, runLabel } from './run-letter';
+
+/** The change of a mean, and against what. */
+export interface MeanChange {
+  value: number;
+  /** `vs. baseline`. */
+  against: string;
+  verdict: Difference['verdict'];
+  title: string;
+}
 
 /** The changes vs. the reference in compare mode, otherwise vs. the saved baseline; by evaluator. */
 export function useMeanChanges(overview: Overview, compared: string[]): Map<string, MeanChange> {

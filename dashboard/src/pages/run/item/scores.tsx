@@ -100,12 +100,12 @@ function Row({ name, passMark, evaluation }: RowProps) {
       {error != null && <TextBlock className="mt-1 text-bad">{error}</TextBlock>}
       {reason != null && reason !== '' && (
         <div className="mt-1">
-          <RichValue value={reason} label={`Format of the reason of ${name}`} />
+          <RichValue value={reason} label={`Format of the reason for ${name}`} />
         </div>
       )}
       {chainOfThought != null && chainOfThought !== '' && (
         <Disclosure title="Reasoning">
-          <RichValue value={chainOfThought} label={`Format of the reasoning of ${name}`} />
+          <RichValue value={chainOfThought} label={`Format of the reasoning for ${name}`} />
         </Disclosure>
       )}
       {metadata !== undefined && Object.keys(metadata).length > 0 && (

@@ -33,12 +33,16 @@ const OF_TYPE: Record<ItemField['type'], Operator[]> = {
 export const operatorsOf = (type: ItemField['type']) =>
   OF_TYPE[type].map((value) => ({ value, name: NAMES[value] }));
 
-/** Undefined if there is no operator. */
-export function parseCondition(text: string): Condition | undefined {
-  const match = /^([^!<>=~]+)(!=|<=|>=|=|<|>|~)(.*)$/s.exec(text);
-  if (match === null) return undefined;
-  const [, column = '', operator, value = ''] = match;
-  return { column, operator: operator as Operator, value };
+/** Undefined if there is no operator. The names of the `columns` may contain operators; other names end at the first one. */
+export function parseCondition(text: string, columns: string[] = []): Condition | undefined {
+  const first = text.search(/[!<>=~]/);
+  const ends = [...columns.filter((name) => text.startsWith(name)).map(({ length }) => length), first];
+  for (const end of ends.filter((end) => end > 0).sort((a, b) => b - a)) {
+    const operator = OPERATORS.find((operator) => text.startsWith(operator, end));
+    if (operator !== undefined)
+      return { column: text.slice(0, end), operator, value: text.slice(end + operator.length) };
+  }
+  return undefined;
 }
 
 export const conditionText = ({ column, operator, value }: Condition) => `${column}${operator}${value}`;

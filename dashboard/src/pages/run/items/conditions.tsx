@@ -110,7 +110,10 @@ export function ConditionList({ where, fields, onRemove }: ConditionListProps) {
   return (
     <ul aria-label="Filters" className="contents">
       {where.map((text) => {
-        const condition = parseCondition(text);
+        const condition = parseCondition(
+          text,
+          fields.map(({ name }) => name),
+        );
         const label = fields.find(({ name }) => name === condition?.column)?.label ?? condition?.column ?? '';
         const shown = escapeHidden(condition === undefined ? text : describeCondition(condition, label));
         return (

@@ -14,6 +14,13 @@ describe('a condition', () => {
     expect(parseCondition('latency')).toBeUndefined();
   });
 
+  test('has the longest known column, which may contain operators', () => {
+    const parsed = (text: string) => parseCondition(text, ['score.a', 'score.a>=b']);
+    expect(parsed('score.a>=b<0.5')).toEqual({ column: 'score.a>=b', operator: '<', value: '0.5' });
+    expect(parsed('score.a>=0.5')).toEqual({ column: 'score.a', operator: '>=', value: '0.5' });
+    expect(parsed('score.a')).toBeUndefined();
+  });
+
   test('is written as it was parsed, and in words', () => {
     const condition = parseCondition('cost<0.01');
     if (condition === undefined) throw new Error('expected a condition');

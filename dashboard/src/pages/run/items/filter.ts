@@ -95,8 +95,15 @@ export function isRangeShown(filter: ItemsFilter, evaluator: string, range: Scor
   return bin.length > 0 && bin.length === shown.length && bin.every((condition) => shown.includes(condition));
 }
 
-const ofScore = ({ where = [] }: ItemsFilter, evaluator: string) =>
-  where.filter((condition) => parseCondition(condition)?.column === scoreColumn(evaluator));
+/** What follows the name of the column; the name of another evaluator may begin with it. */
+const BOUND = /^(!=|<=|>=|=|<|>)-?[\d.]+$/;
+
+const ofScore = ({ where = [] }: ItemsFilter, evaluator: string) => {
+  const prefix = scoreColumn(evaluator);
+  return where.filter(
+    (condition) => condition.startsWith(prefix) && BOUND.test(condition.slice(prefix.length)),
+  );
+};
 
 /** Shows the items in a bin of a distribution, or all if they are shown already. */
 export function toggleRange(filter: ItemsFilter, evaluator: string, range: ScoreRange): UrlChanges {

@@ -83,7 +83,7 @@ describe('the items', () => {
 
   test('filters are written to the URL and sent to the server', async () => {
     const { search, user, asked } = open({}, { at: '?sort=cost' });
-    await user.click(await screen.findByRole('button', { name: /Below pass mark 2/ }));
+    await user.click(await screen.findByRole('button', { name: /Below pass mark 1/ }));
     await user.click(screen.getByRole('button', { name: 'Filter' }));
     await choose(user, 'Column', 'Latency');
     await choose(user, 'Operator', 'above');
@@ -132,7 +132,7 @@ describe('the items', () => {
     expect(await columnNames()).toEqual(expect.arrayContaining(evaluators));
   });
 
-  test('columns are picked, also those of fields, whose values are requested', async () => {
+  test('columns are selected, including those of fields, whose values are requested', async () => {
     const values = { expected: 'Paris', 'input.topic': 'billing' };
     const { search, user, asked } = open(
       {},

@@ -3,22 +3,14 @@ import clsx from 'clsx';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import type { ItemsFilter } from '../../../api/queries';
-import type { Difference, Overview } from '../../../api/types';
+import type { Overview } from '../../../api/types';
 import { DIFFERENCE_COLOURS } from '../../../components/difference-verdict';
 import { formatScore, formatSigned } from '../../../lib/format';
 import { getOwn } from '../../../lib/get-own';
 import { passMarkOf } from '../../../lib/report';
+import type { MeanChange } from '../compare/use-mean-changes';
 import { Distribution, widerBins } from '../distribution';
 import { isRangeShown, type ScoreRange } from './filter';
-
-/** The change of a mean, and against what. */
-export interface MeanChange {
-  value: number;
-  /** `vs. baseline`. */
-  against: string;
-  verdict: Difference['verdict'];
-  title: string;
-}
 
 /** In pixels. */
 const HEIGHT = 24;

@@ -8,8 +8,11 @@ export interface View {
   query: string;
 }
 
+/** The parameters that stay when a view is opened. The open item may not be in it. */
+const KEPT = ['compare', 'only', 'details'];
+
 /** The URL parameters that belong to one run or item. */
-const NOT_IN_VIEWS = [...OF_ITEM, 'tab', 'compare', 'only', 'details'];
+const NOT_IN_VIEWS = [...OF_ITEM, 'tab', ...KEPT];
 
 /** The part of the URL that a view keeps. */
 export function viewQuery(search: URLSearchParams): string {
@@ -19,9 +22,6 @@ export function viewQuery(search: URLSearchParams): string {
   kept.sort();
   return kept.toString();
 }
-
-/** The parameters that stay when a view is opened. The open item may not be in it. */
-const KEPT = ['compare', 'only', 'details'];
 
 /** The URL parameters that show a view. An open comparison stays open. */
 export function withView(search: URLSearchParams, query: string): string {
