@@ -146,11 +146,11 @@ impl Store {
     /// A run whose first item passed in its third attempt.
     pub(crate) fn keep_retried(&self, run: &Kept<'_>) {
         self.keep_edited(run, |report| {
-                let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
-                report["items"][0]["retried"] = json!([attempt, attempt]);
-                for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
-                    report["summary"][field] = number.into();
-                }
+            let attempt = json!({ "error": "the model\nis <b>busy</b>", "latencyMs": 1.5 });
+            report["items"][0]["retried"] = json!([attempt, attempt]);
+            for (field, number) in [("retriedItems", 1), ("retriedExecutions", 2), ("passedAfterRetry", 1)] {
+                report["summary"][field] = number.into();
+            }
         });
     }
 
