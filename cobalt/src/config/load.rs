@@ -234,6 +234,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             score,
             only,
             shard,
+            shard_plans: self.variables.shard_plans()?,
             variants,
             faults: self.variables.faults()?,
             sources,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use cobalt_core::redact::redacted;
-use cobalt_core::report::{Shard, parse_duration};
+use cobalt_core::report::{Shard, ShardPlans, parse_duration};
 
 use super::error::ConfigError;
 use super::reporter::Reporter;
@@ -16,7 +16,7 @@ use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
     ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE,
-    SCORE_EVALUATORS, SET, SHARD, TIMEOUT, VARIANT,
+    SCORE_EVALUATORS, SET, SHARD, SHARD_PLANS, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -76,6 +76,8 @@ pub struct Flags {
     pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
     pub shard: Option<Shard>,
+    /// The file with the plans that balance shards.
+    pub shard_plans: Option<PathBuf>,
     /// `--variant`, `--set`: the variants to run, and changes of their settings.
     pub variants: VariantSelection,
     /// `--baseline`: baseline files and result files; each experiment is compared with the one of its name. Relative paths start at
@@ -120,6 +122,7 @@ impl Flags {
         let evaluators = (!evaluators.is_empty()).then(|| (SCORE_EVALUATORS, evaluators.join(",").into()));
         let only = self.rerun.map(|only| (ONLY, only.to_string().into()));
         let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
+        let plans = self.shard_plans.clone().map(|path| (SHARD_PLANS, path.into_os_string()));
         let VariantSelection { names, changes } = &self.variants;
         let variant = (!names.is_empty()).then(|| (VARIANT, names.join(",").into()));
         let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
@@ -145,6 +148,7 @@ impl Flags {
             evaluators,
             only,
             shard,
+            plans,
             variant,
             set,
             baseline,
@@ -237,6 +241,20 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
     pub fn shard(&self) -> Result<Option<Shard>, ConfigError> {
         let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
         self.read(SHARD, expected, |text| text.parse().ok())
+    }
+
+    /// The plans that balance shards, by the names of experiments.
+    pub fn shard_plans(&self) -> Result<ShardPlans, ConfigError> {
+        let Some(path) = self.path(SHARD_PLANS) else { return Ok(ShardPlans::default()) };
+        let hint = "; it is named by COBALT_SHARD_PLANS";
+        let text = fs::read_to_string(&path)
+            .map_err(|source| ConfigError::Read { path: path.clone(), source, hint })?;
+        serde_json::from_str(&text).map_err(|error| ConfigError::Malformed {
+            path,
+            line: error.line(),
+            column: error.column(),
+            problem: format!("expected plans of shards, as `cargo cobalt run --shard` writes them: {error}"),
+        })
     }
 
     /// The parts of a list that is separated by commas.

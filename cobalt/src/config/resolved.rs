@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::report::{Shard, ShardPlan, ShardPlans, Threshold};
 use cobalt_core::store::Layout;
 use cobalt_core::trace::ContentLimits;
 
@@ -64,6 +64,7 @@ pub struct Config {
     pub(super) score: ScoreSettings,
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
+    pub(super) shard_plans: ShardPlans,
     pub(super) variants: VariantSelection,
     pub(super) faults: Option<Faults>,
     pub(super) sources: Option<String>,
@@ -224,6 +225,11 @@ impl Config {
     /// The shard of the items to run.
     pub(crate) fn shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// The plan that balances the shards of an experiment.
+    pub(crate) fn shard_plan(&self, experiment: &str) -> Option<&ShardPlan> {
+        self.shard_plans.0.get(experiment)
     }
 
     /// Which variants to run, and with which settings.

@@ -26,6 +26,8 @@ pub const SCORE_EVALUATORS: &str = "COBALT_SCORE_EVALUATORS";
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
+/// The file with the plans that balance shards.
+pub const SHARD_PLANS: &str = "COBALT_SHARD_PLANS";
 /// The variants to run, separated by commas.
 pub const VARIANT: &str = "COBALT_VARIANT";
 /// Changes of the variants' settings, separated by semicolons.
@@ -99,6 +101,7 @@ const KNOWN_VARIABLES: [&str; 32] = [
     SCORE_EVALUATORS,
     SET,
     SHARD,
+    SHARD_PLANS,
     SOURCES,
     TIMEOUT,
     VARIANT,

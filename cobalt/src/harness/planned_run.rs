@@ -6,7 +6,7 @@ use std::process::Command;
 
 #[cfg(feature = "record")]
 use cobalt_core::recordings::RecordingFolder;
-use cobalt_core::report::Shard;
+use cobalt_core::report::{Shard, ShardPlan};
 use cobalt_core::store::{InterruptedRun, derive_id};
 
 use super::cases::{CaseTarget, DeclaredExperiment, LoadFailure};
@@ -68,17 +68,17 @@ impl StartMode {
             return Ok(Self::score(plan, selected, id));
         }
         if let Some(shard) = config.shard() {
-            return Ok(Self::new_shard_run(plan, shard, selected, id));
+            return Ok(Self::new_shard_run(plan, shard, selected, id, config));
         }
         let Some(only) = config.only() else {
-            let selected = ItemSelection { items: selected, shard: None };
+            let selected = ItemSelection::of(selected);
             return Ok(Self::New { selected, id, why: None, still_failed: None });
         };
         let Rerun { items, reason: why, still_failed } =
             plan.rerun(only, selected, config).map_err(results_error)?;
         let why = Some(why);
         let nothing = items.as_ref().is_some_and(Vec::is_empty);
-        let selected = ItemSelection { items, shard: None };
+        let selected = ItemSelection::of(items);
         Ok(match nothing {
             true => Self::Skip { why, still_failed },
             false => Self::New { selected, id, why, still_failed },
@@ -100,25 +100,42 @@ impl StartMode {
             let why = why.map(|why| format!("none of the selected items is among the {why}"));
             return Self::Skip { why, still_failed: None };
         }
-        Self::New { selected: ItemSelection { items, shard: None }, id, why, still_failed: None }
+        Self::New { selected: ItemSelection::of(items), id, why, still_failed: None }
     }
 
     /// Starts a new run of the selected items in a shard. It counts as partial even if the shard happens to contain all items, unless
     /// it is the only shard.
-    fn new_shard_run(plan: &Plan, shard: Shard, selected: Option<Vec<usize>>, id: Option<String>) -> Self {
+    fn new_shard_run(
+        plan: &Plan,
+        shard: Shard,
+        selected: Option<Vec<usize>>,
+        id: Option<String>,
+        config: &Config,
+    ) -> Self {
         let are_all = selected.is_none();
+        let balance = config.shard_plan(plan.name());
+        let shard_plan = balance.map(ShardPlan::hash);
         if are_all && shard.total() == 1 {
-            let selected = ItemSelection { items: None, shard: Some(shard) };
+            let selected = ItemSelection { items: None, shard: Some(shard), shard_plan };
             return Self::New { selected, id, why: Some(format!("shard {shard}")), still_failed: None };
         }
-        let items = selected.unwrap_or_else(|| (0..plan.dataset().len()).collect());
-        let items: Vec<_> = items.into_iter().filter(|index| shard.contains(plan.key(*index))).collect();
+        let in_shard = match balance {
+            Some(balance) => balance.items(shard, plan.keys()),
+            None => (0..plan.dataset().len()).filter(|index| shard.contains(plan.key(*index))).collect(),
+        };
+        let items: Vec<_> = match selected {
+            Some(selected) => {
+                selected.into_iter().filter(|index| in_shard.binary_search(index).is_ok()).collect()
+            }
+            None => in_shard,
+        };
         if items.is_empty() {
             let which = if are_all { "no item" } else { "none of the selected items" };
             return Self::Skip { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
-        let selected = ItemSelection { items: Some(items), shard: Some(shard) };
-        Self::New { selected, id, why: Some(format!("shard {shard}")), still_failed: None }
+        let balanced = balance.map_or_else(String::new, |balance| format!(", balanced by the latencies of {}", balance.source));
+        let why = Some(format!("shard {shard}{balanced}"));
+        Self::New { selected: ItemSelection { items: Some(items), shard: Some(shard), shard_plan }, id, why, still_failed: None }
     }
 
     /// The items that are scored, if not all.

@@ -49,6 +49,15 @@ pub struct ItemSelection {
     pub(crate) items: Option<Vec<usize>>,
     /// The shard that they belong to.
     pub(crate) shard: Option<Shard>,
+    /// The hash of the plan that balanced the shards.
+    pub(crate) shard_plan: Option<String>,
+}
+
+impl ItemSelection {
+    /// These items, or all; not of a shard.
+    pub fn of(items: Option<Vec<usize>>) -> Self {
+        Self { items, ..Self::default() }
+    }
 }
 
 /// The part of a run that earlier processes have done.
@@ -180,6 +189,7 @@ impl Run {
             sources: common_sources(sources, &plan),
             selection: selected.items,
             shard: selected.shard,
+            shard_plan: selected.shard_plan,
             checksums: true,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
@@ -242,7 +252,11 @@ impl Run {
             return Self::with_id(plan, ItemSelection::default(), layout, id);
         };
         let report = read_report(&path)?;
-        let selected = ItemSelection { items: report.selected_indexes(), shard: report.shard };
+        let selected = ItemSelection {
+            items: report.selected_indexes(),
+            shard: report.shard,
+            shard_plan: report.shard_plan.clone(),
+        };
         let done = FinishedPart {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),
