@@ -36,6 +36,7 @@ mod run;
 mod runs;
 mod score;
 mod serve;
+mod shards;
 mod show;
 mod sized_cache;
 mod terminal;
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) if arguments.estimate => {
             estimate::estimate(&arguments.options, &flags, color)
         }
-        Command::Run(arguments) => run::run(&arguments.options, &flags, color),
+        Command::Run(arguments) => run::run_command(arguments, &flags, color),
         Command::Score(arguments) => score::score(arguments, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),
@@ -132,6 +133,7 @@ fn flags(command: &Command) -> Flags {
             resume: run.resume.clone(),
             rerun: item_subset(run),
             shard: run.shard,
+            shard_group: run.shard_group.clone(),
             ..of_run(&run.options)
         },
         Command::Score(score) => Flags {

@@ -12,7 +12,7 @@ use super::preflight::{check_baseline, check_names, missing_keys, nothing_matche
 use super::process::BinaryWithEnv;
 use super::screen::{ItemLines, Screen};
 use crate::baseline::BaselineSource;
-use crate::cli::{Color, RunOptions};
+use crate::cli::{Color, Run, RunOptions};
 use crate::config::{settings, settings_of};
 use crate::environment::Environment;
 use crate::error::Error;
@@ -20,6 +20,7 @@ use crate::project::{Binary, BuildOutput, Project, compile};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
 use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
+use crate::shards::PlanFile;
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
 use crate::{browser, interrupt, serve};
 
@@ -40,7 +41,19 @@ pub enum RunMode {
     Watch,
 }
 
-/// `cargo cobalt run`: a run, then the dashboard if requested.
+/// `cargo cobalt run`, with the plans that balance shards.
+pub fn run_command(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+    let Some(balance) = &arguments.balance else { return run(&arguments.options, flags, color) };
+    let settings = match &arguments.options.build.manifest_path {
+        Some(_) => settings_of(Project::read(&arguments.options.build)?.root(), flags)?,
+        None => settings(flags)?,
+    };
+    let plans = PlanFile::of_runs(balance, &settings)?;
+    let flags = Flags { shard_plans: Some(plans.path().to_owned()), ..flags.clone() };
+    run(&arguments.options, &flags, color)
+}
+
+/// A run, then the dashboard if requested.
 pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let CompletedRun { code, dashboard } = run_once(arguments, flags, color, RunMode::Once)?;
     if let Some((settings, path)) = dashboard {

@@ -37,6 +37,7 @@ pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
         partial: false,
         shard: None,
         shard_plan: None,
+        shard_group: None,
         shards: Vec::new(),
         pooled: Vec::new(),
         dataset: None,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use serde::{Deserialize, Serialize};
 
-use super::measurements::Measurements;
+use super::measurements::{MeasuredItem, Measurements};
 use super::shard::Shard;
 use crate::hash::sha256_hex;
 
@@ -16,28 +16,27 @@ const HASH_DIGITS: usize = 16;
 ///
 /// All shards of a run must use the same plan: which items a shard has depends only on the plan, the keys of all items, and the
 /// number of shards.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShardPlan {
     /// The run whose latencies these are, for messages.
     pub source: String,
-    /// The latency of each item over all of its trials in milliseconds, by key.
-    pub latencies: BTreeMap<String, f64>,
+    /// The mean latency of each item in whole milliseconds, by key. Integers add up to the same load on every machine.
+    pub latencies: BTreeMap<String, u64>,
 }
 
 impl ShardPlan {
     /// The plan that expects the latencies of an earlier run.
     #[must_use]
     pub fn of(source: String, run: &Measurements) -> Self {
-        let latency = |latency: f64| latency.is_finite().then(|| latency.max(0.0));
-        let latencies = run.items.iter().filter_map(|item| Some((item.key.clone(), latency(item.latency_ms)?)));
-        Self { source, latencies: latencies.collect() }
+        let latency = |item: &MeasuredItem| (item.key.clone(), item.latency_ms.round() as u64);
+        Self { source, latencies: run.items.iter().map(latency).collect() }
     }
 
     /// A hash of the latencies: shards with different plans do not belong together.
     #[must_use]
     pub fn hash(&self) -> String {
-        let parts = self.latencies.iter().flat_map(|(key, latency)| [key.clone(), latency.to_bits().to_string()]);
+        let parts = self.latencies.iter().flat_map(|(key, latency)| [key.clone(), latency.to_string()]);
         sha256_hex(&parts.collect::<Vec<_>>())[..HASH_DIGITS].to_owned()
     }
 
@@ -55,55 +54,34 @@ impl ShardPlan {
     /// The shard of each item, from 0.
     fn assign<K: AsRef<str>>(&self, total: u16, keys: &[K]) -> Vec<u16> {
         let unknown = self.median();
-        let weight = |key: &str| self.latencies.get(key).copied().unwrap_or(unknown);
-        let mut items: Vec<_> = keys.iter().map(|key| Weight(weight(key.as_ref()))).enumerate().collect();
+        let latency = |key: &K| self.latencies.get(key.as_ref()).copied().unwrap_or(unknown);
+        let mut items: Vec<_> = keys.iter().map(latency).enumerate().collect();
         // Keys break ties, so that the order of the items does not matter.
         items.sort_by(|(one, a), (other, b)| {
             b.cmp(a).then_with(|| keys[*one].as_ref().cmp(keys[*other].as_ref())).then(one.cmp(other))
         });
-        let mut loads: BinaryHeap<_> = (0..total).map(|shard| Reverse((Weight(0.0), 0_usize, shard))).collect();
+        // Of equal loads, the shard with fewer items comes first: latencies can be 0.
+        let mut loads: BinaryHeap<_> = (0..total).map(|shard| Reverse((0_u64, 0_usize, shard))).collect();
         let mut shards = vec![0; keys.len()];
-        for (index, Weight(weight)) in items {
-            let Some(Reverse((Weight(load), items, shard))) = loads.pop() else { break };
-            shards[index] = shard;
-            loads.push(Reverse((Weight(load + weight), items + 1, shard)));
+        for (index, latency) in items {
+            let Some(mut least) = loads.peek_mut() else { break };
+            let Reverse((load, items, shard)) = &mut *least;
+            shards[index] = *shard;
+            *load = load.saturating_add(latency);
+            *items += 1;
         }
         shards
     }
 
-    fn median(&self) -> f64 {
+    fn median(&self) -> u64 {
         let mut known: Vec<_> = self.latencies.values().copied().collect();
-        known.sort_by(f64::total_cmp);
-        known.get(known.len() / 2).copied().unwrap_or(1.0)
-    }
-}
-
-/// An expected latency with a total order.
-#[derive(Clone, Copy, Debug)]
-struct Weight(f64);
-
-impl PartialEq for Weight {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Weight {}
-
-impl PartialOrd for Weight {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Weight {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
+        known.sort_unstable();
+        known.get(known.len() / 2).copied().unwrap_or(1)
     }
 }
 
 /// The plans of several experiments, as the command passes them to test binaries.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShardPlans(pub BTreeMap<String, ShardPlan>);
 
@@ -111,7 +89,7 @@ pub struct ShardPlans(pub BTreeMap<String, ShardPlan>);
 mod tests {
     use super::*;
 
-    fn plan(latencies: impl IntoIterator<Item = (String, f64)>) -> ShardPlan {
+    fn plan(latencies: impl IntoIterator<Item = (String, u64)>) -> ShardPlan {
         ShardPlan { source: "run a".to_owned(), latencies: latencies.into_iter().collect() }
     }
 
@@ -119,30 +97,55 @@ mod tests {
         (1..=total).map(move |index| format!("{index}/{total}").parse().unwrap())
     }
 
-    /// Keys with latencies like those of models: lognormal, with a long tail.
-    fn lognormal(items: usize) -> Vec<(String, f64)> {
-        let mut random = fastrand::Rng::with_seed(7);
-        let mut normal = || -> f64 { (0..12).map(|_| random.f64()).sum::<f64>() - 6.0 };
-        (0..items).map(|item| (format!("item-{item}"), (7.0 + normal()).exp())).collect()
+    /// A source of random numbers with a standard normal distribution.
+    struct Normal(fastrand::Rng);
+
+    impl Normal {
+        fn next(&mut self) -> f64 {
+            // Box and Muller, 1958.
+            let (radius, angle) = (1.0 - self.0.f64(), self.0.f64());
+            (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        }
     }
 
-    /// The time of the slowest shard by the mean over all shards.
-    fn slowest(latencies: &[(String, f64)], shards: impl Iterator<Item = Vec<usize>>) -> f64 {
-        let times: Vec<f64> =
-            shards.map(|items| items.into_iter().map(|item| latencies[item].1).sum()).collect();
-        times.iter().copied().fold(0.0, f64::max) * times.len() as f64 / times.iter().sum::<f64>()
+    /// Keys with latencies like those of models: lognormal with a median of 2 s.
+    fn lognormal(items: usize, random: &mut Normal) -> Vec<(String, u64)> {
+        let latency = |random: &mut Normal| (2_000.0 * (0.8 * random.next()).exp()).round() as u64;
+        (0..items).map(|item| (format!("item-{item}"), latency(random))).collect()
+    }
+
+    fn seeded(seed: u64) -> Normal {
+        Normal(fastrand::Rng::with_seed(seed))
+    }
+
+    /// The time of the slowest shard by the mean over all shards, if each shard runs this many items at a time, in order.
+    fn slowest_by_mean(
+        latencies: &[(String, u64)],
+        concurrency: usize,
+        shards: impl Iterator<Item = Vec<usize>>,
+    ) -> f64 {
+        let time = |items: Vec<usize>| {
+            let mut workers = vec![0; concurrency];
+            for item in items {
+                *workers.iter_mut().min().unwrap() += latencies[item].1;
+            }
+            workers.into_iter().max().unwrap()
+        };
+        let times: Vec<u64> = shards.map(time).collect();
+        *times.iter().max().unwrap() as f64 * times.len() as f64 / times.iter().sum::<u64>() as f64
     }
 
     #[test]
     fn each_item_is_in_one_shard_whatever_their_order() {
-        let latencies = lognormal(100);
+        let latencies = lognormal(100, &mut seeded(1));
         let plan = plan(latencies[..80].to_vec());
         let keys: Vec<_> = latencies.iter().map(|(key, _)| key.clone()).collect();
         let reversed: Vec<_> = keys.iter().rev().cloned().collect();
         let mut all = Vec::new();
         for shard in shards(8) {
             let items = plan.items(shard, &keys);
-            let other: Vec<_> = plan.items(shard, &reversed).into_iter().map(|index| 99 - index).rev().collect();
+            let other: Vec<_> =
+                plan.items(shard, &reversed).into_iter().map(|index| 99 - index).rev().collect();
             assert_eq!(items, other);
             all.extend(items);
         }
@@ -150,18 +153,41 @@ mod tests {
         assert_eq!(all, (0..100).collect::<Vec<_>>());
     }
 
+    /// `cargo test -p cobalt-core --lib shard_plan -- --nocapture` prints the table.
     #[test]
-    fn the_slowest_shard_takes_little_longer_than_the_mean() {
-        let latencies = lognormal(400);
-        let plan = plan(latencies.clone());
-        let keys: Vec<_> = latencies.iter().map(|(key, _)| key.clone()).collect();
-        let balanced = slowest(&latencies, shards(8).map(|shard| plan.items(shard, &keys)));
-        let by_hash = slowest(
-            &latencies,
-            shards(8).map(|shard| (0..keys.len()).filter(|index| shard.contains(&keys[*index])).collect()),
-        );
-        assert!(balanced < 1.15, "{balanced}");
-        assert!(by_hash > balanced, "{by_hash}");
+    fn the_slowest_of_eight_shards_takes_little_longer_than_the_mean() {
+        const SEEDS: u64 = 20;
+        let mut sums = BTreeMap::<_, f64>::new();
+        for seed in 0..SEEDS {
+            let mut random = seeded(seed);
+            let earlier = lognormal(500, &mut random);
+            let mut noise = || (0.3 * random.next()).exp();
+            let later: Vec<_> =
+                earlier.iter().map(|(key, time)| (key.clone(), (*time as f64 * noise()) as u64)).collect();
+            let keys: Vec<_> = earlier.iter().map(|(key, _)| key.clone()).collect();
+            let plan = plan(earlier.clone());
+            let by_key =
+                |shard: Shard| (0..keys.len()).filter(|index| shard.contains(&keys[*index])).collect();
+            for (latencies, what) in [(&earlier, "as expected"), (&later, "with noise of 30%")] {
+                for concurrency in [1, 10] {
+                    let balanced = shards(8).map(|shard| plan.items(shard, &keys));
+                    let ratios = [
+                        ("balanced", slowest_by_mean(latencies, concurrency, balanced)),
+                        ("by key", slowest_by_mean(latencies, concurrency, shards(8).map(by_key))),
+                    ];
+                    for (how, ratio) in ratios {
+                        *sums.entry((what, concurrency, how)).or_default() += ratio / SEEDS as f64;
+                    }
+                }
+            }
+        }
+        for ((what, concurrency, how), ratio) in &sums {
+            println!("latencies {what}, {concurrency} at a time, {how}: slowest / mean = {ratio:.3}");
+        }
+        let ratio = |what, how| sums[&(what, 1, how)];
+        assert!(ratio("as expected", "balanced") < 1.01);
+        assert!(ratio("with noise of 30%", "balanced") < 1.15);
+        assert!(ratio("with noise of 30%", "by key") > 1.2);
     }
 
     #[test]
@@ -175,13 +201,13 @@ mod tests {
     #[test]
     fn latencies_of_zero_do_not_put_all_items_into_one_shard() {
         let keys: Vec<_> = (0..40).map(|item| format!("item-{item}")).collect();
-        let plan = plan(keys.iter().map(|key| (key.clone(), 0.0)));
+        let plan = plan(keys.iter().map(|key| (key.clone(), 0)));
         assert!(shards(4).all(|shard| plan.items(shard, &keys).len() == 10));
     }
 
     #[test]
     fn plans_with_other_latencies_have_other_hashes() {
-        let latencies = lognormal(3);
+        let latencies = lognormal(3, &mut seeded(1));
         let one = plan(latencies.clone());
         let renamed = ShardPlan { source: "run b".to_owned(), ..one.clone() };
         assert_eq!(one.hash(), renamed.hash());
@@ -191,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_plan_survives_its_file() {
-        let plans = ShardPlans(BTreeMap::from([("desk".to_owned(), plan(lognormal(3)))]));
+        let plans = ShardPlans(BTreeMap::from([("desk".to_owned(), plan(lognormal(3, &mut seeded(1))))]));
         let file = serde_json::to_string(&plans).unwrap();
         assert_eq!(serde_json::from_str::<ShardPlans>(&file).unwrap(), plans);
     }

@@ -56,6 +56,7 @@ impl JournalHeader {
             partial: self.selection.is_some(),
             shard: self.shard,
             shard_plan: self.shard_plan.clone(),
+            shard_group: self.shard_group.clone(),
             shards: Vec::new(),
             pooled: Vec::new(),
             dataset: Some(self.dataset.clone()),

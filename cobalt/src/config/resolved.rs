@@ -14,6 +14,7 @@ use super::baseline::BaselineSettings;
 use super::datasets::NamedDatasets;
 use super::error::{ConfigError, Location};
 use super::evaluators::EvaluatorEntry;
+use super::job_sets::ShardGroup;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
 use super::small_tables::DashboardSettings;
@@ -64,6 +65,7 @@ pub struct Config {
     pub(super) score: ScoreSettings,
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
+    pub(super) shard_group: Option<ShardGroup>,
     pub(super) shard_plans: ShardPlans,
     pub(super) variants: VariantSelection,
     pub(super) faults: Option<Faults>,
@@ -223,8 +225,15 @@ impl Config {
     }
 
     /// The shard of the items to run.
-    pub(crate) fn shard(&self) -> Option<Shard> {
+    #[must_use]
+    pub fn shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// The name of the shards that belong together: the given one, or that of the job.
+    #[must_use]
+    pub fn shard_group(&self) -> Option<&ShardGroup> {
+        self.shard_group.as_ref()
     }
 
     /// The plan that balances the shards of an experiment.

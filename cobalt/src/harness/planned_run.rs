@@ -16,7 +16,7 @@ use crate::private::ExperimentDefinition;
 #[cfg(feature = "record")]
 use crate::recording::LedClients;
 use crate::recording::{RecordMode, Recordings, ResolvedRecording};
-use crate::session::{ItemSelection, MissingKeys, Plan, Rerun, Run};
+use crate::session::{Baseline, ItemSelection, MissingKeys, Plan, Rerun, Run};
 
 /// Cases with their names.
 pub type Cases = Vec<(String, CaseTarget)>;
@@ -39,6 +39,14 @@ pub enum StartMode {
     Retry { run: InterruptedRun, still_failed: Option<String> },
     /// Nothing: none of its cases is selected, or no item is left, for the given reason.
     Skip { why: Option<String>, still_failed: Option<String> },
+}
+
+/// The shard of a new run.
+struct ShardRun {
+    shard: Shard,
+    /// The plan that balances the shards; without one, items are assigned by their keys.
+    balance: Option<ShardPlan>,
+    group: Option<String>,
 }
 
 impl StartMode {
@@ -68,7 +76,10 @@ impl StartMode {
             return Ok(Self::score(plan, selected, id));
         }
         if let Some(shard) = config.shard() {
-            return Ok(Self::new_shard_run(plan, shard, selected, id, config));
+            let balance = Baseline::shard_plan(plan.name(), config);
+            let balance = balance.map_err(|error| LoadFailure { case: "baseline", error })?;
+            let group = config.shard_group().map(ToString::to_string);
+            return Ok(Self::new_shard_run(plan, ShardRun { shard, balance, group }, selected, id));
         }
         let Some(only) = config.only() else {
             let selected = ItemSelection::of(selected);
@@ -107,21 +118,25 @@ impl StartMode {
     /// it is the only shard.
     fn new_shard_run(
         plan: &Plan,
-        shard: Shard,
+        ShardRun { shard, balance, group }: ShardRun,
         selected: Option<Vec<usize>>,
         id: Option<String>,
-        config: &Config,
     ) -> Self {
         let are_all = selected.is_none();
-        let balance = config.shard_plan(plan.name());
-        let shard_plan = balance.map(ShardPlan::hash);
+        let selection = ItemSelection {
+            items: None,
+            shard: Some(shard),
+            shard_plan: balance.as_ref().map(ShardPlan::hash),
+            shard_group: group,
+        };
         if are_all && shard.total() == 1 {
-            let selected = ItemSelection { items: None, shard: Some(shard), shard_plan };
-            return Self::New { selected, id, why: Some(format!("shard {shard}")), still_failed: None };
+            let why = Some(format!("shard {shard}"));
+            return Self::New { selected: selection, id, why, still_failed: None };
         }
-        let in_shard = match balance {
-            Some(balance) => balance.items(shard, plan.keys()),
-            None => (0..plan.dataset().len()).filter(|index| shard.contains(plan.key(*index))).collect(),
+        let all = 0..plan.dataset().len();
+        let in_shard = match &balance {
+            Some(balance) => balance.items(shard, &all.map(|index| plan.key(index)).collect::<Vec<_>>()),
+            None => all.filter(|index| shard.contains(plan.key(*index))).collect(),
         };
         let items: Vec<_> = match selected {
             Some(selected) => {
@@ -133,9 +148,11 @@ impl StartMode {
             let which = if are_all { "no item" } else { "none of the selected items" };
             return Self::Skip { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
-        let balanced = balance.map_or_else(String::new, |balance| format!(", balanced by the latencies of {}", balance.source));
+        let balanced = balance
+            .map_or_else(String::new, |balance| format!(", balanced by the latencies of {}", balance.source));
         let why = Some(format!("shard {shard}{balanced}"));
-        Self::New { selected: ItemSelection { items: Some(items), shard: Some(shard), shard_plan }, id, why, still_failed: None }
+        let selected = ItemSelection { items: Some(items), ..selection };
+        Self::New { selected, id, why, still_failed: None }
     }
 
     /// The items that are scored, if not all.

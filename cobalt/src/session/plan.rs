@@ -135,11 +135,6 @@ impl Plan {
         &self.definition
     }
 
-    /// The keys of all items, in order.
-    pub fn keys(&self) -> &[Arc<str>] {
-        &self.keys
-    }
-
     /// The key of the item with this index.
     pub fn key(&self, index: usize) -> &str {
         &self.keys[index]

@@ -46,11 +46,13 @@ pub fn find_runs_to_resume(layout: &Layout) -> (Vec<InterruptedRun>, Vec<(String
 #[derive(Clone, Debug, Default)]
 pub struct ItemSelection {
     /// The indexes of the items, if not all.
-    pub(crate) items: Option<Vec<usize>>,
+    pub items: Option<Vec<usize>>,
     /// The shard that they belong to.
-    pub(crate) shard: Option<Shard>,
+    pub shard: Option<Shard>,
     /// The hash of the plan that balanced the shards.
-    pub(crate) shard_plan: Option<String>,
+    pub shard_plan: Option<String>,
+    /// The name of the shards that belong together.
+    pub shard_group: Option<String>,
 }
 
 impl ItemSelection {
@@ -190,6 +192,7 @@ impl Run {
             selection: selected.items,
             shard: selected.shard,
             shard_plan: selected.shard_plan,
+            shard_group: selected.shard_group,
             checksums: true,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
@@ -256,6 +259,7 @@ impl Run {
             items: report.selected_indexes(),
             shard: report.shard,
             shard_plan: report.shard_plan.clone(),
+            shard_group: report.shard_group.clone(),
         };
         let done = FinishedPart {
             timestamp: report.timestamp,
