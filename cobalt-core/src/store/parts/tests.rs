@@ -78,14 +78,14 @@ fn write(root: &Path, report: &Report) -> PathBuf {
 #[test]
 fn a_result_in_parts_is_read_as_one_that_is_not() {
     let folder = tempfile::tempdir().unwrap();
-    for count in [0, 1, 7, 20_000] {
+    for count in [0, 1, 7, 6_000] {
         let report = report(&(0..count).map(item).collect::<Vec<_>>());
         let path = write(folder.path(), &report);
         assert_eq!(read_report(&path).unwrap(), report);
         let file = ReportFile::open(&path).unwrap();
         assert_eq!((file.head(), file.item_count()), (&report.without_items(), count));
         let parts = file.parts().unwrap();
-        assert_eq!(parts.index().parts.len() > 3, count == 20_000, "parts are about 1 MiB long");
+        assert_eq!(parts.index().parts.len() > 3, count == 6_000, "parts are about 1 MiB long");
         for position in [0, 3, count / 2, count.saturating_sub(1)].into_iter().filter(|it| *it < count) {
             assert_eq!(parts.item(position, &report.config).unwrap(), report.items[position]);
         }
@@ -102,14 +102,14 @@ fn a_result_in_parts_is_read_as_one_that_is_not() {
 #[test]
 fn programs_for_zstandard_give_the_items_as_json_lines() {
     let folder = tempfile::tempdir().unwrap();
-    let report = report(&(0..20_000).map(item).collect::<Vec<_>>());
+    let report = report(&(0..6_000).map(item).collect::<Vec<_>>());
     let path = items_file(&write(folder.path(), &report));
     let Ok(output) = std::process::Command::new("zstdcat").arg(&path).output() else { return };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let indexes: Vec<_> =
         lines.map(|line| serde_json::from_slice::<ItemResult>(line).unwrap().index).collect();
-    assert_eq!(indexes, (0..20_000).collect::<Vec<_>>());
+    assert_eq!(indexes, (0..6_000).collect::<Vec<_>>());
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn versions_that_know_no_parts_say_where_the_items_are() {
 #[test]
 fn a_damaged_part_is_named_and_the_others_are_read() {
     let folder = tempfile::tempdir().unwrap();
-    let report = report(&(0..20_000).map(item).collect::<Vec<_>>());
+    let report = report(&(0..6_000).map(item).collect::<Vec<_>>());
     let path = write(folder.path(), &report);
     let items = items_file(&path);
     let whole = fs::read(&items).unwrap();
@@ -161,7 +161,7 @@ fn a_damaged_part_is_named_and_the_others_are_read() {
     );
     assert_eq!(told, expected);
     let read = file.items().filter(Result::is_ok).count();
-    assert_eq!(read, 20_000 - parts.parts[1].items);
+    assert_eq!(read, 6_000 - parts.parts[1].items);
     file.measurements(&PriceTable::default()).unwrap();
 
     let mut damaged = whole.clone();

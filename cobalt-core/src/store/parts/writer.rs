@@ -17,7 +17,7 @@ use crate::store::results::{result_file_name, write_head_of_parts};
 /// The length of the text in a part, in bytes: a part ends with the item that reaches it.
 const PART_TEXT: usize = 1 << 20;
 /// The number of items in a block of columns.
-const BLOCK_ITEMS: usize = 1 << 14;
+const BLOCK_ITEMS: usize = 1 << 12;
 /// The start of a skippable frame, which other readers of Zstandard skip.
 const SKIPPABLE_FRAME: [u8; 4] = 0x184D_2A5C_u32.to_le_bytes();
 
