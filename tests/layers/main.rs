@@ -78,7 +78,7 @@ const COMMAND: &[&[&str]] = &[
     &["environment", "index", "interrupt", "reference", "results"],
     &["assistants", "config", "runs"],
     &["baseline", "compare", "history", "import", "project"],
-    &["clean", "formats", "init", "otlp", "webhooks"],
+    &["archive", "clean", "formats", "init", "otlp", "webhooks"],
     &["datasets", "export", "reporters", "serve"],
     &["run", "show"],
     &["list", "merge", "score", "watch"],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use std::{io, thread};
+use std::{env, io, thread};
 
 use super::error::{CREATE_FOLDER, StoreError, storage_error};
 use crate::paths::package_root;
@@ -40,13 +40,22 @@ pub struct Layout {
     results: PathBuf,
     history: PathBuf,
     cache: PathBuf,
+    baselines: PathBuf,
 }
 
 impl Layout {
     /// From the root folder, the results folder, the history index, and the cache folder.
     #[doc(hidden)]
     pub fn new(root: PathBuf, results: PathBuf, history: PathBuf, cache: PathBuf) -> Self {
-        Self { root, results, history, cache }
+        let baselines = root.join("baselines");
+        Self { root, results, history, cache, baselines }
+    }
+
+    /// With the baselines in another folder.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_baselines(self, baselines: PathBuf) -> Self {
+        Self { baselines, ..self }
     }
 
     /// The folder of the result files.
@@ -153,7 +162,7 @@ impl Layout {
     /// The folder of the baselines, meant to be committed to git.
     #[must_use]
     pub fn baselines(&self) -> PathBuf {
-        self.root.join("baselines")
+        self.baselines.clone()
     }
 
     /// The baseline of the experiment with this name.
@@ -239,11 +248,25 @@ pub fn derive_id(parts: &[String]) -> String {
     crate::hash::sha256_hex(parts)[..12].to_owned()
 }
 
+/// The variable with the [`git_state`] of sources that are not in a repository here: the commit, and `-dirty` if tracked files had
+/// uncommitted changes. Empty if it is not known.
+pub const GIT_STATE_VARIABLE: &str = "COBALT_GIT_STATE";
+
 /// The git state of the source; `None` without git or a commit.
 pub fn git_state() -> Option<GitState> {
+    match env::var(GIT_STATE_VARIABLE) {
+        Ok(description) => parse_description(&description),
+        Err(_) => git_state_of(&package_root()),
+    }
+}
+
+/// The git state of a folder.
+#[doc(hidden)]
+#[must_use]
+pub fn git_state_of(folder: &Path) -> Option<GitState> {
     let output = Command::new("git")
         .args(["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])
-        .current_dir(package_root())
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
