@@ -12,7 +12,7 @@ use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 use cobalt_core::report::Shard;
 
-use super::{RunName, Settings, parse_count};
+use super::{ArchiveOptions, RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -47,6 +47,9 @@ pub struct Run {
     /// Print what the run would cost, according to earlier runs, and run nothing
     #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard"])]
     pub estimate: bool,
+
+    #[command(flatten)]
+    pub archive: ArchiveOptions,
 
     #[command(flatten)]
     pub options: RunOptions,

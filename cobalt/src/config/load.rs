@@ -313,8 +313,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
         let (folder, origin) = match flags {
             Some(_) => (absolute_path(Path::new(".")), Origin::Flag),
-            None if written.is_some() => (self.workspace.clone(), self.origin("reporters")),
-            None => (self.workspace.clone(), Origin::Default),
+            None => {
+                let origin = if written.is_some() { self.origin("reporters") } else { Origin::Default };
+                (self.storage_root().unwrap_or_else(|| self.workspace.clone()), origin)
+            }
         };
         let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::new(ReporterKind::Cli)]);
         let placed: Vec<_> =

@@ -40,8 +40,8 @@ pub use schema::schema;
 #[cfg(not(feature = "remote"))]
 pub(crate) use settings::dotted_key;
 pub use settings::{KeepWorkspaces, OnInconclusive, Origin, RerunMode, Setting};
-pub use small_tables::DashboardSettings;
+pub use small_tables::{ARCHIVED_BASELINES, DashboardSettings};
+pub use variables::{GIT_STATE, SET, SOURCES, VARIANT, unknown_variable_warning};
 pub(crate) use variables::{RECORD, REQUEST, RESUME};
-pub use variables::{SET, SOURCES, VARIANT, unknown_variable_warning};
 pub use variants::{SettingChange, VariantSelection};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

@@ -17,7 +17,7 @@ use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
     ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, REMOTE, RESUME, RUNS, SCORE,
-    SCORE_EVALUATORS, SET, SHARD, TIMEOUT, VARIANT,
+    SCORE_EVALUATORS, SET, SHARD, STORAGE_ROOT, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -61,6 +61,9 @@ impl std::str::FromStr for MaxCost {
 pub struct Flags {
     /// `--config`: the file to read. Relative paths start at the current directory.
     pub config: Option<PathBuf>,
+    /// Of an archive: the folder at which relative paths of stored files start, instead of the workspace root. The baselines are
+    /// those of the archive.
+    pub storage_root: Option<PathBuf>,
     /// `--concurrency`: maximum items of an experiment in parallel.
     pub concurrency: Option<NonZeroUsize>,
     /// `--runs`: trials per item.
@@ -114,6 +117,8 @@ impl Flags {
     /// The path of a baseline contains the separator of path lists.
     pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
+        let storage =
+            self.storage_root.as_deref().map(|root| (STORAGE_ROOT, absolute_path(root).into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
         let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
@@ -142,6 +147,7 @@ impl Flags {
         let keep = self.keep_workspaces.map(|kept| (KEEP_WORKSPACES, kept.to_string().into()));
         let all = [
             config,
+            storage,
             concurrency,
             runs,
             ci,
