@@ -12,7 +12,7 @@ use cobalt::command::config::{
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 
-use super::{RunName, Settings, parse_count};
+use super::{ArchiveOptions, RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -50,9 +50,18 @@ pub struct Run {
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     pub balance: Option<RunName>,
 
+    /// Push finished runs to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
+
     /// Print what the run would cost, according to earlier runs, and run nothing
     #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard", "balance"])]
     pub estimate: bool,
+
+    #[command(flatten)]
+    pub archive: ArchiveOptions,
 
     #[command(flatten)]
     pub options: RunOptions,
@@ -281,6 +290,12 @@ pub struct Merge {
     /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
+
+    /// Push finished runs to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
 
     #[command(flatten)]
     pub outcome: OutcomeOptions,

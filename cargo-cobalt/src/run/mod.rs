@@ -7,7 +7,7 @@ mod process;
 mod progress_bars;
 mod screen;
 
-pub use self::command::{RunMode, create_ledger, run, run_command, run_once, variables};
+pub use self::command::{RunMode, create_ledger, run, run_once, variables};
 pub use self::invocation::{CI_HINT, Invocation};
 pub use self::preflight::{check_names, listing_failed};
 pub use self::process::{BinaryRequest, Message, run as run_binary};

@@ -174,7 +174,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let group_by = self.or_default("group-by", group_by, || FieldNames(Vec::new()));
-        let layout = self.layout(storage.unwrap_or_default());
+        let storage = storage.unwrap_or_default();
+        let remote = self.remote(&storage, is_ci)?;
+        let layout = self.layout(storage);
         let reporters = self.reporters(reporters, &layout);
         let models = self.models(
             judge.unwrap_or_default(),
@@ -230,6 +232,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             additional_thresholds: self
                 .located_thresholds("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
+            remote,
             models,
             prices,
             env,
@@ -320,8 +323,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
         let (folder, origin) = match flags {
             Some(_) => (absolute_path(Path::new(".")), Origin::Flag),
-            None if written.is_some() => (self.workspace.clone(), self.origin("reporters")),
-            None => (self.workspace.clone(), Origin::Default),
+            None => {
+                let origin = if written.is_some() { self.origin("reporters") } else { Origin::Default };
+                (self.storage_root().unwrap_or_else(|| self.workspace.clone()), origin)
+            }
         };
         let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::new(ReporterKind::Cli)]);
         let placed: Vec<_> =

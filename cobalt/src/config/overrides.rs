@@ -13,12 +13,13 @@ use cobalt_core::report::{ShardPlans, parse_duration};
 
 use super::error::ConfigError;
 use super::job_sets::{ShardChoice, ShardGroup, group_of_job};
+use super::remote::RemoteUrl;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
-    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE,
-    SCORE_EVALUATORS, SET, SHARD, SHARD_GROUP, SHARD_PLANS, TIMEOUT, VARIANT,
+    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, REMOTE, RESUME, RUNS, SCORE,
+    SCORE_EVALUATORS, SET, SHARD, SHARD_GROUP, SHARD_PLANS, STORAGE_ROOT, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -62,6 +63,9 @@ impl std::str::FromStr for MaxCost {
 pub struct Flags {
     /// `--config`: the file to read. Relative paths start at the current directory.
     pub config: Option<PathBuf>,
+    /// Of an archive: the folder at which relative paths of stored files start, instead of the workspace root. The baselines are
+    /// those of the archive.
+    pub storage_root: Option<PathBuf>,
     /// `--concurrency`: maximum items of an experiment in parallel.
     pub concurrency: Option<NonZeroUsize>,
     /// `--runs`: trials per item.
@@ -103,6 +107,10 @@ pub struct Flags {
     pub record_stale: Option<Duration>,
     /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
+    /// `--remote`: the remote store.
+    pub remote: Option<RemoteUrl>,
+    /// `--push`: push finished runs to the remote store.
+    pub push: bool,
     /// `--keep-workspaces`: which workspaces to keep.
     pub keep_workspaces: Option<KeepWorkspaces>,
 }
@@ -115,6 +123,8 @@ impl Flags {
     /// The path of a baseline contains the separator of path lists.
     pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
+        let storage =
+            self.storage_root.as_deref().map(|root| (STORAGE_ROOT, absolute_path(root).into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
         let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
@@ -145,6 +155,7 @@ impl Flags {
         let keep = self.keep_workspaces.map(|kept| (KEEP_WORKSPACES, kept.to_string().into()));
         let all = [
             config,
+            storage,
             concurrency,
             runs,
             ci,
@@ -323,6 +334,14 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
 
     pub fn record_stale(&self) -> Result<Option<Duration>, ConfigError> {
         self.read(RECORD_STALE, "an age such as `30d`", |text| humantime::parse_duration(text).ok())
+    }
+
+    /// The remote store. The error does not contain the value, which may hold a key.
+    pub fn remote(&self) -> Result<Option<RemoteUrl>, ConfigError> {
+        let url = self.text(REMOTE).filter(|url| !url.is_empty());
+        url.map(|url| url.parse())
+            .transpose()
+            .map_err(|problem| ConfigError::MalformedVariable { name: REMOTE, problem })
     }
 
     pub fn cache(&self) -> Result<Option<bool>, ConfigError> {

@@ -15,6 +15,7 @@ use super::datasets::NamedDatasets;
 use super::error::{ConfigError, Location};
 use super::evaluators::EvaluatorEntry;
 use super::job_sets::ShardGroup;
+use super::remote::RemoteSettings;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
 use super::small_tables::DashboardSettings;
@@ -58,6 +59,7 @@ pub struct Config {
     /// Those of `[ci]`, if active.
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
+    pub(super) remote: RemoteSettings,
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
@@ -122,6 +124,12 @@ impl Config {
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The remote store of the team.
+    #[must_use]
+    pub fn remote(&self) -> &RemoteSettings {
+        &self.remote
     }
 
     /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.
