@@ -31,6 +31,7 @@ mod process_group;
 mod project;
 mod recordings;
 mod reference;
+mod remote;
 mod reporters;
 mod results;
 mod run;
@@ -75,6 +76,8 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Export(arguments) => export::export(arguments, &flags),
         Command::Import(arguments) => import::import(arguments, &flags),
+        Command::Push(arguments) => remote::push(arguments, &flags),
+        Command::Pull(arguments) => remote::pull(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Dataset(arguments) => datasets::dataset(&arguments.command, &flags),
         Command::Recordings(arguments) => recordings::recordings(arguments, &flags, color),
@@ -147,21 +150,29 @@ fn flags(command: &Command) -> Flags {
             resume: run.resume.clone(),
             rerun: item_subset(run),
             shard: run.shard,
+            push: run.push,
             ..of_run(&run.options)
         },
         Command::Score(score) => Flags {
             ci: score.ci,
+            push: score.push,
             concurrency: score.concurrency,
             max_cost: score.max_cost,
             ..of_data(&score.data, &score.build, of_outcome(&score.outcome, &score.settings))
         },
         Command::Watch(watch) => Flags { rerun: Some(RerunMode::Changed), ..of_run(&watch.options) },
-        Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
+        Command::Merge(merge) => {
+            Flags { ci: merge.ci, push: merge.push, ..of_outcome(&merge.outcome, &merge.settings) }
+        }
         Command::List(list) => Flags {
             variants: list.selection.variants(),
             ..of_data(&list.data, &list.build, of_file(&list.settings))
         },
-        Command::History(history) => of_file(&history.settings),
+        Command::History(history) => {
+            Flags { remote: history.remote.clone().flatten(), ..of_file(&history.settings) }
+        }
+        Command::Push(push) => Flags { remote: push.remote.remote.clone(), ..of_file(&push.settings) },
+        Command::Pull(pull) => Flags { remote: pull.remote.remote.clone(), ..of_file(&pull.settings) },
         Command::Show(show) => of_file(&show.settings),
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Export(export) => of_file(&export.settings),

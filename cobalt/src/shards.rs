@@ -102,6 +102,7 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
     let first = reports().next().ok_or(MergeError::NoShards)?;
     let git = first.git.as_ref().map(|git| GitState {
         commit: git.commit.clone(),
+        branch: git.branch.clone(),
         dirty: reports().any(|report| report.git.as_ref().is_some_and(|git| git.dirty)),
     });
     Ok(Report {

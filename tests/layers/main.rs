@@ -77,6 +77,7 @@ const COMMAND: &[&[&str]] = &[
     &["error", "markdown"],
     &["environment", "index", "interrupt", "reference", "results"],
     &["assistants", "config", "runs"],
+    &["remote"],
     &["baseline", "compare", "history", "import", "project"],
     &["archive", "clean", "formats", "init", "otlp", "webhooks"],
     &["datasets", "export", "reporters", "serve"],

@@ -70,7 +70,11 @@ pub fn archive(arguments: &Archive, flags: &Flags, color: Color) -> Result<ExitC
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         platform: platform(&binaries[0].path, project.target_folder(), &arguments.build)?,
-        git: git.map(|git| git.commit + if git.dirty { "-dirty" } else { "" }),
+        git: git.map(|git| {
+            let dirty = if git.dirty { "-dirty" } else { "" };
+            let branch = git.branch.map(|branch| format!(" {branch}")).unwrap_or_default();
+            format!("{}{dirty}{branch}", git.commit)
+        }),
         metadata: packed_metadata(project, &binaries),
         binaries: packed,
         files: entries.describe()?,

@@ -6,6 +6,7 @@ mod dataset;
 mod documented_commands;
 mod past_runs;
 mod recordings;
+mod remote;
 mod run;
 mod score;
 mod serve;
@@ -23,6 +24,7 @@ pub use past_runs::{
     ShowBaselines,
 };
 pub use recordings::{ListRecordings, PruneRecordings, Recordings, RecordingsCommand, ShowRecording};
+pub use remote::{Pull, Push};
 pub use run::{
     BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
     Watch,
@@ -132,6 +134,21 @@ pub enum Command {
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a file was refused (the others are imported); 4 no result file in the folders.
     Import(Import),
+    /// Push finished runs to the team's remote store
+    ///
+    /// The store is `remote` in `[storage]` of cobalt.toml, COBALT_REMOTE or --remote: a bucket (`s3://`, `gs://`, `az://`) or a folder.
+    /// Credentials come from the platform's variables. Without RUN, pushes all complete runs that the store does not have. Repeating it
+    /// does no harm.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 a run could not be pushed (it stays on this machine); 4 no such run.
+    Push(Push),
+    /// Pull runs from the team's remote store
+    ///
+    /// Copies result files into this project's results, where `history`, `compare` and all other commands find them. Without RUN, pulls
+    /// all complete runs that match the filters.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 a run could not be pulled; 4 no such run.
+    Pull(Pull),
     /// Set and show the baselines that later runs are compared with
     Baseline(Baseline),
     /// Show, check and edit datasets

@@ -38,6 +38,12 @@ pub struct Run {
     #[arg(long, value_name = "INDEX/OF", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
     pub shard: Option<Shard>,
 
+    /// Push finished runs to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
+
     /// Print what the run would cost, according to earlier runs, and run nothing
     #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard"])]
     pub estimate: bool,
@@ -272,6 +278,12 @@ pub struct Merge {
     /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
+
+    /// Push finished runs to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
 
     #[command(flatten)]
     pub outcome: OutcomeOptions,

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 8;
+const VERSION: i64 = 9;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -38,7 +38,9 @@ const TABLES: &str = "
         eval_errors INTEGER NOT NULL,
         git_commit TEXT,
         git_dirty INTEGER,
+        git_branch TEXT,
         dataset_hash TEXT,
+        dataset_items INTEGER,
         replayed_items INTEGER NOT NULL,
         file TEXT NOT NULL UNIQUE
     );

@@ -16,6 +16,7 @@ use crate::cli::RunOptions;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::project::{Binary, BinarySource, BuildOutput};
+use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
 use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
@@ -79,6 +80,9 @@ pub fn run_once(
     let own_ledger = if flags.ledger.is_none() { Some(create_ledger()?) } else { None };
     let ledger = own_ledger.as_ref().map(|file| file.path().to_owned()).or_else(|| flags.ledger.clone());
     let flags = &Flags { baseline: files, ledger, ..flags.clone() };
+    if repeats == RunMode::Once {
+        check_push(&settings)?;
+    }
     let reporters = match repeats {
         RunMode::Once => Reporters::with_senders(&settings)?,
         RunMode::Watch => Reporters::of(&settings)?,
@@ -121,6 +125,9 @@ pub fn run_once(
         nothing_matched,
     )?;
     invocation.finish(&results)?;
+    if repeats == RunMode::Once {
+        push_finished(&settings, &results, &invocation.screen);
+    }
     let path = show_dashboard_link(&settings, &results, &invocation.screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_received()).map(|path| (settings, path));
     // Last, as the results do not depend on it.

@@ -11,11 +11,12 @@ use cobalt_core::redact::redacted;
 use cobalt_core::report::{Shard, parse_duration};
 
 use super::error::ConfigError;
+use super::remote::RemoteUrl;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
-    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE,
+    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, REMOTE, RESUME, RUNS, SCORE,
     SCORE_EVALUATORS, SET, SHARD, STORAGE_ROOT, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
@@ -100,6 +101,10 @@ pub struct Flags {
     pub record_stale: Option<Duration>,
     /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
+    /// `--remote`: the remote store.
+    pub remote: Option<RemoteUrl>,
+    /// `--push`: push finished runs to the remote store.
+    pub push: bool,
     /// `--keep-workspaces`: which workspaces to keep.
     pub keep_workspaces: Option<KeepWorkspaces>,
 }
@@ -295,6 +300,14 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
 
     pub fn record_stale(&self) -> Result<Option<Duration>, ConfigError> {
         self.read(RECORD_STALE, "an age such as `30d`", |text| humantime::parse_duration(text).ok())
+    }
+
+    /// The remote store. The error does not contain the value, which may hold a key.
+    pub fn remote(&self) -> Result<Option<RemoteUrl>, ConfigError> {
+        let url = self.text(REMOTE).filter(|url| !url.is_empty());
+        url.map(|url| url.parse())
+            .transpose()
+            .map_err(|problem| ConfigError::MalformedVariable { name: REMOTE, problem })
     }
 
     pub fn cache(&self) -> Result<Option<bool>, ConfigError> {

@@ -14,6 +14,7 @@ use super::baseline::BaselineSettings;
 use super::datasets::NamedDatasets;
 use super::error::{ConfigError, Location};
 use super::evaluators::EvaluatorEntry;
+use super::remote::RemoteSettings;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
 use super::small_tables::DashboardSettings;
@@ -57,6 +58,7 @@ pub struct Config {
     /// Those of `[ci]`, if active.
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
+    pub(super) remote: RemoteSettings,
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
@@ -119,6 +121,12 @@ impl Config {
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The remote store of the team.
+    #[must_use]
+    pub fn remote(&self) -> &RemoteSettings {
+        &self.remote
     }
 
     /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.

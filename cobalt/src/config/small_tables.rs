@@ -13,15 +13,16 @@ use serde::{Deserialize, Serialize};
 use super::editor::EditorUrl;
 use super::error::ConfigError;
 use super::overrides::absolute_path;
+use super::remote::{EndpointUrl, PushName, RemoteUrl};
 use super::resolve::{Resolver, first_set};
 use super::settings::{Origin, dotted_key};
 use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR, STORAGE_ROOT};
 use crate::settings::{Dollars, PositiveInt};
 
-/// Where runs are stored. Relative paths start at the workspace root.
+/// Where runs are stored, and the remote store of a team. Relative paths start at the workspace root.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of folders")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Storage {
     /// Base directory for stored data; default ".cobalt".
     pub(super) dir: Option<PathBuf>,
@@ -31,6 +32,19 @@ pub struct Storage {
     pub(super) history: Option<PathBuf>,
     /// Cache directory for model responses; default `cache` in `dir`.
     pub(super) cache: Option<PathBuf>,
+    /// Remote store of a team: "s3://bucket/prefix", "gs://bucket/prefix", "az://container/prefix" or a folder. Credentials come from
+    /// the platform's variables.
+    pub(super) remote: Option<RemoteUrl>,
+    /// When finished runs are pushed to the remote store: "never", "ci" (with `--ci`) or "always"; default "never".
+    pub(super) push: Option<PushName>,
+    /// Whether runs are pushed without inputs, outputs, reasons and traces; default false.
+    pub(super) push_redacted: Option<bool>,
+    /// URL of the remote store's server, if it is not the platform's own.
+    pub(super) endpoint: Option<EndpointUrl>,
+    /// Region of the remote store's bucket.
+    pub(super) region: Option<String>,
+    /// Whether the endpoint may be without TLS; default false.
+    pub(super) allow_http: Option<bool>,
 }
 
 /// The price of a model, in USD per 1,000,000 tokens.

@@ -60,6 +60,8 @@ pub const STORAGE_ROOT: &str = "COBALT_STORAGE_ROOT";
 pub const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
 /// The index of past runs.
 pub const HISTORY_DB: &str = "COBALT_HISTORY_DB";
+/// The remote store of the team.
+pub const REMOTE: &str = "COBALT_REMOTE";
 /// The cache directory for model responses.
 pub const CACHE_DIR: &str = "COBALT_CACHE_DIR";
 /// Whether to cache model responses.
@@ -74,7 +76,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 34] = [
+const KNOWN_VARIABLES: [&str; 35] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -96,6 +98,7 @@ const KNOWN_VARIABLES: [&str; 34] = [
     RECORD_STALE,
     REDACTION_FORMS,
     REFRESH,
+    REMOTE,
     REQUEST,
     RESULTS_DIR,
     RESUME,
