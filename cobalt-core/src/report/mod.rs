@@ -13,6 +13,7 @@ mod group_stats;
 mod groups;
 mod identity;
 mod item;
+mod item_scores;
 mod measurements;
 mod metrics;
 mod model;
@@ -45,11 +46,12 @@ pub use identity::ItemNames;
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };
+pub use item_scores::ItemScores;
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
 pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
-pub use model::{Report, ReportJsonError, SCHEMA};
+pub use model::{Report, ReportJsonError, SCHEMA, SCHEMA_OF_PARTS};
 pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
 pub use rescored::Rescored;
 pub use retried::RetriedExecution;
