@@ -235,7 +235,7 @@ impl Run {
         header.sources = common_sources(header.sources, &plan);
         // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
         let lines = contents.items.len();
-        contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| **key == *item.key));
+        contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| key == item.key));
         let damaged = contents.damaged + lines - contents.items.len();
         let why = resume_note(damaged, &path, is_locked);
         let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
@@ -279,7 +279,7 @@ impl Run {
         done.reverse();
         done.retain(|item| {
             // Results of an earlier attempt may belong to another item.
-            let is_known = plan.keys.get(item.index).is_some_and(|key| **key == *item.key);
+            let is_known = plan.keys.get(item.index).is_some_and(|key| key == item.key);
             is_known && item.runs.len() == plan.definition.runs && seen.insert(item.index)
         });
         let work = Work {
@@ -300,7 +300,8 @@ impl Run {
             workspaces: plan.workspaces.map(|workspaces| workspaces.for_run(&header.id)),
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
-        let record = Recorder::new(&work, header, plan.progress, plan.baseline, journal, done, elapsed);
+        let record =
+            Recorder::new(&work, header, plan.names, plan.progress, plan.baseline, journal, done, elapsed);
         (work, record)
     }
 }
