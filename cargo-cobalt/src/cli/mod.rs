@@ -1,5 +1,6 @@
 //! Command-line definition: arguments and help texts, without behaviour.
 
+mod archive;
 mod dataset;
 #[cfg(test)]
 mod documented_commands;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use archive::{Archive, ArchiveOptions};
 pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
 pub use past_runs::{
     Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
@@ -87,6 +89,14 @@ pub enum Command {
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the shards do not fit
     /// together, or a file could not be read or written; 4 no shard found, or no run for --baseline.
     Merge(Merge),
+    /// Pack test binaries, data, recordings and settings into one file
+    ///
+    /// `cargo cobalt run --archive FILE` runs it on machines without Cargo, a compiler and the repository. Packs the test binaries of the
+    /// selected packages, the files of these packages and their path dependencies that git does not ignore, the baselines, and
+    /// `cobalt.toml`. Files that may contain secrets, such as `.env`, are left out. The same input gives the same bytes.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built, or a file could not be read or written; 4 nothing matched.
+    Archive(Archive),
     /// List experiments with their tags and item counts
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built or configured; 4 nothing matched.

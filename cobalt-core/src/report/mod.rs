@@ -13,6 +13,7 @@ mod group_stats;
 mod groups;
 mod identity;
 mod item;
+mod item_scores;
 mod measurements;
 mod metrics;
 mod model;
@@ -23,6 +24,7 @@ mod retried;
 #[cfg(feature = "schema")]
 mod schema;
 mod shard;
+mod shard_plan;
 pub mod stats;
 mod summary;
 mod threshold;
@@ -45,15 +47,17 @@ pub use identity::ItemNames;
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };
+pub use item_scores::ItemScores;
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
 pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
-pub use model::{Report, ReportJsonError, SCHEMA};
+pub use model::{Report, ReportJsonError, SCHEMA, SCHEMA_OF_PARTS};
 pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
 pub use rescored::Rescored;
 pub use retried::RetriedExecution;
 pub use shard::Shard;
+pub use shard_plan::{ShardPlan, ShardPlans};
 pub(crate) use summary::ItemCounts;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{

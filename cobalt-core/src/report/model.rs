@@ -15,6 +15,8 @@ use crate::timestamp::Timestamp;
 
 /// The version of the result file format; files of the original tool have none, which is read as 0.
 pub const SCHEMA: u32 = 1;
+/// The version of result files whose items are in parts.
+pub const SCHEMA_OF_PARTS: u32 = 2;
 
 /// The result of a run of an experiment. Its JSON is a result file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +69,12 @@ pub struct Report {
     /// The shard of the run, if it was sharded; such a run is partial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The hash of the plan that balanced the shards; absent if items were assigned by their keys alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_plan: Option<String>,
+    /// The name of the shards that belong together, if they have one; also of the run that was merged from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_group: Option<String>,
     /// The IDs of the shard runs that this run was merged from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
@@ -134,9 +142,21 @@ impl Report {
     /// reading the items.
     pub(crate) fn parse_head(bytes: &[u8]) -> serde_json::Result<(Self, StoredVerdict)> {
         let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
+        report.check_schema()?;
         let said = StoredVerdict { passed: report.passed, verdict: report.verdict };
         report.restore_verdict(said);
         Ok((report, said))
+    }
+
+    /// Checks that this version of Cobalt knows the format.
+    fn check_schema<E: serde::de::Error>(&self) -> Result<(), E> {
+        if self.schema <= SCHEMA_OF_PARTS {
+            return Ok(());
+        }
+        Err(E::custom(format!(
+            "it was written by a newer version of Cobalt (schema {}, this one reads up to {SCHEMA_OF_PARTS}); update Cobalt",
+            self.schema
+        )))
     }
 
     /// Sets the counts of items. A file of the original tool has no counts; our older files counted every item without an error as
@@ -194,6 +214,8 @@ impl Report {
             verdict: self.verdict,
             partial: self.partial,
             shard: self.shard,
+            shard_plan: self.shard_plan.clone(),
+            shard_group: self.shard_group.clone(),
             shards: self.shards.clone(),
             pooled: self.pooled.clone(),
             dataset: self.dataset.clone(),
@@ -215,6 +237,7 @@ impl Serialize for Report {
 impl<'de> Deserialize<'de> for Report {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut report = Self::deserialize(deserializer)?;
+        report.check_schema()?;
         let said = StoredVerdict { passed: report.passed, verdict: report.verdict };
         let mut counts = ItemCounts::default();
         for item in &mut report.items {
@@ -320,6 +343,16 @@ mod tests {
     fn a_file_that_says_that_its_run_did_not_pass_is_believed() {
         let report = ours(&[1.0], true, &json!({ "passed": false }));
         assert_eq!((report.passed, report.verdict), (false, RunVerdict::Failed));
+    }
+
+    #[test]
+    fn a_file_of_a_newer_version_is_refused() {
+        let mut file: Value =
+            serde_json::from_str(&ours(&[1.0], true, &json!({})).to_json().unwrap()).unwrap();
+        file["schema"] = json!(SCHEMA_OF_PARTS + 1);
+        let error = serde_json::from_value::<Report>(file.clone()).unwrap_err().to_string();
+        assert!(error.contains("newer version of Cobalt (schema 3"), "{error}");
+        assert!(Report::parse_head(file.to_string().as_bytes()).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use std::{io, thread};
+use std::{env, io, thread};
 
 use super::error::{CREATE_FOLDER, StoreError, storage_error};
 use crate::paths::package_root;
@@ -41,13 +41,22 @@ pub struct Layout {
     results: PathBuf,
     history: PathBuf,
     cache: PathBuf,
+    baselines: PathBuf,
 }
 
 impl Layout {
     /// From the root folder, the results folder, the history index, and the cache folder.
     #[doc(hidden)]
     pub fn new(root: PathBuf, results: PathBuf, history: PathBuf, cache: PathBuf) -> Self {
-        Self { root, results, history, cache }
+        let baselines = root.join("baselines");
+        Self { root, results, history, cache, baselines }
+    }
+
+    /// With the baselines in another folder.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_baselines(self, baselines: PathBuf) -> Self {
+        Self { baselines, ..self }
     }
 
     /// The folder of the result files.
@@ -160,7 +169,7 @@ impl Layout {
     /// The folder of the baselines, meant to be committed to git.
     #[must_use]
     pub fn baselines(&self) -> PathBuf {
-        self.root.join("baselines")
+        self.baselines.clone()
     }
 
     /// The baseline of the experiment with this name.
@@ -246,22 +255,41 @@ pub fn derive_id(parts: &[String]) -> String {
     crate::hash::sha256_hex(parts)[..12].to_owned()
 }
 
+/// The variable with the [`git_state`] of sources that are not in a repository here: the commit, `-dirty` if tracked files had
+/// uncommitted changes, and after a space the branch, if one was checked out. Empty if it is not known.
+pub const GIT_STATE_VARIABLE: &str = "COBALT_GIT_STATE";
+
 /// The git state of the source; `None` without git or a commit.
 pub fn git_state() -> Option<GitState> {
-    let description = git(&["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])?;
-    let state = parse_description(&description)?;
-    let branch = ci_branch(|name| std::env::var(name).ok());
-    Some(GitState {
-        branch: branch.or_else(|| git(&["symbolic-ref", "--quiet", "--short", "HEAD"])),
-        ..state
-    })
+    let state = match env::var(GIT_STATE_VARIABLE) {
+        Ok(description) => parse_state(&description)?,
+        Err(_) => git_state_of(&package_root())?,
+    };
+    let branch = ci_branch(|name| env::var(name).ok()).or(state.branch);
+    Some(GitState { branch, ..state })
 }
 
-/// The output of git for the package, if it succeeds.
-fn git(arguments: &[&str]) -> Option<String> {
+/// The git state of a folder, with the branch that is checked out.
+#[doc(hidden)]
+#[must_use]
+pub fn git_state_of(folder: &Path) -> Option<GitState> {
+    let description = git(folder, &["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])?;
+    let state = parse_description(&description)?;
+    Some(GitState { branch: git(folder, &["symbolic-ref", "--quiet", "--short", "HEAD"]), ..state })
+}
+
+/// A value of [`GIT_STATE_VARIABLE`].
+fn parse_state(text: &str) -> Option<GitState> {
+    let (description, branch) =
+        text.split_once(' ').map_or((text, None), |(description, branch)| (description, Some(branch)));
+    Some(GitState { branch: branch.map(str::to_owned), ..parse_description(description)? })
+}
+
+/// The output of git in a folder, if it succeeds.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .args(arguments)
-        .current_dir(package_root())
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()

@@ -5,6 +5,8 @@ mod interrupted;
 mod journal;
 mod layout;
 mod name_conflict;
+mod parts;
+mod report_file;
 mod report_reader;
 mod results;
 mod runs;
@@ -16,10 +18,15 @@ pub use journal::{
     JournalWriter, ResumedRun, read_journal,
 };
 pub use layout::{
-    DOWNLOAD_PREFIX, GITIGNORE, Layout, REQUEST_HASH_DIGITS, create_folder, derive_id, file_slug, git_state,
-    new_run_id,
+    DOWNLOAD_PREFIX, GIT_STATE_VARIABLE, GITIGNORE, Layout, REQUEST_HASH_DIGITS, create_folder, derive_id,
+    file_slug, git_state, git_state_of, new_run_id,
 };
 pub use name_conflict::{NameConflict, find_name_conflict};
+pub use parts::{
+    ItemRow, PARTS_FORMAT, PartEntry, PartsIndex, PartsReader, PartsWriter, RowName, RowRest, RowTraffic,
+    head_of_items_file, items_file, lines,
+};
+pub use report_file::ReportFile;
 pub use report_reader::ReportReader;
 pub use results::{
     DamagedReport, ResultFileName, import_report, read_report, result_file_name, strip_bom, validate_report,

@@ -7,8 +7,9 @@ use serde::Deserialize;
 use serde::de::{Error as _, IgnoredAny};
 use serde_json::{Deserializer, Error, Result};
 
+use super::parts::PartsIndex;
 use super::results::strip_bom;
-use crate::report::{ItemCounts, ItemResult, ItemWithoutContents, Report, StoredVerdict};
+use crate::report::{ItemCounts, ItemResult, ItemWithoutContents, Report, SCHEMA, StoredVerdict};
 
 /// The text of a result file, also of the original tool, with or without a byte order mark.
 pub struct ReportReader<'a> {
@@ -18,6 +19,14 @@ pub struct ReportReader<'a> {
     said: StoredVerdict,
     /// The byte range of the list of items; empty if there is none.
     items: Range<usize>,
+    /// Where the items are, if in another file.
+    parts: Option<PartsIndex>,
+}
+
+/// The field of a result file that says where its items are.
+#[derive(Deserialize)]
+struct StoredParts {
+    parts: PartsIndex,
 }
 
 impl<'a> ReportReader<'a> {
@@ -27,15 +36,42 @@ impl<'a> ReportReader<'a> {
     ///
     /// The bytes are not a result file.
     pub fn of(bytes: &'a [u8]) -> Result<Self> {
-        let parse = || {
+        let mut is_in_parts = false;
+        let mut parse = || {
             let start = bytes.len() - strip_bom(bytes).len();
-            let items = JsonReader { bytes, at: start }.find_items()?;
+            let mut items = JsonReader { bytes, at: start }.find_items()?;
+            let stored = match bytes.get(items.start) {
+                Some(b'"') => {
+                    is_in_parts = true;
+                    Some(serde_json::from_slice::<StoredParts>(&bytes[start..])?.parts)
+                }
+                _ => None,
+            };
             let (before, after) = (&bytes[start..items.start], &bytes[items.end..]);
             let none: &[u8] = if items.is_empty() { b"" } else { b"[]" };
-            let (head, said) = Report::parse_head(&[before, none, after].concat())?;
-            Ok(Self { bytes, head, said, items })
+            let (mut head, said) = Report::parse_head(&[before, none, after].concat())?;
+            if is_in_parts {
+                // Only the form of the file is another.
+                head.schema = SCHEMA;
+                items = bytes.len()..bytes.len();
+            }
+            Ok(Self { bytes, head, said, items, parts: stored })
         };
-        parse().map_err(|error| error_with_position(bytes, error))
+        match parse() {
+            Err(error) if !is_in_parts => Err(error_with_position(bytes, error)),
+            read => read,
+        }
+    }
+
+    /// Where the items are, if they are in parts.
+    #[must_use]
+    pub fn parts(&self) -> Option<&PartsIndex> {
+        self.parts.as_ref()
+    }
+
+    /// The report without its items, and where they are, if they are in parts.
+    pub(super) fn into_head(self) -> (Report, Option<PartsIndex>) {
+        (self.head, self.parts)
     }
 
     /// The report without its items. For a file of the original tool, the number of failed items is not known yet.
@@ -49,8 +85,11 @@ impl<'a> ReportReader<'a> {
     ///
     /// # Errors
     ///
-    /// One of the items is invalid.
+    /// One of the items is invalid, or they are in parts: [`PartsReader`](super::PartsReader) reads those.
     pub fn read(mut self, mut each: impl FnMut(Range<usize>, ItemResult)) -> Result<Report> {
+        if let Some(parts) = &self.parts {
+            return Err(Error::custom(format!("its items are in `{}`", parts.file)));
+        }
         let mut counts = ItemCounts::default();
         let mut text = JsonReader { bytes: &self.bytes[..self.items.end], at: self.items.start };
         let config = &self.head.config;

@@ -1,6 +1,6 @@
 //! Result files: written atomically, and validated when imported.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{StoreError, storage_error};
 use super::layout::{Layout, file_slug};
+use super::parts::PartsIndex;
+use super::report_file::ReportFile;
 use crate::atomic_write;
-use crate::redact::redacted_document;
-use crate::report::{ItemError, ItemResult, Report, Status, validate_items};
+use crate::report::{ItemError, ItemResult, Report, SCHEMA_OF_PARTS, Status, validate_items};
 use crate::timestamp::Timestamp;
 
 /// The length of the start time in a result file's name.
@@ -112,12 +113,36 @@ pub fn write_atomically(
     atomic_write::write_atomically(path, draft, write).map_err(|source| storage_error("write", path, source))
 }
 
-fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serialize]) -> io::Result<()> {
+/// Writes the result file of a run whose items are in parts. `head` has no items.
+///
+/// Versions of Cobalt that know no parts would take the run for one without items. They refuse the file, as its items are a text, and
+/// their error has that text.
+pub(super) fn write_head_of_parts(
+    path: &Path,
+    draft: &Path,
+    head: &Report,
+    parts: &PartsIndex,
+) -> Result<(), StoreError> {
+    let head = Report { schema: SCHEMA_OF_PARTS, ..head.without_items() };
+    let note = format!("kept in parts, in `{}`; update Cobalt to read them", parts.file);
+    write_atomically(path, draft, |file| {
+        write_before_items(file, &head)?;
+        write!(file, "{},\n  \"parts\": ", serde_json::to_string(&note)?)?;
+        serde_json::to_writer(&mut *file, parts)?;
+        file.write_all(b"\n}\n")
+    })
+}
+
+fn write_before_items(to: &mut impl Write, head: &impl Serialize) -> io::Result<()> {
     let head = serde_json::to_string_pretty(head)?;
     let head = head
         .strip_suffix(EMPTY_ITEMS_END)
         .ok_or_else(|| io::Error::other("a file must end with its items"))?;
-    to.write_all(head.as_bytes())?;
+    to.write_all(head.as_bytes())
+}
+
+fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serialize]) -> io::Result<()> {
+    write_before_items(to, head)?;
     to.write_all(b"[")?;
     for (index, item) in items.iter().enumerate() {
         to.write_all(if index == 0 { b"\n    " } else { b",\n    " })?;
@@ -126,21 +151,14 @@ fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serializ
     to.write_all(if items.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" })
 }
 
-/// Reads a result file, also of the original tool, with or without a byte order mark.
+/// Reads a result file with all its items, also of the original tool, with or without a byte order mark. [`ReportFile`] reads a large
+/// one item by item.
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is not a result file; the message has the file, line and column.
+/// The file cannot be read, or is not a result file; the message has the file, line and column, or the damaged part.
 pub fn read_report(path: &Path) -> Result<Report, StoreError> {
-    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
-    let bytes = redacted_document(bytes);
-    serde_json::from_slice(strip_bom(&bytes)).map_err(|error| {
-        storage_error(
-            "read",
-            path,
-            io::Error::new(io::ErrorKind::InvalidData, format!("not a result file: {error}")),
-        )
-    })
+    ReportFile::open(path)?.into_report()
 }
 
 /// A damaged item in a result file.
@@ -206,6 +224,8 @@ pub fn validate_report(bytes: &[u8], report: &Report) -> Result<(), DamagedRepor
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use serde_json::{Value, json};
 
     use super::*;

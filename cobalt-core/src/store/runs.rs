@@ -12,6 +12,9 @@ use super::error::{CREATE_FOLDER, StoreError, storage_error};
 use super::interrupted::read_interrupted;
 use super::journal::read_journal;
 use super::layout::{Layout, file_slug};
+use super::parts::PartsReader;
+use super::report_file::ReportFile;
+use super::report_reader::ReportReader;
 use super::results::{ResultFileName, read_report, strip_bom, write_items_by_line};
 use crate::prices::PriceTable;
 use crate::report::{Measurements, Report};
@@ -58,6 +61,15 @@ impl StoredRun {
     /// The file does not exist, cannot be read, or is not a result file; the error has the file, line and column.
     pub fn read(&self) -> Result<Report, StoreError> {
         read_report(&self.path)
+    }
+
+    /// Opens the report without reading items that are in parts: of a large run, they are read one by one.
+    ///
+    /// # Errors
+    ///
+    /// As of [`read`](Self::read).
+    pub fn open(&self) -> Result<ReportFile, StoreError> {
+        ReportFile::open(&self.path)
     }
 }
 
@@ -218,8 +230,28 @@ pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurement
     if is_baseline {
         return serde_json::from_slice(bytes).map_err(unfit);
     }
-    let report: Report = serde_json::from_slice(bytes).map_err(unfit)?;
-    Ok(Measurements::from_report(&report, prices))
+    let (head, parts) = ReportReader::of(bytes).map_err(unfit)?.into_head();
+    match parts {
+        Some(parts) => measurements_in_parts(&head, &PartsReader::open(path, parts)?, prices),
+        None => {
+            let report: Report = serde_json::from_slice(bytes).map_err(unfit)?;
+            Ok(Measurements::from_report(&report, prices))
+        }
+    }
+}
+
+/// The measurements of a run in parts, from its columns.
+pub(super) fn measurements_in_parts(
+    head: &Report,
+    parts: &PartsReader,
+    prices: &PriceTable,
+) -> Result<Measurements, StoreError> {
+    let mut measurements = Measurements::from_report(head, prices);
+    measurements.items.reserve(parts.index().items);
+    for row in parts.rows() {
+        measurements.items.push(row?.measured(&head.config.evaluators));
+    }
+    Ok(measurements)
 }
 
 /// The experiment's name in a baseline file or a result file.

@@ -6,6 +6,7 @@ mod editor;
 mod error;
 mod evaluators;
 mod file;
+mod job_sets;
 mod limits;
 mod load;
 mod locate;
@@ -28,6 +29,7 @@ mod variants;
 mod webhooks;
 
 pub use error::ConfigError;
+pub use job_sets::{JobSetError, ShardChoice, ShardGroup};
 pub use load::layout;
 pub use locate::project_root;
 pub use overrides::{Flags, MaxCost};
@@ -40,8 +42,8 @@ pub use schema::schema;
 #[cfg(not(feature = "remote"))]
 pub(crate) use settings::dotted_key;
 pub use settings::{KeepWorkspaces, OnInconclusive, Origin, RerunMode, Setting};
-pub use small_tables::DashboardSettings;
+pub use small_tables::{ARCHIVED_BASELINES, DashboardSettings};
+pub use variables::{GIT_STATE, SET, SOURCES, VARIANT, unknown_variable_warning};
 pub(crate) use variables::{RECORD, REQUEST, RESUME};
-pub use variables::{SET, SOURCES, VARIANT, unknown_variable_warning};
 pub use variants::{SettingChange, VariantSelection};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

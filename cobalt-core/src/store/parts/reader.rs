@@ -1,0 +1,220 @@
+//! Reads the items file of a result in parts.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::columns::{ColumnBlock, ItemRow};
+use super::compress::decompress;
+use super::index::{PartEntry, PartsIndex};
+use crate::redact::redacted_document;
+use crate::report::{ItemResult, RunConfig};
+use crate::store::error::{StoreError, storage_error};
+
+/// The items of a result in parts. One part is in memory at a time.
+#[derive(Debug)]
+pub struct PartsReader {
+    path: PathBuf,
+    file: Mutex<File>,
+    index: PartsIndex,
+}
+
+/// Which part of the file is read.
+#[derive(Clone, Copy, Debug)]
+enum What {
+    Part,
+    Columns,
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Part => "part",
+            Self::Columns => "block of columns",
+        })
+    }
+}
+
+impl PartsReader {
+    /// Opens the items file beside a result file that has this index.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or the index does not fit it.
+    pub fn open(head: &Path, index: PartsIndex) -> Result<Self, StoreError> {
+        index.check().map_err(|source| storage_error("read", head, source))?;
+        let path = head.with_file_name(&index.file);
+        let open = || {
+            let file = File::open(&path)?;
+            let length = file.metadata()?.len();
+            if length != index.bytes {
+                let reason = format!(
+                    "it has {length} bytes, but its result file `{}` says {}; it is incomplete, or of another run",
+                    head.display(),
+                    index.bytes
+                );
+                return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+            }
+            Ok(file)
+        };
+        let file = open().map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => {
+                let reason = format!(
+                    "it has the items of `{}`, and must lie beside it; copy both files",
+                    head.file_name().unwrap_or_default().to_string_lossy()
+                );
+                storage_error("read", &path, io::Error::new(io::ErrorKind::NotFound, reason))
+            }
+            _ => storage_error("read", &path, source),
+        })?;
+        Ok(Self { file: Mutex::new(file), path, index })
+    }
+
+    /// The index of the parts.
+    #[must_use]
+    pub fn index(&self) -> &PartsIndex {
+        &self.index
+    }
+
+    /// The items file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text of a part, an item in each line, without the secrets that are known now.
+    ///
+    /// # Errors
+    ///
+    /// There is no such part, or it is damaged; the error has its number.
+    pub fn part(&self, part: usize) -> Result<Vec<u8>, StoreError> {
+        self.text(What::Part, part, &self.index.parts)
+    }
+
+    /// Reads the items of a part.
+    ///
+    /// # Errors
+    ///
+    /// The part is damaged.
+    pub fn items_of_part(&self, part: usize, config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
+        let text = self.part(part)?;
+        let read = |line: &[u8]| {
+            let mut item: ItemResult = serde_json::from_slice(line)?;
+            item.passed = config.passes(&item);
+            Ok(item)
+        };
+        let items: serde_json::Result<Vec<_>> = lines(&text).map(read).collect();
+        let items = items.map_err(|error| self.damaged(What::Part, part, &error.to_string()))?;
+        match items.len() == self.index.parts[part].items {
+            true => Ok(items),
+            false => Err(self.damaged(What::Part, part, "the number of its items differs from its index")),
+        }
+    }
+
+    /// All items in dataset order.
+    pub fn items<'a>(
+        &'a self,
+        config: &'a RunConfig,
+    ) -> impl Iterator<Item = Result<ItemResult, StoreError>> + 'a {
+        (0..self.index.parts.len()).flat_map(move |part| match self.items_of_part(part, config) {
+            Ok(items) => PartItems::Items(items.into_iter()),
+            Err(error) => PartItems::Error(Some(error)),
+        })
+    }
+
+    /// The item at this position in dataset order, from 0.
+    ///
+    /// # Errors
+    ///
+    /// There is no such item, or its part is damaged.
+    pub fn item(&self, position: usize, config: &RunConfig) -> Result<ItemResult, StoreError> {
+        let none = || {
+            let reason = format!("it has {} items, and none at position {position}", self.index.items);
+            storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidInput, reason))
+        };
+        let part = self.index.part_of(position).ok_or_else(none)?;
+        let text = self.part(part)?;
+        let line = lines(&text).nth(position - self.index.parts[part].first);
+        let item = line.ok_or_else(|| self.damaged(What::Part, part, "an item is missing"))?;
+        let mut item: ItemResult = serde_json::from_slice(item)
+            .map_err(|error| self.damaged(What::Part, part, &error.to_string()))?;
+        item.passed = config.passes(&item);
+        Ok(item)
+    }
+
+    /// The rows of a block of columns.
+    ///
+    /// # Errors
+    ///
+    /// There is no such block, or it is damaged.
+    pub fn rows_of_block(&self, block: usize) -> Result<impl Iterator<Item = ItemRow>, StoreError> {
+        let text = self.text(What::Columns, block, &self.index.columns)?;
+        let columns = ColumnBlock::parse(&text)
+            .map_err(|error| self.damaged(What::Columns, block, &error.to_string()))?;
+        if columns.items() != self.index.columns[block].items {
+            let reason = "the number of its items differs from its index";
+            return Err(self.damaged(What::Columns, block, reason));
+        }
+        Ok(columns.into_rows())
+    }
+
+    /// The columns of all items in dataset order.
+    pub fn rows(&self) -> impl Iterator<Item = Result<ItemRow, StoreError>> {
+        (0..self.index.columns.len()).flat_map(|block| match self.rows_of_block(block) {
+            Ok(rows) => PartItems::Items(rows),
+            Err(error) => PartItems::Error(Some(error)),
+        })
+    }
+
+    fn text(&self, what: What, number: usize, entries: &[PartEntry]) -> Result<Vec<u8>, StoreError> {
+        let Some(entry) = entries.get(number) else {
+            return Err(self.damaged(what, number, "it does not exist"));
+        };
+        let read = || {
+            let mut frame = vec![0; usize::try_from(entry.bytes).map_err(io::Error::other)?];
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.seek(SeekFrom::Start(entry.offset))?;
+            file.read_exact(&mut frame)?;
+            drop(file);
+            if crc32fast::hash(&frame) != entry.crc32 {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, "its checksum differs"));
+            }
+            decompress(&frame, entry.text)
+        };
+        let text = read().map_err(|error| self.damaged(what, number, &error.to_string()))?;
+        Ok(redacted_document(text))
+    }
+
+    fn damaged(&self, what: What, number: usize, reason: &str) -> StoreError {
+        let count = match what {
+            What::Part => self.index.parts.len(),
+            What::Columns => self.index.columns.len(),
+        };
+        let reason = format!("{what} {} of {count} is damaged: {reason}", number + 1);
+        storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidData, reason))
+    }
+}
+
+/// The items of a part, or why there are none.
+enum PartItems<I> {
+    Items(I),
+    Error(Option<StoreError>),
+}
+
+impl<T, I: Iterator<Item = T>> Iterator for PartItems<I> {
+    type Item = Result<T, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Items(items) => items.next().map(Ok),
+            Self::Error(error) => error.take().map(Err),
+        }
+    }
+}
+
+/// The lines of a part.
+pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}

@@ -1,0 +1,191 @@
+//! Results in parts, written and read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::prices::PriceTable;
+use crate::report::{ItemResult, Measurements, Report};
+use crate::store::{
+    Layout, PartsWriter, ReportFile, items_file, read_measurements, read_report, write_report,
+};
+
+fn layout(root: &Path) -> Layout {
+    Layout::new(root.to_owned(), root.join("results"), root.join("history.db"), root.join("cache"))
+}
+
+fn report(items: &[Value]) -> Report {
+    let metrics = match items.len() {
+        0..4 => json!({}),
+        _ => {
+            json!({ "retrieved": { "avg": 3.0, "stddev": 0.0, "min": 3.0, "max": 3.0, "p50": 3.0, "p95": 3.0, "p99": 3.0, "count": 1 } })
+        }
+    };
+    let file = json!({
+        "schema": 1, "id": "5ea00522f3eb", "name": "desk", "timestamp": "2026-02-05T10:00:34.836Z", "passed": false, "verdict": "failed",
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact", "tone"], "passMarks": [0.5, 0.5], "strict": true },
+        "summary": { "totalItems": items.len(), "metrics": metrics }, "items": items,
+    });
+    let report: Report = serde_json::from_value(file).unwrap();
+    // As a file has it.
+    serde_json::from_str(&report.to_json().unwrap()).unwrap()
+}
+
+/// Items of all kinds, of about 500 bytes.
+fn item(index: usize) -> Value {
+    let trial = |score: f64| {
+        json!({ "output": { "output": "a", "metadata": { "tokens": { "input": 3, "output": 1 } } }, "latencyMs": 1.5, "status": "ok",
+            "evaluations": { "exact": { "score": score }, "tone": { "notApplicable": true } } })
+    };
+    let text = format!("{index} ").repeat(100);
+    let mut item = json!({
+        "index": index, "key": format!("item-{index}"), "input": { "id": format!("item-{index}"), "input": text }, "latencyMs": 0.1 * index as f64,
+        "output": { "output": "a" }, "status": "ok", "passed": true,
+        "evaluations": { "exact": { "score": (index % 2) as f64 }, "tone": { "score": 0.25 } },
+    });
+    match index % 5 {
+        1 => {
+            item["status"] = json!("error");
+            item["error"] = json!("no network");
+            item["output"] = json!({ "output": "" });
+            item["evaluations"] = json!({});
+        }
+        2 => item["runs"] = json!([trial(0.5), trial(1.0)]),
+        3 => {
+            item["input"]["id"] = json!(format!("Item {index}"));
+            item["input"]["cluster"] = json!("b");
+            item["evaluations"]["tone"] = json!({ "error": "the judge failed" });
+            item["metrics"] = json!({ "retrieved": { "value": 3.0 } });
+        }
+        4 => {
+            item["input"] = json!({ "input": text });
+            item["key"] = json!(format!("{index:016x}"));
+            item["traffic"] = json!({ "live": 2, "asked": ["0123456789"] });
+        }
+        _ => {}
+    }
+    item
+}
+
+fn write(root: &Path, report: &Report) -> PathBuf {
+    let mut writer = PartsWriter::create(&layout(root), report, &PriceTable::default()).unwrap();
+    report.items.iter().for_each(|item| writer.push(item).unwrap());
+    assert_eq!(writer.items(), report.items.len());
+    writer.finish(report).unwrap()
+}
+
+#[test]
+fn a_result_in_parts_is_read_as_one_that_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    for count in [0, 1, 7, 6_000] {
+        let report = report(&(0..count).map(item).collect::<Vec<_>>());
+        let path = write(folder.path(), &report);
+        assert_eq!(read_report(&path).unwrap(), report);
+        let file = ReportFile::open(&path).unwrap();
+        assert_eq!((file.head(), file.item_count()), (&report.without_items(), count));
+        let parts = file.parts().unwrap();
+        assert_eq!(parts.index().parts.len() > 3, count == 6_000, "parts are about 1 MiB long");
+        for position in [0, 3, count / 2, count.saturating_sub(1)].into_iter().filter(|it| *it < count) {
+            assert_eq!(parts.item(position, &report.config).unwrap(), report.items[position]);
+        }
+        let told = parts.item(count, &report.config).unwrap_err().to_string();
+        assert!(told.contains(&format!("it has {count} items, and none at position {count}")), "{told}");
+        let measured = Measurements::from_report(&report, &PriceTable::default());
+        assert_eq!(file.measurements(&PriceTable::default()).unwrap(), measured);
+        assert_eq!(read_measurements(&path, &PriceTable::default()).unwrap(), measured);
+    }
+    let names = fs::read_dir(folder.path().join("results")).unwrap().count();
+    assert_eq!(names, 2, "no draft is left");
+}
+
+#[test]
+fn programs_for_zstandard_give_the_items_as_json_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&(0..6_000).map(item).collect::<Vec<_>>());
+    let path = items_file(&write(folder.path(), &report));
+    let Ok(output) = std::process::Command::new("zstdcat").arg(&path).output() else { return };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let indexes: Vec<_> =
+        lines.map(|line| serde_json::from_slice::<ItemResult>(line).unwrap().index).collect();
+    assert_eq!(indexes, (0..6_000).collect::<Vec<_>>());
+}
+
+#[test]
+fn rows_have_what_the_items_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&(0..20).map(item).collect::<Vec<_>>());
+    let file = ReportFile::open(&write(folder.path(), &report)).unwrap();
+    let rows: Vec<_> = file.parts().unwrap().rows().collect::<Result<_, _>>().unwrap();
+    let expected = report
+        .items
+        .iter()
+        .map(|item| super::ItemRow::of(item, &report.config, false, &PriceTable::default()));
+    assert_eq!(rows, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn versions_that_know_no_parts_say_where_the_items_are() {
+    #[derive(Debug, serde::Deserialize)]
+    struct OldReport {
+        #[allow(dead_code, reason = "only its type matters")]
+        items: Vec<ItemResult>,
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), &report(&[item(0)]));
+    let error = serde_json::from_slice::<OldReport>(&fs::read(path).unwrap()).unwrap_err().to_string();
+    let told =
+        "kept in parts, in `2026-02-05T10-00-34_desk_5ea00522f3eb.items.zst`; update Cobalt to read them";
+    assert!(error.contains(told), "{error}");
+}
+
+#[test]
+fn a_damaged_part_is_named_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&(0..6_000).map(item).collect::<Vec<_>>());
+    let path = write(folder.path(), &report);
+    let items = items_file(&path);
+    let whole = fs::read(&items).unwrap();
+    let parts = ReportFile::open(&path).unwrap().parts().unwrap().index().clone();
+    let mut damaged = whole.clone();
+    damaged[usize::try_from(parts.parts[1].offset).unwrap() + 100] ^= 1;
+    fs::write(&items, &damaged).unwrap();
+    let file = ReportFile::open(&path).unwrap();
+    let told = read_report(&path).unwrap_err().to_string();
+    let expected = format!(
+        "failed to read `{}`: part 2 of {} is damaged: its checksum differs",
+        items.display(),
+        parts.parts.len()
+    );
+    assert_eq!(told, expected);
+    let read = file.items().filter(Result::is_ok).count();
+    assert_eq!(read, 6_000 - parts.parts[1].items);
+    file.measurements(&PriceTable::default()).unwrap();
+
+    let mut damaged = whole.clone();
+    damaged[usize::try_from(parts.columns[0].offset).unwrap() + 100] ^= 1;
+    fs::write(&items, &damaged).unwrap();
+    let told = read_measurements(&path, &PriceTable::default()).unwrap_err().to_string();
+    assert!(told.contains("block of columns 1 of 2 is damaged"), "{told}");
+
+    fs::write(&items, &whole[..whole.len() - 1]).unwrap();
+    let told = read_report(&path).unwrap_err().to_string();
+    assert!(told.contains("it is incomplete, or of another run"), "{told}");
+    fs::remove_file(&items).unwrap();
+    let told = read_report(&path).unwrap_err().to_string();
+    assert!(told.contains("must lie beside it; copy both files"), "{told}");
+}
+
+#[test]
+fn an_abandoned_writer_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&[item(0)]);
+    let mut writer = PartsWriter::create(&layout(folder.path()), &report, &PriceTable::default()).unwrap();
+    writer.push(&report.items[0]).unwrap();
+    drop(writer);
+    assert_eq!(fs::read_dir(folder.path().join("results")).unwrap().count(), 0);
+    // The whole form of the same run is still its result.
+    assert_eq!(read_report(&write_report(&layout(folder.path()), &report).unwrap()).unwrap(), report);
+}

@@ -1,0 +1,211 @@
+//! Writes a result in parts, item by item.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::columns::{ColumnBlock, ItemRow};
+use super::compress::Compressor;
+use super::index::{PARTS_FORMAT, PartEntry, PartsIndex, items_file};
+use crate::atomic_write::sync_folder;
+use crate::prices::PriceTable;
+use crate::report::{ItemResult, Report, RunConfig};
+use crate::store::error::{StoreError, storage_error};
+use crate::store::layout::Layout;
+use crate::store::results::{result_file_name, write_head_of_parts};
+
+/// The length of the text in a part, in bytes: a part ends with the item that reaches it.
+const PART_TEXT: usize = 1 << 20;
+/// The number of items in a block of columns.
+const BLOCK_ITEMS: usize = 1 << 12;
+/// The start of a skippable frame, which other readers of Zstandard skip.
+const SKIPPABLE_FRAME: [u8; 4] = 0x184D_2A5C_u32.to_le_bytes();
+
+/// Writes the result file and the items file of a run, whose items it takes in dataset order.
+///
+/// A few parts are in memory at any time, whatever the number of items. Nothing is visible under the files' names before
+/// [`finish`](Self::finish); without it, the draft is removed.
+#[derive(Debug)]
+pub struct PartsWriter {
+    head: PathBuf,
+    head_draft: PathBuf,
+    draft: Draft,
+    config: RunConfig,
+    is_partial: bool,
+    prices: PriceTable,
+    compressor: Compressor<Frame>,
+    part: Vec<u8>,
+    part_items: usize,
+    block: ColumnBlock,
+    index: PartsIndex,
+}
+
+/// What a frame contains.
+#[derive(Clone, Copy, Debug)]
+enum Frame {
+    Items { text: u64, items: usize },
+    Columns { text: u64, items: usize },
+}
+
+/// The items file before it has its name; removed on drop.
+#[derive(Debug)]
+struct Draft {
+    path: PathBuf,
+    file: BufWriter<File>,
+    is_named: bool,
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_named {
+            // An error of that would hide the original one.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+impl PartsWriter {
+    /// Starts the files of a run. Of `run`, the identity and the settings are used; its items are not.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be created, or the draft cannot be.
+    pub fn create(layout: &Layout, run: &Report, prices: &PriceTable) -> Result<Self, StoreError> {
+        // The folder may have been removed since the run started.
+        layout.create()?;
+        let folder = layout.results();
+        let path = folder.join(format!(".{}.items.tmp", run.id));
+        let file = File::create(&path).map_err(|source| storage_error("write", &path, source))?;
+        Ok(Self {
+            head: folder.join(result_file_name(run)),
+            head_draft: folder.join(format!(".{}.tmp", run.id)),
+            draft: Draft { path, file: BufWriter::with_capacity(1 << 16, file), is_named: false },
+            config: run.config.clone(),
+            is_partial: run.partial,
+            prices: prices.clone(),
+            compressor: Compressor::start(),
+            part: Vec::new(),
+            part_items: 0,
+            block: ColumnBlock::default(),
+            index: PartsIndex { format: PARTS_FORMAT, ..PartsIndex::default() },
+        })
+    }
+
+    /// Adds the next item in dataset order.
+    ///
+    /// # Errors
+    ///
+    /// The items file cannot be written.
+    pub fn push(&mut self, item: &ItemResult) -> Result<(), StoreError> {
+        self.add(item).map_err(|source| self.error(source))
+    }
+
+    /// The number of items so far.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.index.items
+    }
+
+    /// Completes the files, and returns the path of the result file. Its items file has its name first, so that no result file is
+    /// without its items.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written.
+    pub fn finish(mut self, report: &Report) -> Result<PathBuf, StoreError> {
+        self.write_rest().map_err(|source| self.error(source))?;
+        let items = items_file(&self.head);
+        let name = |draft: &Path| {
+            self.draft.file.get_ref().sync_all()?;
+            fs::rename(draft, &items)?;
+            sync_folder(&items);
+            Ok(())
+        };
+        name(&self.draft.path).map_err(|source| storage_error("write", &items, source))?;
+        self.draft.is_named = true;
+        self.index.file = items.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let written = write_head_of_parts(&self.head, &self.head_draft, &report.without_items(), &self.index);
+        if written.is_err() {
+            // Without its head, it is of no use.
+            let _ = fs::remove_file(&items);
+        }
+        written.map(|()| self.head.clone())
+    }
+
+    fn error(&self, source: io::Error) -> StoreError {
+        storage_error("write", &self.draft.path, source)
+    }
+
+    fn add(&mut self, item: &ItemResult) -> io::Result<()> {
+        serde_json::to_writer(&mut self.part, item)?;
+        self.part.push(b'\n');
+        self.part_items += 1;
+        self.index.items += 1;
+        let row = ItemRow::of(item, &self.config, self.is_partial, &self.prices);
+        self.block.add(row, self.config.evaluators.len());
+        if self.part.len() >= PART_TEXT {
+            self.end_part()?;
+        }
+        if self.block.items() == BLOCK_ITEMS {
+            self.end_block()?;
+        }
+        Ok(())
+    }
+
+    fn end_part(&mut self) -> io::Result<()> {
+        let text = std::mem::take(&mut self.part);
+        let items = std::mem::take(&mut self.part_items);
+        self.part.reserve(text.len());
+        self.compress(Frame::Items { text: text.len() as u64, items }, text)
+    }
+
+    fn end_block(&mut self) -> io::Result<()> {
+        let block = std::mem::take(&mut self.block);
+        let text = serde_json::to_vec(&block)?;
+        self.compress(Frame::Columns { text: text.len() as u64, items: block.items() }, text)
+    }
+
+    fn compress(&mut self, frame: Frame, text: Vec<u8>) -> io::Result<()> {
+        match self.compressor.add(frame, text) {
+            Some((frame, bytes)) => self.write(frame, &bytes),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, frame: Frame, bytes: &[u8]) -> io::Result<()> {
+        if let Frame::Columns { .. } = frame {
+            let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+            self.draft.file.write_all(&SKIPPABLE_FRAME)?;
+            self.draft.file.write_all(&length.to_le_bytes())?;
+            self.index.bytes += 8;
+        }
+        self.draft.file.write_all(bytes)?;
+        let (entries, text, items) = match frame {
+            Frame::Items { text, items } => (&mut self.index.parts, text, items),
+            Frame::Columns { text, items } => (&mut self.index.columns, text, items),
+        };
+        entries.push(PartEntry {
+            offset: self.index.bytes,
+            bytes: bytes.len() as u64,
+            text,
+            items,
+            first: entries.last().map_or(0, |entry| entry.first + entry.items),
+            crc32: crc32fast::hash(bytes),
+        });
+        self.index.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write_rest(&mut self) -> io::Result<()> {
+        if self.part_items > 0 {
+            self.end_part()?;
+        }
+        if self.block.items() > 0 {
+            self.end_block()?;
+        }
+        while let Some((frame, bytes)) = self.compressor.next() {
+            self.write(frame, &bytes)?;
+        }
+        self.draft.file.flush()
+    }
+}
