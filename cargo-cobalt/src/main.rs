@@ -198,7 +198,7 @@ fn flags(command: &Command) -> Flags {
             Flags { record: Some(RecordMode::Off), ..of_data(data, build, of_file(settings)) }
         }
         Command::Serve(serve) => of_file(&serve.settings),
-        Command::Clean(clean) => of_file(&clean.settings),
+        Command::Clean(clean) => Flags { remote: clean.remote.clone().flatten(), ..of_file(&clean.settings) },
         Command::Archive(archive) => of_file(&archive.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Mcp(_)

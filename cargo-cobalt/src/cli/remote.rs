@@ -29,6 +29,10 @@ pub struct Push {
     #[arg(long)]
     pub redacted: bool,
 
+    /// Push nothing; make missing entries of the store's list of runs again, from the result files that it has
+    #[arg(long, conflicts_with_all = ["runs", "all", "redacted"])]
+    pub rebuild_index: bool,
+
     #[command(flatten)]
     pub remote: RemoteOptions,
 

@@ -198,6 +198,14 @@ impl RemoteIndex {
         self.select("TRUE", &[])
     }
 
+    /// All entries of a run: one for each content that was pushed.
+    pub fn versions(&self, id: &str) -> Result<Vec<RemoteEntry>> {
+        let mut query =
+            self.connection.prepare_cached("SELECT entry FROM entries WHERE remote = ? AND id = ?")?;
+        let entries = query.query_map([&*self.remote, id], |row| row.get::<_, String>(0))?;
+        Ok(entries.collect::<Result<Vec<_>>>()?.iter().filter_map(|entry| parse(entry)).collect())
+    }
+
     /// The runs of a branch, newest first.
     pub fn of_branch(&self, branch: &str) -> Result<Vec<RemoteEntry>> {
         self.select("branch = :value", &[(":value", &branch)])

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::hash::{hex, sha256};
 use cobalt_core::report::Timestamp;
-use cobalt_core::store::{Layout, strip_bom};
+use cobalt_core::store::{Layout, items_file, strip_bom};
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -19,7 +19,8 @@ use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
 use super::location::Location;
-use super::redacted::redact_result;
+use super::packs::PACK_FROM;
+use super::redacted::{RedactedParts, redact_result};
 use super::store::Remote;
 use super::{layout, parallel};
 use crate::cli::Push;
@@ -31,8 +32,6 @@ use crate::results::{Output, Results};
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, print};
 
-/// The ending of the file with the items of a large run, beside its result file.
-pub const ITEMS_ENDING: &str = ".items.zst";
 /// More runs are only counted.
 pub const MAX_LINES: usize = 20;
 
@@ -42,6 +41,12 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
     let redacts = arguments.redacted || settings.remote().redacts;
     remote.prepare()?;
     let index = remote.sync(settings.layout())?;
+    if arguments.rebuild_index {
+        let runs = remote.rebuild_index(&index)?.len();
+        print(&format!("{} added to the index of {}\n", count(runs, "run"), shown(remote.url())))
+            .map_err(Error::Print)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let paths = if arguments.runs.is_empty() {
         unpushed(&index, settings.layout(), arguments.all)?
     } else {
@@ -84,6 +89,10 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
         failed.len()
     ))
     .map_err(Error::Print)?;
+    // Other machines read fewer objects then; it does not matter when.
+    if let Err(error) = remote.pack(PACK_FROM) {
+        eprint_wrapped(&format!("warning: {error}"));
+    }
     if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(failed)) }
 }
 
@@ -163,17 +172,16 @@ impl Remote {
     pub fn push_run(&self, path: &Path, redacts: bool) -> Result<PushedRun, RemoteError> {
         let failed = |source| RemoteError::File { action: "read", path: path.to_owned(), source };
         let invalid = |error: serde_json::Error| failed(io::Error::new(io::ErrorKind::InvalidData, error));
+        let in_parts = redacts && items_file(path).exists();
+        let redacted = if in_parts {
+            Some(RedactedParts::write(path).map_err(|error| failed(io::Error::other(error)))?)
+        } else {
+            None
+        };
+        let path = redacted.as_ref().map_or(path, |redacted| &redacted.result);
         let bytes = fs::read(path).map_err(failed)?;
         let items = items_file(path);
-        let bytes = if redacts {
-            if items.exists() {
-                let problem = "its items are in a file of their own, which cannot be redacted yet";
-                return Err(failed(io::Error::other(problem)));
-            }
-            redact_result(&bytes).map_err(invalid)?
-        } else {
-            bytes
-        };
+        let bytes = if redacts && !in_parts { redact_result(&bytes).map_err(invalid)? } else { bytes };
         let run = parse_run(strip_bom(&bytes)).map_err(invalid)?;
         let hash = sha256(&bytes);
         let items = if items.exists() { Some(self.push_items(&run.id, &items)?) } else { None };
@@ -206,12 +214,6 @@ impl Remote {
         }
         Ok(RemoteFile { hash, bytes, stored_bytes: bytes })
     }
-}
-
-/// The file with the items of a large run, beside its result file.
-pub fn items_file(result: &Path) -> PathBuf {
-    let stem = result.file_stem().unwrap_or_default().to_string_lossy();
-    result.with_file_name(format!("{stem}{ITEMS_ENDING}"))
 }
 
 /// The SHA-256 and the size of a file.
