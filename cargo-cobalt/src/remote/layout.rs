@@ -16,6 +16,10 @@ pub const INDEX: &str = "index";
 pub const PACKS: &str = "packs";
 /// The folder of tombstones, which hide runs that packs still list.
 pub const REMOVED: &str = "removed";
+/// The folder of packs of recordings.
+pub const RECORDINGS: &str = "recordings";
+/// The folder of packs of judges' answers.
+pub const ANSWERS: &str = "answers";
 
 /// The digits of a hash in names.
 const HASH_DIGITS: usize = 16;

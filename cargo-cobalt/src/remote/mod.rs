@@ -18,6 +18,7 @@ mod push;
 mod rebuild;
 mod redacted;
 mod retention;
+mod shared_files;
 mod store;
 mod sync;
 #[cfg(test)]

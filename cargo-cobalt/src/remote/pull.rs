@@ -17,7 +17,8 @@ use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
 use super::parallel;
-use super::push::MAX_LINES;
+use super::push::{MAX_LINES, chosen};
+use super::shared_files::SharedCount;
 use super::store::Remote;
 use crate::cli::Pull;
 use crate::config::settings;
@@ -32,7 +33,20 @@ pub fn pull(arguments: &Pull, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let layout = settings.layout();
     let remote = Remote::open(&settings)?;
-    let index = remote.sync(layout)?;
+    let mut index = remote.sync(layout)?;
+    if arguments.recordings || arguments.answers {
+        for shared in chosen(arguments.recordings, arguments.answers, &settings) {
+            let SharedCount { files, different } = remote.pull_shared(&shared, &mut index)?;
+            let note = match different {
+                0 => String::new(),
+                _ => format!("; {different} with other content on this machine left as they are"),
+            };
+            let files = count(files, shared.noun());
+            print(&format!("{files} pulled from `{}`{note}\n", one_line(remote.url())))
+                .map_err(Error::Print)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let entries = selected(arguments, &index, &remote)?;
     let (local, _) = Index::open(layout)?.all_runs()?;
     let local: Vec<_> = local.whole.into_iter().chain(local.partial).collect();

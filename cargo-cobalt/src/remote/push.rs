@@ -21,6 +21,7 @@ use super::local_index::RemoteIndex;
 use super::location::Location;
 use super::packs::PACK_FROM;
 use super::redacted::{RedactedParts, redact_result};
+use super::shared_files::{Shared, SharedCount};
 use super::store::Remote;
 use super::{layout, parallel};
 use crate::cli::Push;
@@ -40,7 +41,10 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
     let remote = Remote::open(&settings)?;
     let redacts = arguments.redacted || settings.remote().redacts;
     remote.prepare()?;
-    let index = remote.sync(settings.layout())?;
+    let mut index = remote.sync(settings.layout())?;
+    if arguments.recordings || arguments.answers {
+        return push_shared(arguments, &settings, &remote, &mut index);
+    }
     if arguments.rebuild_index {
         let runs = remote.rebuild_index(&index)?.len();
         print(&format!("{} added to the index of {}\n", count(runs, "run"), shown(remote.url())))
@@ -98,6 +102,31 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
 
 fn shown(url: &str) -> String {
     format!("`{}`", one_line(url))
+}
+
+/// Pushes recordings and answers.
+fn push_shared(
+    arguments: &Push,
+    settings: &Config,
+    remote: &Remote,
+    index: &mut RemoteIndex,
+) -> Result<ExitCode, Error> {
+    if settings.remote().redacts {
+        let why = "recordings and answers contain inputs and outputs, and `storage.push-redacted` is set";
+        return Err(Error::Arguments(why.to_owned()));
+    }
+    for shared in chosen(arguments.recordings, arguments.answers, settings) {
+        let SharedCount { files, .. } = remote.push_shared(&shared, index)?;
+        print(&format!("{} pushed to {}\n", count(files, shared.noun()), shown(remote.url())))
+            .map_err(Error::Print)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What flags choose to share.
+pub fn chosen(recordings: bool, answers: bool, settings: &Config) -> Vec<Shared> {
+    let recordings = recordings.then(|| Shared::recordings(settings));
+    recordings.into_iter().chain(answers.then(|| Shared::answers(settings))).collect()
 }
 
 /// The files of the runs that the store neither has nor had; with `all`, partial runs, too.
