@@ -230,7 +230,11 @@ impl Remote {
         }
         self.upload(&entry.result_object(), compressed)?;
         let text = serde_json::to_vec(&entry).map_err(invalid)?;
-        let is_new = self.create(&index, text)?;
+        let is_new = self.create(&index, text.clone())?;
+        // S3 also refuses one of two writers at the same time, the other of which may fail.
+        if !is_new && self.get(&index)?.is_none() {
+            self.put(&index, text)?;
+        }
         Ok(PushedRun { entry, is_new })
     }
 
