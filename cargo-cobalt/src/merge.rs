@@ -12,7 +12,7 @@ use cobalt::command::config::{Config, Flags, unknown_variable_warning};
 use cobalt::command::shards::{MergedRun, OtherVariants, ShardFile, merge as join};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{Report, RunVariant, Shard, SourceLocation, Timestamp};
-use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
+use cobalt_core::reporters::{Event, ExperimentFinished, NotableItems, Warning};
 use cobalt_core::store::{
     JournalHeader, ResultFileName, read_report, strip_bom, validate_report, write_report,
 };
@@ -23,6 +23,7 @@ use crate::baseline::BaselineSource;
 use crate::cli::Merge;
 use crate::config::settings;
 use crate::error::Error;
+use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _};
 use crate::run::{CI_HINT, Invocation, ItemLines, Screen};
@@ -34,6 +35,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     };
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let settings = settings(&Flags { baseline: files, ..flags.clone() })?;
+    check_push(&settings)?;
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let (whole, groups): (Vec<_>, Vec<_>) =
         group_by_experiment(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
@@ -50,7 +52,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     }
     teller.warn_of_variables(&settings)?;
     teller.merge(groups, &settings)?;
-    teller.conclude(settings.is_ci())
+    teller.conclude(&settings)
 }
 
 fn no_shards_error(arguments: &Merge) -> Error {
@@ -102,9 +104,11 @@ impl Merger {
     fn keep(&mut self, number: usize, report: Report, settings: &Config) -> Result<(), Error> {
         let written = write_report(settings.layout(), &report).map_err(|error| error.to_string());
         let path = written.as_ref().ok().map(|path| &**path);
-        let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
+        let names = report.case_names();
+        let notable = NotableItems::of(&report, |index| names[index].clone());
+        let finished = ExperimentFinished::of(number, &report, &notable, path);
         let path = path.map(ToOwned::to_owned);
-        for warning in Warning::all_for_report(&report) {
+        for warning in Warning::all_for_report(&report, &notable) {
             self.call.emit(&Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
@@ -127,7 +131,8 @@ impl Merger {
     }
 
     /// Shows the results and returns the exit code.
-    fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
+    fn conclude(mut self, settings: &Config) -> Result<ExitCode, Error> {
+        let ci = settings.is_ci();
         self.call.state.binary_ended();
         self.call.summaries();
         let Self { mut call, merged } = self;
@@ -143,6 +148,7 @@ impl Merger {
             ExitCode::from(u8::from(ci))
         };
         call.finish(&results)?;
+        push_finished(settings, &results, &call.screen);
         call.screen.into_result().map(|()| code)
     }
 }

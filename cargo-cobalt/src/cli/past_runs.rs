@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use cobalt::command::config::RemoteUrl;
 
 use super::{ExperimentName, RunName, Settings, Since, parse_count};
 
@@ -25,6 +26,10 @@ pub struct History {
     /// Only runs since this date (2026-02-05), time (2026-02-05T14:30:00Z) or age (7d, 12h)
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
+
+    /// Show the runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
+    pub remote: Option<Option<RemoteUrl>>,
 
     /// Print a JSON list
     #[arg(long)]

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use cobalt_core::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
+pub use read::parse_run;
 pub use run::{IndexError, IndexedRun, RunFilter, RunMatches, RunStatus};
 pub use update::{FileStamp, SkippedFile, result_files};
 

@@ -61,7 +61,22 @@ pub struct IndexedRun {
     pub git_commit: Option<String>,
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
+    /// The branch, as the CI system or git named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
     pub dataset_hash: Option<String>,
+    /// The number of items of the dataset, of which a partial run has only some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset_items: Option<i64>,
+    /// Whether only some of the items were run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The shard of the items that was run: `2/4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// What the runs of all shards share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_group: Option<String>,
     /// Items whose model requests were all answered from recordings: their latency and agent cost are those of the recording.
     pub replayed_items: i64,
     /// The name of the result file.
@@ -137,7 +152,12 @@ impl IndexedRun {
             eval_errors: row.get("eval_errors")?,
             git_commit: row.get("git_commit")?,
             git_dirty: row.get("git_dirty")?,
+            git_branch: row.get("git_branch")?,
             dataset_hash: row.get("dataset_hash")?,
+            dataset_items: row.get("dataset_items")?,
+            partial: false,
+            shard: None,
+            shard_group: None,
             replayed_items: row.get("replayed_items")?,
             file: row.get("file")?,
         })
@@ -156,9 +176,9 @@ impl IndexedRun {
     pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, run_name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, user_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
+                   git_commit, git_dirty, git_branch, dataset_hash, dataset_items, replayed_items, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :user_cost, :passed_items, :low_items, \
-                   :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
+                   :failed_items, :eval_errors, :git_commit, :git_dirty, :git_branch, :dataset_hash, :dataset_items, :replayed_items, \
                    :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
@@ -186,7 +206,9 @@ impl IndexedRun {
             ":eval_errors": self.eval_errors,
             ":git_commit": self.git_commit,
             ":git_dirty": self.git_dirty,
+            ":git_branch": self.git_branch,
             ":dataset_hash": self.dataset_hash,
+            ":dataset_items": self.dataset_items,
             ":replayed_items": self.replayed_items,
             ":file": self.file,
         })?;

@@ -38,7 +38,9 @@ const TABLES: &str = "
         eval_errors INTEGER NOT NULL,
         git_commit TEXT,
         git_dirty INTEGER,
+        git_branch TEXT,
         dataset_hash TEXT,
+        dataset_items INTEGER,
         replayed_items INTEGER NOT NULL,
         file TEXT NOT NULL UNIQUE
     );

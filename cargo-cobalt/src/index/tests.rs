@@ -150,6 +150,11 @@ fn a_run_is_a_row_with_its_figures() {
         git_commit: Some("abc".to_owned()),
         git_dirty: Some(true),
         dataset_hash: Some("d".to_owned()),
+        dataset_items: Some(4),
+        git_branch: None,
+        partial: false,
+        shard: None,
+        shard_group: None,
         replayed_items: 0,
         file: "a.json".to_owned(),
     };

@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod action;
+#[cfg(unix)]
+mod archive;
 mod assistants;
 mod baseline;
 mod calls;

@@ -200,7 +200,7 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
         add("items.passed_after_retry", Some(summary.passed_after_retry.to_string()));
         add("attempts.retried", Some(summary.retried_executions.to_string()));
     }
-    if let Some(GitState { commit, dirty }) = &report.git {
+    if let Some(GitState { commit, dirty, .. }) = &report.git {
         add("commit", Some(commit.clone()));
         add("dirty", Some(dirty.to_string()));
     }
