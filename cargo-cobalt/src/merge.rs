@@ -113,7 +113,7 @@ impl Merger {
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
         self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
-        self.merged.push(FinishedExperiment { report, path, without_items: None });
+        self.merged.push(FinishedExperiment { report, path, without_items: None, left_out: 0 });
         Ok(())
     }
 
