@@ -1,7 +1,7 @@
 //! `cargo cobalt pull`: copies runs from the remote store into the results folder.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use bytes::Bytes;
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::hash::{hex, sha256};
+use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Timestamp;
 use cobalt_core::store::{Layout, items_file, strip_bom};
 use cobalt_core::wording::count;
@@ -39,7 +40,7 @@ pub const MAX_LINES: usize = 20;
 pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let remote = Remote::open(&settings)?;
-    let redacts = arguments.redacted || settings.remote().redacts;
+    let redacts = (arguments.redacted || settings.remote().redacts).then(|| settings.prices());
     remote.prepare()?;
     let mut index = remote.sync(settings.layout())?;
     if arguments.recordings || arguments.answers {
@@ -85,7 +86,7 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
             Err(error) => failed.push(format!("`{}`: {error}", path.display())),
         }
     }
-    let redacted = if redacts { ", without inputs and outputs" } else { "" };
+    let redacted = if redacts.is_some() { ", without inputs and outputs" } else { "" };
     print(&format!(
         "{} pushed to {}{redacted}; {known} skipped, {} failed\n",
         count(pushed, "run"),
@@ -173,9 +174,10 @@ pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) 
         output.warn(&format!("not pushed, as the run was interrupted; {again}"));
         return;
     }
+    let redacts = settings.remote().redacts.then(|| settings.prices());
     let outcomes = Remote::open(settings).and_then(|remote| {
         remote.prepare()?;
-        let outcomes = parallel::map(&saved, |(_, path)| remote.push_run(path, settings.remote().redacts));
+        let outcomes = parallel::map(&saved, |(_, path)| remote.push_run(path, redacts));
         outcomes.into_iter().collect::<Result<Vec<_>, _>>().map(|runs| (remote, runs))
     });
     match outcomes {
@@ -197,20 +199,22 @@ pub struct PushedRun {
 }
 
 impl Remote {
-    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm.
-    pub fn push_run(&self, path: &Path, redacts: bool) -> Result<PushedRun, RemoteError> {
+    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm. With
+    /// prices, the run is redacted; of a large run, they give the costs of items.
+    pub fn push_run(&self, path: &Path, redacts: Option<&PriceTable>) -> Result<PushedRun, RemoteError> {
         let failed = |source| RemoteError::File { action: "read", path: path.to_owned(), source };
         let invalid = |error: serde_json::Error| failed(io::Error::new(io::ErrorKind::InvalidData, error));
-        let in_parts = redacts && items_file(path).exists();
-        let redacted = if in_parts {
-            Some(RedactedParts::write(path).map_err(|error| failed(io::Error::other(error)))?)
-        } else {
-            None
-        };
+        let in_parts = redacts.filter(|_| items_file(path).exists());
+        let redacted = in_parts.map(|prices| RedactedParts::write(path, prices)).transpose();
+        let redacted = redacted.map_err(|error| failed(io::Error::other(error)))?;
         let path = redacted.as_ref().map_or(path, |redacted| &redacted.result);
         let bytes = fs::read(path).map_err(failed)?;
         let items = items_file(path);
-        let bytes = if redacts && !in_parts { redact_result(&bytes).map_err(invalid)? } else { bytes };
+        let bytes = if redacts.is_some() && redacted.is_none() {
+            redact_result(&bytes).map_err(invalid)?
+        } else {
+            bytes
+        };
         let run = parse_run(strip_bom(&bytes)).map_err(invalid)?;
         let hash = sha256(&bytes);
         let items = if items.exists() { Some(self.push_items(&run.id, &items)?) } else { None };
@@ -219,7 +223,7 @@ impl Remote {
         let entry = RemoteEntry {
             format: layout::FORMAT_VERSION,
             pushed_at: Timestamp::now().to_string(),
-            redacted: redacts,
+            redacted: redacts.is_some(),
             run,
             result,
             items,

@@ -57,15 +57,15 @@ pub struct RedactedParts {
 }
 
 impl RedactedParts {
-    /// Writes the files, item by item.
-    pub fn write(path: &Path) -> Result<Self, BoxError> {
+    /// Writes the files, item by item. Their columns have the costs by these prices.
+    pub fn write(path: &Path, prices: &PriceTable) -> Result<Self, BoxError> {
         let folder = tempfile::tempdir()?;
         let at = |name: &str| folder.path().join(name);
         let layout = Layout::new(folder.path().to_owned(), at("results"), at("history.db"), at("cache"));
         let file = ReportFile::open(path)?;
-        let head = redact_result(&serde_json::to_vec(file.head())?)?;
+        let head = redact_result(&serde_json::to_vec(&file.report().without_items())?)?;
         let head: Report = serde_json::from_slice(&head)?;
-        let mut writer = PartsWriter::create(&layout, &head, &PriceTable::default())?;
+        let mut writer = PartsWriter::create(&layout, &head, prices)?;
         for item in file.items() {
             let item = redact_item(serde_json::to_value(&*item?)?);
             writer.push(&serde_json::from_value(item)?)?;
@@ -190,10 +190,11 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let layout = Layout::new(folder.path().to_owned(), at("results"), at("history.db"), at("cache"));
         let report: Report = serde_json::from_value(run()).unwrap();
-        let mut writer = PartsWriter::create(&layout, &report, &PriceTable::default()).unwrap();
+        let prices = PriceTable::default();
+        let mut writer = PartsWriter::create(&layout, &report, &prices).unwrap();
         (0..100).for_each(|_| writer.push(&report.items[0]).unwrap());
         let path = writer.finish(&report).unwrap();
-        let redacted = RedactedParts::write(&path).unwrap();
+        let redacted = RedactedParts::write(&path, &prices).unwrap();
         assert!(!fs::read_to_string(&redacted.result).unwrap().contains("SECRET"));
         let file = ReportFile::open(&redacted.result).unwrap();
         assert_eq!(file.item_count(), 100);
@@ -202,7 +203,7 @@ mod tests {
             assert!(!text.contains("SECRET") && text.contains("refund"), "{text}");
         }
         // The same each time, so it is pushed once.
-        let again = RedactedParts::write(&path).unwrap();
+        let again = RedactedParts::write(&path, &prices).unwrap();
         for file in [|path: &Path| path.to_owned(), items_file] {
             assert!(fs::read(file(&redacted.result)).unwrap() == fs::read(file(&again.result)).unwrap());
         }

@@ -53,7 +53,7 @@ impl Team {
         for number in 1..=runs {
             let path = team.path(&format!("{number}.json"));
             fs::write(&path, result(&format!("{number:012x}"), number)).unwrap();
-            assert!(remote.push_run(&path, false).unwrap().is_new);
+            assert!(remote.push_run(&path, None).unwrap().is_new);
         }
         team
     }
@@ -93,12 +93,12 @@ fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
     assert_eq!((team.objects("index"), team.objects("packs")), (0, 1));
     let path = team.path("6.json");
     fs::write(&path, result("000000000006", 6)).unwrap();
-    team.remote().push_run(&path, false).unwrap();
+    team.remote().push_run(&path, None).unwrap();
     for machine in ["old", "new", "old"] {
         assert_eq!(team.listed_by(machine), ["6", "5", "4", "3", "2", "1"], "{machine}");
     }
     // A second pack of another writer, which has a run of the first one, too.
-    team.remote().push_run(&team.path("5.json"), false).unwrap();
+    team.remote().push_run(&team.path("5.json"), None).unwrap();
     assert_eq!(team.remote().pack(0).unwrap(), 2);
     for machine in ["old", "new", "newest"] {
         assert_eq!(team.listed_by(machine), ["6", "5", "4", "3", "2", "1"], "{machine}");
