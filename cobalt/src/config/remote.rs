@@ -159,12 +159,12 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         if let (Some(url), Some(origin)) = (&url, &origin) {
             self.note("storage.remote", url, origin.clone());
         }
-        let PushName(push) = self.or_default("storage.push", storage.push, || PushName(PushMode::Never));
+        self.note_written("storage.push", storage.push.as_ref());
         self.note_written("storage.push-redacted", storage.push_redacted.as_ref());
         self.note_written("storage.endpoint", storage.endpoint.as_ref());
         self.note_written("storage.region", storage.region.as_ref());
         self.note_written("storage.allow-http", storage.allow_http.as_ref());
-        let pushes = match push {
+        let pushes = match storage.push.map_or(PushMode::Never, |PushName(push)| push) {
             PushMode::Never => false,
             PushMode::Ci => is_ci,
             PushMode::Always => true,
