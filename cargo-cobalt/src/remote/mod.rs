@@ -25,4 +25,4 @@ pub use error::RemoteError;
 pub use local_index::{RemoteIndex, RemoteMatches};
 pub use pull::pull;
 pub use push::{check_push, push, push_finished};
-pub use store::Remote;
+pub use store::{Remote, RemoteObject};

@@ -39,6 +39,7 @@ mod readme;
 mod receiver;
 mod recordings;
 mod reference;
+mod remote_shards;
 mod rerun;
 mod run;
 mod score;
