@@ -12,6 +12,8 @@ mod plans;
 mod remote_plans;
 mod status;
 mod take_over;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use self::job::ShardJob;

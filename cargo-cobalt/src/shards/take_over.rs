@@ -52,7 +52,7 @@ impl TakeOver<'_> {
                 finished.push(experiment);
             } else if let Some(result) = layout.result_of(id) {
                 // It finished on this machine, and could not be pushed.
-                remote.push_run(&result, !self.channel.sends_journals, true)?;
+                remote.push_run(&result, !self.channel.sends_journals)?;
                 finished.push(experiment);
             } else if fetch_journal(remote, group, id, layout)? {
                 resumed.push(id.as_str());

@@ -13,7 +13,7 @@ use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 /// This many cities, every third with a wrong answer.
-fn cities(project: &Project, number: usize) {
+pub(crate) fn cities(project: &Project, number: usize) {
     let ids: Vec<_> = (0..number).map(|index| format!("city-{index}")).collect();
     let answers: Vec<_> = ids.iter().map(|id| id.replace("city", "City")).collect();
     let says = |index: usize| if index % 3 == 2 { "Nowhere" } else { &*answers[index] };

@@ -9,8 +9,8 @@ use std::time::Duration;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{Comparison, compare, stale_baseline_warning};
 use cobalt_core::report::{
-    BaselineContext, Measurements, Report, RunConfig, RunMetrics, SCHEMA, ShardPlan, Threshold, ci_status,
-    evaluate_all,
+    BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, SCHEMA, ShardPlan, Threshold,
+    ci_status, evaluate_all,
 };
 use cobalt_core::store::{
     ResultFileName, StoreError, read_experiment_name, read_measurements, read_report, result_files,
@@ -43,7 +43,11 @@ pub fn evaluate_run(
     let summaries = run_summaries(summaries, &mut report.items);
     let evaluators: Vec<_> = report.config.evaluators().collect();
     let fields = &report.config.group_by;
-    let gather = |items| RunMetrics::gather_by(items, &evaluators, fields, config.prices());
+    let gather = |items: &[ItemResult]| {
+        let mut figures = RunMetrics::new(&evaluators, fields, thresholds, config.prices());
+        items.iter().for_each(|item| figures.add(item));
+        figures
+    };
     let figures = gather(&report.items).with_summaries(summaries);
     let summary = figures.summary(duration);
     let figures = match &pooled {
