@@ -1,5 +1,6 @@
 //! A shard that this process runs, if it is pushed to the remote store: its plans come from there, and it reports to it.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use cobalt::command::config::Config;
@@ -12,6 +13,7 @@ use super::remote_plans::plans_of_group;
 use super::status::{ShardState, ShardStatus};
 use crate::error::Error;
 use crate::remote::{Remote, RemoteError};
+use crate::terminal::eprint_wrapped;
 
 /// The shard of an invocation.
 #[derive(Debug)]
@@ -27,10 +29,12 @@ pub struct ShardJob {
 impl ShardJob {
     /// The shard of an invocation whose runs are pushed; `None` for others, and for shards without a group. `given`: the plans that the
     /// user asks for.
-    pub fn open(settings: &Config, given: Option<&std::path::Path>) -> Result<Option<Self>, Error> {
-        let (Some(shard), Some(group), true) =
-            (settings.shard(), settings.shard_group(), settings.remote().pushes)
-        else {
+    pub fn open(settings: &Config, given: Option<&Path>) -> Result<Option<Self>, Error> {
+        let Some(shard) = settings.shard().filter(|_| settings.remote().pushes) else { return Ok(None) };
+        let Some(group) = settings.shard_group() else {
+            eprint_wrapped(
+                "note: the shard has no group, so `cargo cobalt merge --remote` cannot find it; add --shard-group",
+            );
             return Ok(None);
         };
         let channel = Channel {

@@ -3,6 +3,7 @@
 
 use std::env;
 use std::io;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use cobalt_core::store::new_run_id;
@@ -32,7 +33,7 @@ impl CommandError for TakeOverError {}
 pub struct TakeOver<'a> {
     pub channel: Channel,
     /// The settings file, if it is not the project's.
-    pub config: Option<&'a std::path::Path>,
+    pub config: Option<&'a Path>,
     /// Further arguments for `cargo cobalt run`.
     pub arguments: &'a [String],
 }

@@ -171,6 +171,9 @@ fn experiments_that_a_dead_shard_had_not_started_are_run() {
     let mut workers: Vec<_> = answers(&merged(&project)).into_iter().map(|(_, worker)| worker).collect();
     workers.sort_unstable();
     assert_eq!(workers, ["merger", "merger", "merger", "one", "one", "one"]);
+    let arguments = ["run", "--filter", "strict", "--push", "--shard", "1/2"];
+    let unnamed = ProgramOutput::by(&mut worker(&project, "three", &arguments), 0);
+    assert!(unnamed.stderr.contains("the shard has no group"), "{}", unnamed.stderr);
     // It can be merged again.
     merge(&project, &["--wait", "0s"], 0);
 }
