@@ -167,9 +167,11 @@ fn flags(command: &Command) -> Flags {
             ..of_data(&score.data, &score.build, of_outcome(&score.outcome, &score.settings))
         },
         Command::Watch(watch) => Flags { rerun: Some(RerunMode::Changed), ..of_run(&watch.options) },
-        Command::Merge(merge) => {
-            Flags { ci: merge.ci, push: merge.push, ..of_outcome(&merge.outcome, &merge.settings) }
-        }
+        Command::Merge(merge) => Flags {
+            ci: merge.ci,
+            push: merge.push || merge.remote.is_some(),
+            ..of_outcome(&merge.outcome, &merge.settings)
+        },
         Command::List(list) => Flags {
             variants: list.selection.variants(),
             ..of_data(&list.data, &list.build, of_file(&list.settings))

@@ -284,8 +284,27 @@ pub struct OutcomeOptions {
 #[derive(Debug, Args)]
 pub struct Merge {
     /// Result files of shards, or folders to search for them recursively
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "remote", conflicts_with = "remote")]
     pub paths: Vec<PathBuf>,
+
+    /// Merge the shards of this group in the remote store, wait for those that are not finished, and push the merged runs [default
+    /// group: that of the CI pipeline]
+    #[arg(long, value_name = "GROUP", num_args = 0..=1)]
+    pub remote: Option<Option<ShardGroup>>,
+
+    /// How long to wait for the shards of --remote, e.g. `30m`; with `0s`, unfinished shards are an error
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = humantime::parse_duration)]
+    pub wait: Duration,
+
+    /// Take a shard for dead that gave no sign of life for this long; running shards give one every 10 seconds
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    pub dead_after: Duration,
+
+    /// Run on this machine what dead shards have left; their finished items are not run again
+    ///
+    /// Arguments after `--` are passed to `cargo cobalt run`, e.g. `-- --release` or `-- --archive FILE`.
+    #[arg(long, requires = "remote")]
+    pub take_over: bool,
 
     /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
@@ -302,6 +321,10 @@ pub struct Merge {
 
     #[command(flatten)]
     pub settings: Settings,
+
+    /// Arguments for `cargo cobalt run`, with --take-over
+    #[arg(last = true, value_name = "ARGUMENTS", requires = "take_over")]
+    pub run: Vec<String>,
 }
 
 /// Build options, named as in cargo.

@@ -42,6 +42,7 @@ mod receiver;
 mod recordings;
 mod reference;
 mod remote;
+mod remote_shards;
 mod rerun;
 mod run;
 mod score;

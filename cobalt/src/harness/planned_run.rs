@@ -125,6 +125,7 @@ impl StartMode {
         let are_all = selected.is_none();
         let selection = ItemSelection {
             items: None,
+            start_order: None,
             shard: Some(shard),
             shard_plan: balance.as_ref().map(ShardPlan::hash),
             shard_group: group,
@@ -133,10 +134,10 @@ impl StartMode {
             let why = Some(format!("shard {shard}"));
             return Self::New { selected: selection, id, why, still_failed: None };
         }
-        let all = 0..plan.dataset().len();
+        let keys: Vec<_> = (0..plan.dataset().len()).map(|index| plan.key(index)).collect();
         let in_shard = match &balance {
-            Some(balance) => balance.items(shard, &all.map(|index| plan.key(index)).collect::<Vec<_>>()),
-            None => all.filter(|index| shard.contains(plan.key(*index))).collect(),
+            Some(balance) => balance.items(shard, &keys),
+            None => (0..keys.len()).filter(|index| shard.contains(keys[*index])).collect(),
         };
         let items: Vec<_> = match selected {
             Some(selected) => {
@@ -148,10 +149,12 @@ impl StartMode {
             let which = if are_all { "no item" } else { "none of the selected items" };
             return Self::Skip { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
-        let balanced = balance
-            .map_or_else(String::new, |balance| format!(", balanced by the latencies of {}", balance.source));
-        let why = Some(format!("shard {shard}{balanced}"));
-        let selected = ItemSelection { items: Some(items), ..selection };
+        let why = Some(match balance.as_ref().filter(|balance| !balance.latencies.is_empty()) {
+            Some(balance) => format!("shard {shard}, balanced by the latencies of {}", balance.source),
+            None => format!("shard {shard}"),
+        });
+        let start_order = balance.map(|balance| balance.slowest_first(&items, &keys));
+        let selected = ItemSelection { items: Some(items), start_order, ..selection };
         Self::New { selected, id, why, still_failed: None }
     }
 

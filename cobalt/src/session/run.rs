@@ -47,6 +47,8 @@ pub fn find_runs_to_resume(layout: &Layout) -> (Vec<InterruptedRun>, Vec<(String
 pub struct ItemSelection {
     /// The indexes of the items, if not all.
     pub items: Option<Vec<usize>>,
+    /// The order in which they are started, if not that of the dataset.
+    pub start_order: Option<Vec<usize>>,
     /// The shard that they belong to.
     pub shard: Option<Shard>,
     /// The hash of the plan that balanced the shards.
@@ -113,6 +115,8 @@ pub struct Run {
     journal: Option<JournalWriter>,
     done: Vec<ItemResult>,
     elapsed: Duration,
+    /// The order in which its items are started, if not that of the dataset.
+    start_order: Option<Vec<usize>>,
     /// Why it runs these items, if not just because they were selected.
     why: Option<String>,
 }
@@ -202,7 +206,7 @@ impl Run {
             }
             journal.flush()?;
         }
-        Ok(Self { plan, header, journal, done, elapsed, why: None })
+        Ok(Self { plan, header, journal, done, elapsed, start_order: selected.start_order, why: None })
     }
 
     /// Resumes an interrupted run. Refused if the new results would not be comparable with the existing ones.
@@ -239,7 +243,7 @@ impl Run {
         let damaged = contents.damaged + lines - contents.items.len();
         let why = resume_note(damaged, &path, is_locked);
         let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
-        Ok(Self { plan, header, journal, done, elapsed, why })
+        Ok(Self { plan, header, journal, done, elapsed, start_order: None, why })
     }
 
     /// Retries a run: only items that ended in an error are run again. Starts a new run if there is none yet.
@@ -257,6 +261,7 @@ impl Run {
         let report = read_report(&path)?;
         let selected = ItemSelection {
             items: report.selected_indexes(),
+            start_order: None,
             shard: report.shard,
             shard_plan: report.shard_plan.clone(),
             shard_group: report.shard_group.clone(),
@@ -272,8 +277,9 @@ impl Run {
 
     /// Splits the run into the parts for the engine and for the recorder.
     pub fn split(self, experiment: usize) -> (Work, Recorder) {
-        let Self { plan, header, journal, mut done, elapsed, why: _ } = self;
-        let expected = header.selection.clone().unwrap_or_else(|| (0..plan.dataset.len()).collect());
+        let Self { plan, header, journal, mut done, elapsed, start_order, why: _ } = self;
+        let expected = start_order.or_else(|| header.selection.clone());
+        let expected = expected.unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was retried after an error is in the journal twice; the later one counts.
         let mut seen = HashSet::new();
         done.reverse();
