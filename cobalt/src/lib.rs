@@ -91,7 +91,7 @@ pub mod files {
     #[doc(inline)]
     pub use cobalt_core::store::{
         DamagedReport, JournalContents, JournalEntry, JournalError, JournalHeader, Layout, StoreError,
-        StoredRun, read_journal, read_report, runs,
+        ReportFile, StoredRun, read_journal, read_report, runs,
     };
 }
 #[doc = include_str!("../docs/judges.md")]

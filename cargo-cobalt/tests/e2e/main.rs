@@ -35,6 +35,7 @@ mod naming;
 mod native_exit;
 mod otlp;
 mod page;
+mod parts;
 mod plugins;
 mod project;
 mod readme;

@@ -78,6 +78,12 @@ impl ReportFile {
         &self.report
     }
 
+    /// The report; without its items if they are in parts.
+    #[must_use]
+    pub fn into_head(self) -> Report {
+        self.report
+    }
+
     /// The parts, if the items are in parts.
     #[must_use]
     pub fn parts(&self) -> Option<&PartsReader> {
