@@ -173,7 +173,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let group_by = self.or_default("group-by", group_by, || FieldNames(Vec::new()));
-        let layout = self.layout(storage.unwrap_or_default());
+        let storage = storage.unwrap_or_default();
+        let parts_from = self.parts_from(storage.parts_from);
+        let layout = self.layout(storage);
         let reporters = self.reporters(reporters, &layout);
         let models = self.models(
             judge.unwrap_or_default(),
@@ -227,6 +229,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             additional_thresholds: self
                 .located_thresholds("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
+            parts_from,
             models,
             prices,
             env,

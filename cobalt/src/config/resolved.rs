@@ -57,6 +57,7 @@ pub struct Config {
     /// Those of `[ci]`, if active.
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
+    pub(super) parts_from: usize,
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
@@ -119,6 +120,12 @@ impl Config {
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// From how many items on a result is kept in parts.
+    #[must_use]
+    pub fn parts_from(&self) -> usize {
+        self.parts_from
     }
 
     /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.

@@ -20,7 +20,7 @@ use crate::settings::{Dollars, PositiveInt};
 /// Where runs are stored. Relative paths start at the workspace root.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of folders")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table such as `dir = \".cobalt\"`")]
 pub struct Storage {
     /// Base directory for stored data; default ".cobalt".
     pub(super) dir: Option<PathBuf>,
@@ -30,6 +30,8 @@ pub struct Storage {
     pub(super) history: Option<PathBuf>,
     /// Cache directory for model responses; default `cache` in `dir`.
     pub(super) cache: Option<PathBuf>,
+    /// From how many items on a result is kept in parts, in two files; default 20000.
+    pub(super) parts_from: Option<PositiveInt>,
 }
 
 /// The price of a model, in USD per 1,000,000 tokens.
@@ -192,6 +194,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     }
 }
 
+/// From how many items on a result is kept in parts, by default.
+const DEFAULT_PARTS_FROM: usize = 20_000;
+
 /// The default base directory.
 const DEFAULT_DIR: &str = ".cobalt";
 
@@ -222,6 +227,18 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             path
         });
         Layout::new(dir, results, history, cache)
+    }
+
+    /// Resolves from how many items on a result is kept in parts.
+    pub fn parts_from(&mut self, written: Option<PositiveInt>) -> usize {
+        let key = "storage.parts-from";
+        let written = first_set([(written, self.origin(key))]);
+        let (parts_from, origin) = match written {
+            Some((PositiveInt(items), origin)) => (items, origin),
+            None => (DEFAULT_PARTS_FROM, Origin::Default),
+        };
+        self.note(key, &parts_from, origin);
+        parts_from
     }
 }
 
