@@ -5,6 +5,8 @@
 
 mod check;
 mod evaluate_thresholds;
+#[cfg(test)]
+mod large_run_tests;
 mod plan;
 mod recorder;
 mod rerun;
