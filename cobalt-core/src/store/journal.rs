@@ -297,6 +297,11 @@ impl JournalWriter {
         self.index.len()
     }
 
+    /// The mean length of its lines, in bytes.
+    pub fn mean_line(&self) -> u64 {
+        self.end / (self.index.len() as u64 + 1)
+    }
+
     /// The items in the file.
     pub fn index(&self) -> &JournalIndex {
         &self.index

@@ -41,9 +41,9 @@ pub fn evaluate_run(
     let pooled = if thresholds.is_empty() { None } else { pool_attempts(report, base, config) };
     let summaries = run_summaries(summaries, &mut report.items);
     let settings = report.config.clone();
-    let mut evaluation = Evaluation::new(report, &settings, thresholds, references, config);
+    let mut evaluation = Evaluation::new(report, &settings, thresholds, references.baseline, config);
     report.items.iter().for_each(|item| evaluation.add(item));
-    evaluation.finish(report, summaries, pooled, duration);
+    evaluation.finish(report, references, summaries, pooled, duration);
 }
 
 /// Evaluates a run whose items need not be in memory.
@@ -53,7 +53,6 @@ pub struct Evaluation<'a> {
     now: Option<Measurements>,
     settings: &'a RunConfig,
     thresholds: &'a [Threshold],
-    references: &'a References<'a>,
     config: &'a Config,
 }
 
@@ -63,16 +62,16 @@ impl<'a> Evaluation<'a> {
         report: &Report,
         settings: &'a RunConfig,
         thresholds: &'a [Threshold],
-        references: &'a References<'a>,
+        baseline: &Baseline,
         config: &'a Config,
     ) -> Self {
         let thresholds = if report.partial { &[][..] } else { thresholds };
-        let is_compared = matches!(references.baseline, Baseline::Found(_))
-            || thresholds.iter().any(Threshold::compares_runs);
+        let is_compared =
+            matches!(baseline, Baseline::Found(_)) || thresholds.iter().any(Threshold::compares_runs);
         let now = is_compared.then(|| Measurements::from_report(&report.without_items(), config.prices()));
         let evaluators: Vec<_> = settings.evaluators().collect();
         let figures = RunMetrics::new(&evaluators, &settings.group_by, thresholds, config.prices());
-        Self { figures, now, settings, thresholds, references, config }
+        Self { figures, now, settings, thresholds, config }
     }
 
     /// Adds the next item in dataset order.
@@ -87,11 +86,12 @@ impl<'a> Evaluation<'a> {
     pub fn finish(
         self,
         report: &mut Report,
+        references: &References<'_>,
         summaries: RunSummaries,
         pooled: Option<Report>,
         duration: Duration,
     ) {
-        let Self { figures, now, settings, thresholds, references, config } = self;
+        let Self { figures, now, settings, thresholds, config } = self;
         let References { baseline, variants } = references;
         let figures = figures.with_summaries(summaries);
         let summary = figures.summary(duration);

@@ -10,16 +10,14 @@ use cobalt_core::item::CaseNames;
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{GitState, ItemResult, Measurements, Report, Threshold};
 use cobalt_core::reporters::NotableItems;
-use cobalt_core::store::{
-    JournalHeader, JournalWriter, PartsWriter, StoreError, git_state, read_report, write_report,
-};
+use cobalt_core::store::{JournalHeader, JournalWriter, StoreError, git_state, read_report, write_report};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-use super::evaluate_thresholds::{Baseline, Evaluation, OtherVariants, References, evaluate_run};
+use super::evaluate_thresholds::{Baseline, OtherVariants, References, evaluate_run};
+use super::parts::{EvaluatedRun, PartsJob, PartsStream, RunFacts};
 use super::plan::{InterruptedRun, RunEnd, RunOutcome};
 use super::run::FinishedItems;
-use super::summaries::run_summaries;
 use super::variants::run_id;
 use crate::config::Config;
 use crate::engine::{Event, Work};
@@ -40,7 +38,9 @@ pub struct Recorder {
     journal: Option<JournalWriter>,
     pub(super) saves: bool,
     /// The baseline of the run.
-    baseline: Baseline,
+    baseline: Arc<Baseline>,
+    /// Writes the items of a large run while it runs.
+    stream: Option<PartsStream>,
     /// The first error of the journal. If all items were done by then, the result file may still be written.
     journal_error: Option<StoreError>,
     /// The engine's task. It is stopped once the journal cannot be written: its results would be lost but still cost money.
@@ -92,7 +92,8 @@ impl Recorder {
             progress,
             saves: journal.is_some(),
             journal,
-            baseline,
+            baseline: Arc::new(baseline),
+            stream: None,
             journal_error: None,
             engine: None,
             expected: finished + work.items.len(),
@@ -176,6 +177,7 @@ impl Recorder {
     }
 
     pub fn interrupt(&mut self) -> RunEnd {
+        self.stream.take().into_iter().for_each(PartsStream::cancel);
         // Try again: there may be space by now.
         self.with_journal(JournalWriter::flush);
         self.sync();
@@ -250,7 +252,10 @@ impl Recorder {
     fn keep(&mut self, item: ItemResult) {
         match &mut self.items {
             FinishedItems::InMemory(items) => items.push(item),
-            FinishedItems::InJournal => {}
+            FinishedItems::InJournal => {
+                let bytes = self.journal.as_ref().map_or(0, |journal| journal.mean_line());
+                self.stream = self.stream.take().and_then(|stream| stream.add(item, bytes));
+            }
         }
     }
 
@@ -287,13 +292,15 @@ impl Recorder {
                 let written = self.saves.then(|| write_report(config.layout(), &report));
                 (report, notable, written)
             }
-            FinishedItems::InJournal => match self.finish_in_parts(duration, git, config, others) {
-                Ok((report, notable, written)) => (report, notable, Some(written)),
-                Err(error) => {
-                    self.journal_error.get_or_insert(error);
-                    return self.interrupt();
+            FinishedItems::InJournal => {
+                match self.finish_in_parts(RunFacts { duration, git, others: others.clone() }, config) {
+                    Ok(EvaluatedRun { report, notable, written }) => (report, notable, Some(written)),
+                    Err(error) => {
+                        self.journal_error.get_or_insert(error);
+                        return self.interrupt();
+                    }
                 }
-            },
+            }
         };
         self.finished = self.header.variant.is_some().then(|| report.without_items());
         if let Some(measured) = &mut self.measured {
@@ -303,43 +310,53 @@ impl Recorder {
         RunEnd::Finished(Box::new(RunOutcome { report, notable, path, unsaved }))
     }
 
-    /// Evaluates a large run, and writes its files. An item is in memory at a time, unless there are summary functions, which take all.
-    fn finish_in_parts(
-        &mut self,
-        duration: Duration,
-        git: Option<GitState>,
-        config: &Config,
-        others: &OtherVariants,
-    ) -> Result<(Report, NotableItems, Result<PathBuf, StoreError>), StoreError> {
-        let mut report = self.unevaluated_report(Vec::new(), git);
-        let (settings, definition, names) =
-            (report.config.clone(), Arc::clone(&self.definition), Arc::clone(&self.names));
-        let baseline = std::mem::replace(&mut self.baseline, Baseline::for_partial_run());
-        let references = References { baseline: &baseline, variants: others };
-        let mut evaluation = Evaluation::new(&report, &settings, &definition.thresholds, &references, config);
-        let mut notable = NotableItems::default();
-        let mut writer = PartsWriter::create(config.layout(), &report, config.prices());
-        let mut all = Vec::new();
-        self.for_each_item(|item| {
-            evaluation.add(item);
-            notable.add(item, &report.name, &settings, |index| names.get(index));
-            if let Ok(parts) = &mut writer
-                && let Err(error) = parts.push(item)
-            {
-                // Its summary is still known.
-                writer = Err(error);
-            }
-            if !definition.summaries.is_empty() {
-                all.push(item.clone());
-            }
-            Ok(())
+    /// Evaluates and writes a large run: most of it is done if its items were streamed, else it is read from the journal.
+    fn finish_in_parts(&mut self, facts: RunFacts, config: &Config) -> Result<EvaluatedRun, StoreError> {
+        let facts = RunFacts { git: self.source_of_outputs.clone().unwrap_or(facts.git), ..facts };
+        let job = self.parts_job(config);
+        let missing = || StoreError::Resume {
+            id: self.header.id.clone(),
+            reason: "its items are not complete; resume it".to_owned(),
+        };
+        if let Some(stream) = self.stream.take() {
+            return stream.finish(facts)?.ok_or_else(missing);
+        }
+        let evaluated = job.run(|take| {
+            self.for_each_item(|item| {
+                take(item);
+                Ok(())
+            })?;
+            Ok(Some(facts))
         })?;
-        let summaries = run_summaries(&definition.summaries, &mut all);
-        drop(all);
-        evaluation.finish(&mut report, summaries, None, duration);
-        self.add_notes(&mut report);
-        let written = writer.and_then(|parts| parts.finish(&report));
-        Ok((report, notable, written))
+        Ok(evaluated.expect("the facts of its end are there"))
+    }
+
+    fn parts_job(&self, config: &Config) -> PartsJob {
+        PartsJob {
+            report: self.unevaluated_report(Vec::new(), None),
+            definition: Arc::clone(&self.definition),
+            names: Arc::clone(&self.names),
+            baseline: Arc::clone(&self.baseline),
+            traffic: self.traffic.clone(),
+            config: config.clone(),
+        }
+    }
+
+    /// Writes a new large run while it runs.
+    fn start_stream(&mut self, config: &Config) {
+        let is_new = self.items.count(self.journal.as_ref()) == 0;
+        if !is_new || !matches!(self.items, FinishedItems::InJournal) {
+            return;
+        }
+        let order: Box<dyn Iterator<Item = usize> + Send> = match &self.header.selection {
+            None => Box::new(0..self.header.dataset.items),
+            Some(selection) => {
+                let mut selection = selection.clone();
+                selection.sort_unstable();
+                Box::new(selection.into_iter())
+            }
+        };
+        self.stream = Some(PartsStream::start(self.parts_job(config), order));
     }
 
     /// Removes the journal if the result file is written: it is then no longer needed.
@@ -377,7 +394,7 @@ impl Recorder {
         let ResolvedDefinition { thresholds, summaries, .. } = &*self.definition;
         let references = References { baseline: &self.baseline, variants: others };
         evaluate_run(&mut report, thresholds, summaries, &references, duration, config);
-        self.add_notes(&mut report);
+        add_notes(self.traffic.as_deref(), &mut report);
         report
     }
 
@@ -386,19 +403,19 @@ impl Recorder {
         let git = self.source_of_outputs.clone().unwrap_or(git);
         Report { declared_at, git, ..self.header.report(items) }
     }
+}
 
-    /// Adds what the process knows of the traffic, and prints what it has noted.
-    fn add_notes(&self, report: &mut Report) {
-        if let Some(traffic) = &self.traffic {
-            traffic.finish(&mut report.summary.traffic);
-        }
-        if let Some(note) = take_note() {
-            eprintln!("{note}");
-        }
-        #[cfg(feature = "otlp")]
-        if let Some(note) = export_note() {
-            eprintln!("{note}");
-        }
+/// Adds what the process knows of the traffic, and prints what it has noted.
+pub fn add_notes(traffic: Option<&RunTraffic>, report: &mut Report) {
+    if let Some(traffic) = traffic {
+        traffic.finish(&mut report.summary.traffic);
+    }
+    if let Some(note) = take_note() {
+        eprintln!("{note}");
+    }
+    #[cfg(feature = "otlp")]
+    if let Some(note) = export_note() {
+        eprintln!("{note}");
     }
 }
 
@@ -445,6 +462,7 @@ pub fn record_events(
         if let Err(error) = told {
             record.fail(error);
         }
+        record.start_stream(&config);
     }
     listener.on_batch_end();
     let mut git = GitQuery::start(records.iter().any(|record| record.saves));
