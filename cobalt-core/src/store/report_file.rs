@@ -155,6 +155,19 @@ impl ReportFile {
         self.with_items_at(&positions)
     }
 
+    /// The indexes of the run's items, if it is partial.
+    ///
+    /// # Errors
+    ///
+    /// A part is damaged.
+    #[doc(hidden)]
+    pub fn selected_indexes(&self) -> Result<Option<Vec<usize>>, StoreError> {
+        if !self.report.partial {
+            return Ok(None);
+        }
+        self.items().map(|item| Ok(item?.index)).collect::<Result<_, _>>().map(Some)
+    }
+
     /// The measurements for comparisons. Those of a run in parts have the costs that it had when it was written.
     ///
     /// # Errors
