@@ -15,14 +15,15 @@ use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
+use crate::lookup::RunLookup;
 use crate::results::{FinishedExperiment, Results};
-use crate::runs::{KnownRuns, ResolvedRun, report_of};
+use crate::runs::{ResolvedRun, report_of};
 use crate::terminal::{one_line, print};
 
 pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;
     let settings = settings(flags)?;
-    let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    let found = RunLookup::open(&settings)?.resolve(&arguments.runs)?;
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprintln!("note: {}", one_line(note));
     }

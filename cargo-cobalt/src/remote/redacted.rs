@@ -2,6 +2,7 @@
 //!
 //! Only known numbers, names and states are kept, so a field that is new here is left out.
 
+use cobalt_core::item::without_content;
 use cobalt_core::redact::REDACTED;
 use cobalt_core::store::strip_bom;
 use serde_json::{Map, Value};
@@ -53,7 +54,8 @@ pub fn redact_item(item: Value) -> Value {
         });
         kept.insert("runs".to_owned(), trials.collect());
     }
-    kept.insert("input".to_owned(), Value::Object(Map::new()));
+    let input = fields.get("input").and_then(Value::as_object).map(without_content).unwrap_or_default();
+    kept.insert("input".to_owned(), Value::Object(input));
     Value::Object(kept)
 }
 
@@ -95,6 +97,7 @@ fn take(fields: &mut Map<String, Value>, names: &[&str]) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
+    use cobalt_core::item::content_hash;
     use cobalt_core::report::Report;
     use serde_json::json;
 
@@ -146,7 +149,13 @@ mod tests {
         assert_eq!(item.first_error().as_deref(), Some(REDACTED));
         let trial = item.first_trial();
         assert_eq!((trial.latency_ms, trial.token_count().unwrap().total), (12.5, 7));
-        assert!(trial.trace.is_empty() && trial.retried.is_empty() && item.input.is_empty());
+        assert!(trial.trace.is_empty() && trial.retried.is_empty());
+        let original: Report = serde_json::from_value(run()).unwrap();
+        assert_eq!(
+            content_hash(&item.input),
+            content_hash(&original.items[0].input),
+            "and whether it changes is seen"
+        );
     }
 
     #[test]

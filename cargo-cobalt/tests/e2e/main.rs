@@ -51,6 +51,7 @@ mod show;
 mod snapshot;
 mod store;
 mod stored_runs;
+mod team;
 mod traces;
 mod variables;
 mod variants;
