@@ -54,6 +54,7 @@ mod show;
 mod snapshot;
 mod store;
 mod stored_runs;
+mod team;
 mod traces;
 mod variables;
 mod variants;
