@@ -97,6 +97,30 @@ fn write_with_permissions(path: &Path, text: &str, permissions: Option<Permissio
     persist_draft(draft, text, &path, |draft| Ok(draft.persist(&path)?))
 }
 
+/// Like [`write()`], with content that is written bit by bit. If that fails, the file is as before.
+#[cfg(feature = "parquet")]
+pub fn write_streamed<E: From<io::Error>>(
+    path: &Path,
+    fill: impl FnOnce(&File) -> Result<(), E>,
+) -> Result<(), E> {
+    let there = fs::metadata(path).ok();
+    if there.as_ref().is_some_and(|there| !there.is_file()) {
+        return fill(&File::options().write(true).open(path)?);
+    }
+    let path = resolve_link(path);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let draft = draft_builder().tempfile_in(folder)?;
+    if let Some(there) = there {
+        draft.as_file().set_permissions(there.permissions())?;
+    }
+    fill(draft.as_file())?;
+    draft.as_file().sync_all()?;
+    draft.persist(&path).map_err(|error| error.error)?;
+    sync_folder(&path);
+    Ok(())
+}
+
 /// Writes and syncs a draft, then moves it into place.
 fn persist_draft(
     mut draft: NamedTempFile,

@@ -26,6 +26,9 @@ pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprintln!("note: {}", one_line(note));
     }
+    if matches!(format, Format::Arrow | Format::Parquet) {
+        return export_columns(&found, format, arguments.output.as_deref(), &settings);
+    }
     let text = render(found, format, &settings)?;
     match &arguments.output {
         None => print(&text).map_err(Error::Print)?,
@@ -71,7 +74,55 @@ fn render(found: Vec<ResolvedRun>, format: Format, settings: &Config) -> Result<
         Format::Json => json(&read_contents(&results)?),
         Format::Junit => junit(&results),
         Format::Markdown => markdown::markdown(&results),
+        Format::Arrow | Format::Parquet => unreachable!("columns are not text"),
     })
+}
+
+/// Writes columns, item by item: runs of any size.
+#[cfg(feature = "parquet")]
+fn export_columns(
+    found: &[ResolvedRun],
+    format: Format,
+    output: Option<&Path>,
+    settings: &Config,
+) -> Result<ExitCode, Error> {
+    use std::io::{self, IsTerminal as _};
+
+    use crate::atomic_file::write_streamed;
+    use crate::formats::{ColumnarError, ColumnarFormat, write_columns};
+
+    let columns = match format {
+        Format::Arrow => ColumnarFormat::Arrow,
+        _ => ColumnarFormat::Parquet,
+    };
+    let paths: Vec<_> = found.iter().map(|run| run.path.clone()).collect();
+    let fill = |file: &fs::File| write_columns(&paths, settings.prices(), columns, file);
+    match output {
+        Some(path) => write_streamed(path, fill).map_err(|error| match error {
+            ColumnarError::Write(source) => Error::ReportFile { path: path.to_owned(), source },
+            error => error.into(),
+        })?,
+        None if io::stdout().is_terminal() => {
+            let message = "a terminal cannot show this format; write it to a file with `--output PATH`";
+            return Err(Error::Arguments(message.to_owned()));
+        }
+        None => write_columns(&paths, settings.prices(), columns, io::stdout())?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn export_columns(
+    _: &[ResolvedRun],
+    format: Format,
+    _: Option<&Path>,
+    _: &Config,
+) -> Result<ExitCode, Error> {
+    let name = if format == Format::Arrow { "Arrow" } else { "Parquet" };
+    Err(Error::Arguments(format!(
+        "this `cargo-cobalt` was built without {name}; install it with `cargo install --locked --path cargo-cobalt --features \
+         parquet` in a clone of Cobalt, or use a release archive"
+    )))
 }
 
 fn load_finished(run: ResolvedRun, settings: &Config) -> Result<FinishedExperiment, Error> {
