@@ -217,9 +217,9 @@ mod tests {
         assert_eq!(column("status"), ["ok", "ok", "error", "ok"]);
         assert_eq!(column("passed"), [true, false, false, true]);
         assert_eq!(column("latency_ms"), [250.0; 4]);
-        assert_eq!(column("score.right"), [json!(1.0), json!(0.25), Value::Null, Value::Null]);
-        assert_eq!(column("score.polite"), [Value::Null, Value::Null, Value::Null, json!(0.5)]);
-        assert_eq!(column("reason.right"), [json!("as expected"), Value::Null, Value::Null, Value::Null]);
+        assert_eq!(column("right.score"), [json!(1.0), json!(0.25), Value::Null, Value::Null]);
+        assert_eq!(column("polite.score"), [Value::Null, Value::Null, Value::Null, json!(0.5)]);
+        assert_eq!(column("right.reason"), [json!("as expected"), Value::Null, Value::Null, Value::Null]);
         assert_eq!(column("metric.documents"), [json!(3.0), Value::Null, Value::Null, Value::Null]);
         assert_eq!(column("error"), [Value::Null, Value::Null, json!("no seats"), Value::Null]);
         assert_eq!(column("output"), [json!("a"), json!("{\"b\":1}"), Value::Null, json!("a")]);
@@ -246,7 +246,7 @@ mod tests {
         let bytes = written(&[report(&items)], ColumnarFormat::Parquet);
         assert!(bytes.len() < 2_000_000, "{}", bytes.len());
         let batches = read_parquet(bytes);
-        let scores: f64 = values(&batches, "score.right").iter().filter_map(Value::as_f64).sum();
+        let scores: f64 = values(&batches, "right.score").iter().filter_map(Value::as_f64).sum();
         assert_eq!((batches.iter().map(RecordBatch::num_rows).sum::<usize>(), scores), (20_000, 10_000.0));
     }
 

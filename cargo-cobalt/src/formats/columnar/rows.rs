@@ -70,8 +70,8 @@ impl Rows {
         fields.push(Field::new("passed", DataType::Boolean, false));
         fields.extend(NUMBERS.map(|name| field(name, DataType::Float64)));
         for name in &names.evaluators {
-            fields.push(Field::new(format!("score.{name}"), DataType::Float64, true));
-            fields.push(Field::new(format!("reason.{name}"), DataType::Utf8, true));
+            fields.push(Field::new(format!("{name}.score"), DataType::Float64, true));
+            fields.push(Field::new(format!("{name}.reason"), DataType::Utf8, true));
         }
         fields.extend(
             names.metrics.iter().map(|name| Field::new(format!("metric.{name}"), DataType::Float64, true)),
