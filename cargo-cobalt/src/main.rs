@@ -38,6 +38,7 @@ mod run;
 mod runs;
 mod score;
 mod serve;
+mod shards;
 mod show;
 mod sized_cache;
 mod terminal;
@@ -57,6 +58,7 @@ use cli::{BuildOptions, Cargo, Color, Command, DataOptions, OutcomeOptions, Run,
 use error::Error;
 use project::{BinarySource, CargoBuild};
 use reporters::github;
+use shards::PlanFile;
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -109,10 +111,13 @@ fn run_or_estimate(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitC
         Some(file) => Box::new(ArchivedBinaries::open(file, archive, &options.build, flags)?),
         None => Box::new(CargoBuild::read(&options.build, color)?),
     };
-    match arguments.estimate {
-        true => estimate::estimate(options, &*source, flags),
-        false => run::run(options, &*source, flags),
+    if arguments.estimate {
+        return estimate::estimate(options, &*source, flags);
     }
+    let plans = arguments.balance.as_ref().map(|run| PlanFile::of_runs(run, &source.settings(flags)?));
+    let plans = plans.transpose()?;
+    let shard_plans = plans.as_ref().map(|plans| plans.path().to_owned());
+    run::run(options, &*source, &Flags { shard_plans, ..flags.clone() })
 }
 
 /// The subset of items to run, if not all.
@@ -150,6 +155,7 @@ fn flags(command: &Command) -> Flags {
             resume: run.resume.clone(),
             rerun: item_subset(run),
             shard: run.shard,
+            shard_group: run.shard_group.clone(),
             push: run.push,
             ..of_run(&run.options)
         },

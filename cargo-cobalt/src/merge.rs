@@ -12,7 +12,7 @@ use cobalt::command::config::{Config, Flags, unknown_variable_warning};
 use cobalt::command::shards::{MergedRun, OtherVariants, ShardFile, merge as join};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{Report, RunVariant, Shard, SourceLocation, Timestamp};
-use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
+use cobalt_core::reporters::{Event, ExperimentFinished, NotableItems, Warning};
 use cobalt_core::store::{
     JournalHeader, ResultFileName, read_report, strip_bom, validate_report, write_report,
 };
@@ -104,14 +104,16 @@ impl Merger {
     fn keep(&mut self, number: usize, report: Report, settings: &Config) -> Result<(), Error> {
         let written = write_report(settings.layout(), &report).map_err(|error| error.to_string());
         let path = written.as_ref().ok().map(|path| &**path);
-        let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
+        let names = report.case_names();
+        let notable = NotableItems::of(&report, |index| names[index].clone());
+        let finished = ExperimentFinished::of(number, &report, &notable, path);
         let path = path.map(ToOwned::to_owned);
-        for warning in Warning::all_for_report(&report) {
+        for warning in Warning::all_for_report(&report, &notable) {
             self.call.emit(&Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
         self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
-        self.merged.push(FinishedExperiment { report, path, without_items: None });
+        self.merged.push(FinishedExperiment { report, path, without_items: None, left_out: 0 });
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use cobalt::command::config::Flags;
-use cobalt_core::store::read_report;
+use cobalt_core::store::ReportFile;
 
 use crate::cli::{Color, Score};
 use crate::error::Error;
@@ -21,7 +21,7 @@ pub fn score(arguments: &Score, flags: &Flags, color: Color) -> Result<ExitCode,
             eprint_wrapped(&format!("note: {}", one_line(note)));
         }
         // A baseline has no outputs; the reason is better said before anything is built.
-        read_report(&run.path)?;
+        ReportFile::open(&run.path)?;
     }
     let experiments = runs.iter().map(|run| run.experiment.clone()).collect();
     let score = runs.into_iter().map(|run| run.path).collect();

@@ -38,6 +38,15 @@ pub enum Category {
 }
 
 impl Category {
+    /// The model whose tokens or cost it is.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        match self {
+            Self::ModelTokens(model) | Self::ModelCost(model) => Some(model),
+            _ => None,
+        }
+    }
+
     /// The names of the categories; any other name is an evaluator's.
     #[doc(hidden)]
     pub const NAMES: [&'static str; 9] = [

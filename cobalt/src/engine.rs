@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use cobalt_core::back_off::BackOff;
 use cobalt_core::duration::milliseconds;
-use cobalt_core::item::{Item, Output};
+use cobalt_core::item::{Item, ItemKeys, Output};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{
@@ -32,7 +32,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::budget;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, DatasetError};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, ConversationRun, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
@@ -59,7 +59,7 @@ pub struct Work {
     /// The models that evaluators may call.
     pub(crate) models: Arc<Models>,
     /// The items' keys, by index.
-    pub(crate) keys: Arc<[Arc<str>]>,
+    pub(crate) keys: Arc<ItemKeys>,
     /// The indexes of the items to run, in start order.
     pub(crate) items: Vec<usize>,
     /// The prices for what the agent reports.
@@ -177,14 +177,18 @@ pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Op
 }
 
 async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
-    let key = &work.keys[index];
+    let key = work.keys[index].to_owned();
+    let item = match work.dataset.read(index) {
+        Ok(item) => item,
+        Err(error) => return Some(unreadable_item(index, key, &error, work.definition.runs)),
+    };
     let trials = work.rescoring.as_ref().map_or(work.definition.runs, |stored| stored.trials(index).len());
     let mut runs = Vec::with_capacity(trials);
     for run_index in 0..trials {
         let refused = budget::refused_requests();
         let mut execution = match &work.rescoring {
-            Some(stored) => score_trial(work, stored, index, run_index).await,
-            None => run_trial(work, index, run_index).await,
+            Some(stored) => score_trial(work, stored, &item, index, run_index).await,
+            None => run_trial(work, &item, index, run_index).await,
         };
         if execution.is_in_error() && budget::refused_requests() > refused {
             return None;
@@ -204,8 +208,16 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
         executed(run_index);
     }
     let passed = runs.iter().all(|run_item| passes(work, run_item));
-    let input = redacted_item(work.dataset.shared(index));
-    Some(ItemResult { index, key: key.to_string(), input, passed, runs })
+    let input = redacted_item(&item);
+    Some(ItemResult { index, key, input, passed, runs })
+}
+
+/// The result of an item whose file cannot be read any more.
+fn unreadable_item(index: usize, key: String, error: &DatasetError, runs: usize) -> ItemResult {
+    let error = Some(error.to_string());
+    let mut run = Execution { status: Status::Error, error, ..Execution::default() };
+    run.redact();
+    ItemResult { index, key, input: Arc::default(), passed: false, runs: vec![run; runs] }
 }
 
 /// Whether a trial has no error and reaches every pass mark.
@@ -247,9 +259,8 @@ struct Attempts {
     workspace: Option<Arc<ExecutionWorkspace>>,
 }
 
-async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
-    let begun =
-        work.traffic.as_ref().map(|traffic| traffic.begin(work.dataset.shared(index), index, run_index));
+async fn run_trial(work: &Work, item: &Arc<Item>, index: usize, run_index: usize) -> Execution {
+    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, index, run_index));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
         Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
@@ -257,8 +268,8 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
     let settings = work.definition.conversation.clone().unwrap_or_default();
     let user = LlmHandle::new(Arc::clone(&work.models), traffic.clone());
     let conversation = ConversationRun::new(settings, user);
-    let key = Arc::clone(&work.keys[index]);
-    let context = Context::new(work.dataset.clone(), index, key, run_index, conversation);
+    let key = Arc::from(&work.keys[index]);
+    let context = Context::new(work.dataset.clone(), Arc::clone(item), index, key, run_index, conversation);
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
     let context = context.with_faults(&work.definition.faults);
     let (mut execution, workspace) = run_agent_and_evaluators(work, context, traffic.clone()).await;
@@ -280,10 +291,15 @@ async fn run_trial(work: &Work, index: usize, run_index: usize) -> Execution {
 }
 
 /// Scores the stored output of a trial. Judges answer from recordings if the experiment replays; nothing is recorded.
-async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: usize) -> Execution {
+async fn score_trial(
+    work: &Work,
+    stored: &Rescoring,
+    item: &Arc<Item>,
+    index: usize,
+    run_index: usize,
+) -> Execution {
     let mut execution = stored.trials(index)[run_index].clone();
     let Some(output) = execution.output.take().map(Arc::new) else { return execution };
-    let item = work.dataset.shared(index);
     let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, index, run_index));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
@@ -295,7 +311,7 @@ async fn score_trial(work: &Work, stored: &Rescoring, index: usize, run_index: u
         }
     };
     let trace = Arc::new(std::mem::take(&mut execution.trace));
-    let key = Arc::clone(&work.keys[index]);
+    let key = Arc::from(&work.keys[index]);
     let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))
         .with_trace(Arc::clone(&trace))
         .with_optional_transcript(execution.transcript.clone().map(Arc::from))

@@ -53,7 +53,7 @@ fn a_format_asked_for_by_name_overrules_the_extension() {
     let (_folder, path) = write("data.csv", r#"{"items": [{}]}"#);
     assert_eq!(Dataset::from_json(&path).unwrap().len(), 1);
     let (_folder, path) = write("data.tsv", "a\tb\n1\t2\n");
-    assert_eq!(Dataset::from_csv(&path).unwrap().get(0), Some(&item! { "a": "1", "b": "2" }));
+    assert_eq!(Dataset::from_csv(&path).unwrap().get(0), Some(item! { "a": "1", "b": "2" }.into()));
 }
 
 #[test]
@@ -138,7 +138,10 @@ mod faults_not_repeated {
     #[test]
     fn csv_is_broken_by_line_breaks_and_doubled_quotes() {
         let dataset = load("a.csv", "input,expectedOutput\n\"Say \"\"hi\"\",\nthen go\",ok\n").unwrap();
-        assert_eq!(dataset.get(0), Some(&item! { "input": "Say \"hi\",\nthen go", "expectedOutput": "ok" }));
+        assert_eq!(
+            dataset.get(0),
+            Some(item! { "input": "Say \"hi\",\nthen go", "expectedOutput": "ok" }.into())
+        );
         assert_eq!(dataset.len(), 1);
     }
 
@@ -146,7 +149,7 @@ mod faults_not_repeated {
     fn a_byte_order_mark_is_refused() {
         for (name, content) in FILES {
             let dataset = load(name, format!("\u{feff}{content}")).unwrap();
-            assert_eq!(dataset.get(0), Some(&item! { "input": "a", "n": "1" }), "{name}");
+            assert_eq!(dataset.get(0), Some(item! { "input": "a", "n": "1" }.into()), "{name}");
         }
     }
 

@@ -79,7 +79,7 @@ const COMMAND: &[&[&str]] = &[
     &["assistants", "config", "runs"],
     &["remote"],
     &["baseline", "compare", "history", "import", "project"],
-    &["archive", "clean", "formats", "init", "otlp", "webhooks"],
+    &["archive", "clean", "formats", "init", "otlp", "shards", "webhooks"],
     &["datasets", "export", "reporters", "serve"],
     &["run", "show"],
     &["list", "merge", "score", "watch"],

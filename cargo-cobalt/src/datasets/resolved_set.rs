@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::Path;
+use std::sync::Arc;
 
 use cobalt::command::config::{Flags, project_root};
 use cobalt::dataset::{CachedDataset, Row, Rows, read_rows};
@@ -95,7 +96,7 @@ impl ResolvedSet {
     }
 
     fn from_dataset(dataset: Dataset) -> Self {
-        let rows = dataset.iter().map(|item| Row { line: None, item: Ok(item.clone()) });
+        let rows = dataset.iter().map(|item| Row { line: None, item: Ok(Arc::unwrap_or_clone(item)) });
         Self {
             source: dataset.source().to_owned(),
             fetched: dataset.fetch().cloned(),

@@ -13,8 +13,8 @@ mod notable;
 mod pr_comment;
 
 #[cfg(feature = "parquet")]
-pub use self::columnar::{ColumnarError, ColumnarFormat, write_columns};
-pub use self::csv::csv;
+pub use self::columnar::{ColumnarFormat, write_columns};
+pub use self::csv::{csv, write_csv};
 pub use self::html::html;
 pub use self::junit::junit;
 pub use self::notable::{NotableItem, Severity, notable_items};

@@ -258,29 +258,48 @@ pub struct RunMatches {
 }
 
 pub fn query_runs(connection: &Connection, filter: &RunFilter) -> Result<RunMatches> {
-    let sql = "SELECT * FROM runs WHERE (:since IS NULL OR timestamp >= :since) \
-               AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
-               ORDER BY timestamp DESC, id";
-    let mut query = connection.prepare_cached(sql)?;
-    let mut rows = query.query(named_params! { ":since": filter.since, ":tag": filter.tag })?;
-    let (mut runs, mut matching) = (Vec::new(), 0);
-    while let Some(row) = rows.next()? {
-        if let Some(wanted) = &filter.experiment {
-            let names = [row.get_ref("name")?.as_str()?, row.get_ref("experiment")?.as_str()?];
-            if !names.iter().any(|name| wanted.matches(name)) {
-                continue;
-            }
-        }
-        matching += 1;
-        if runs.len() < filter.limit {
-            runs.push(IndexedRun::from_row(row)?);
-        }
-    }
+    let names = filter.experiment.as_ref().map(|wanted| matching_names(connection, wanted)).transpose()?;
+    let names = names.map(|names| json_text(&names)).transpose()?;
+    let mut condition = vec!["TRUE"];
+    // Only the conditions that there are: an index serves them then.
+    condition.extend(filter.since.as_ref().map(|_| "timestamp >= :since"));
+    condition
+        .extend(filter.tag.as_ref().map(|_| "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)"));
+    condition.extend(names.as_ref().map(|_| "name IN (SELECT value FROM json_each(:names))"));
+    let condition = condition.join(" AND ");
+    let given: Vec<(&str, &dyn ToSql)> = [
+        filter.since.as_ref().map(|since| (":since", since as &dyn ToSql)),
+        filter.tag.as_ref().map(|tag| (":tag", tag as &dyn ToSql)),
+        names.as_ref().map(|names| (":names", names as &dyn ToSql)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+    let sql = format!("SELECT * FROM runs WHERE {condition} ORDER BY timestamp DESC, id LIMIT {limit}");
+    let mut query = connection.prepare_cached(&sql)?;
+    let runs = query.query_map(&*given, IndexedRun::from_row)?.collect::<Result<Vec<_>>>()?;
+    let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+    let matching: i64 = connection.prepare_cached(&sql)?.query_row(&*given, |row| row.get(0))?;
     let sql =
         "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM files WHERE partial_run IS NOT NULL)";
     let (known, partial): (i64, i64) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let count = |number| usize::try_from(number).unwrap_or(0);
-    Ok(RunMatches { runs, matching, known: count(known), partial: count(partial) })
+    Ok(RunMatches { runs, matching: count(matching), known: count(known), partial: count(partial) })
+}
+
+/// The names of runs that the name of an experiment or of a variant selects.
+fn matching_names(connection: &Connection, wanted: &ExperimentName) -> Result<Vec<String>> {
+    let mut query = connection.prepare_cached("SELECT DISTINCT experiment, name FROM runs")?;
+    let mut rows = query.query([])?;
+    let mut names = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (experiment, name) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+        if wanted.matches(experiment) || wanted.matches(name) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// The partial runs, newest first, except those with a whole run of the same id.

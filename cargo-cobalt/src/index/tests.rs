@@ -332,7 +332,7 @@ fn partial_runs_are_told_beside_the_whole_ones_where_they_are_asked_for() {
     };
     let (whole, partial_ids, runs) = all();
     assert_eq!((whole, partial_ids), (the(&["aaa"]), the(&["ccc", "bbb"])));
-    let expected = IndexedRun { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
+    let expected = IndexedRun { id: "bbb".to_owned(), partial: true, ..row(&text("bbb", 6)).unwrap() };
     assert_eq!(
         runs[1],
         IndexedRun { file: "b.json".to_owned(), ..expected },

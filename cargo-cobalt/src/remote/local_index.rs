@@ -158,6 +158,13 @@ impl RemoteIndex {
         self.connection.prepare_cached(sql)?.query_row([&self.remote, id], |row| row.get(0))
     }
 
+    /// The hashes of the tombstones of a run.
+    pub fn tombstones(&self, id: &str) -> Result<Vec<String>> {
+        let mut query =
+            self.connection.prepare_cached("SELECT hash FROM tombstones WHERE remote = ? AND id = ?")?;
+        query.query_map([&self.remote, id], |row| row.get(0))?.collect()
+    }
+
     /// The whole runs that match a filter, newest first.
     pub fn query(&self, filter: &RunFilter) -> Result<RemoteMatches> {
         let sql = format!(

@@ -46,14 +46,19 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
         unpushed(&index, settings.layout(), arguments.all)?
     } else {
         let runs = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+        // A run that was deleted from the store is put back if it is named.
+        for run in &runs {
+            for hash in index.tombstones(&run.id).map_err(RemoteError::from)? {
+                remote.delete(&layout::tombstone(&run.id, &hash))?;
+            }
+        }
         runs.into_iter().map(|run| run.path).collect()
     };
     if paths.is_empty() {
         eprint_wrapped(&format!("Nothing to push: {} has all finished runs.", shown(remote.url())));
         return Ok(ExitCode::SUCCESS);
     }
-    let is_named = !arguments.runs.is_empty();
-    let outcomes = parallel::map(&paths, |path| remote.push_run(path, redacts, is_named));
+    let outcomes = parallel::map(&paths, |path| remote.push_run(path, redacts));
     let (mut pushed, mut known, mut failed) = (0, 0, Vec::new());
     for (path, outcome) in paths.iter().zip(outcomes) {
         match outcome {
@@ -132,8 +137,7 @@ pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) 
     }
     let outcomes = Remote::open(settings).and_then(|remote| {
         remote.prepare()?;
-        let outcomes =
-            parallel::map(&saved, |(_, path)| remote.push_run(path, settings.remote().redacts, true));
+        let outcomes = parallel::map(&saved, |(_, path)| remote.push_run(path, settings.remote().redacts));
         outcomes.into_iter().collect::<Result<Vec<_>, _>>().map(|runs| (remote, runs))
     });
     match outcomes {
@@ -155,9 +159,8 @@ pub struct PushedRun {
 }
 
 impl Remote {
-    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm. With `restores`, a run that
-    /// was deleted from the store is put back.
-    pub fn push_run(&self, path: &Path, redacts: bool, restores: bool) -> Result<PushedRun, RemoteError> {
+    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm.
+    pub fn push_run(&self, path: &Path, redacts: bool) -> Result<PushedRun, RemoteError> {
         let failed = |source| RemoteError::File { action: "read", path: path.to_owned(), source };
         let invalid = |error: serde_json::Error| failed(io::Error::new(io::ErrorKind::InvalidData, error));
         let bytes = fs::read(path).map_err(failed)?;
@@ -189,9 +192,6 @@ impl Remote {
             return Ok(PushedRun { entry, is_new: false });
         }
         self.upload(&entry.result_object(), compressed)?;
-        if restores {
-            self.delete(&layout::tombstone(&entry.run.id, &entry.result.hash))?;
-        }
         let text = serde_json::to_vec(&entry).map_err(invalid)?;
         let is_new = self.create(&index, text)?;
         Ok(PushedRun { entry, is_new })

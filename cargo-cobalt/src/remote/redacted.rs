@@ -111,7 +111,7 @@ mod tests {
             },
             "trace": [{ "id": "a", "name": "SECRET", "kind": "tool", "durationMs": 1 }],
             "retried": [{ "error": "SECRET", "latencyMs": 1 }], "faults": [{ "tool": "SECRET", "call": 1, "kind": "error" }],
-            "metrics": { "retrieved": 3.0 },
+            "metrics": { "retrieved": { "value": 3.0 } },
         });
         let mut item = trial.clone();
         item["index"] = json!(0);

@@ -41,6 +41,7 @@ mod readme;
 mod receiver;
 mod recordings;
 mod reference;
+mod remote;
 mod rerun;
 mod run;
 mod score;

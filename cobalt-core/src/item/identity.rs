@@ -1,6 +1,6 @@
 //! The identity of an item: its key, its name in test cases, and a canonical hash of its JSON.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
@@ -22,12 +22,7 @@ pub fn content_hash(item: &Item) -> String {
     hash
 }
 
-/// The test case names of items with these indexes.
-pub fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
-    make_unique(items.map(|(index, item)| case_name(index, item)).collect())
-}
-
-/// An item's key, which may not be unique: see [`make_unique`].
+/// An item's key, which may not be unique: see [`make_unique`](super::make_unique).
 pub fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;
@@ -40,52 +35,35 @@ pub fn natural_key(item: &Item) -> String {
     key
 }
 
-/// An item's test case name, which may not be unique: see [`make_unique`].
+/// An item's test case name, which may not be unique: see [`make_unique`](super::make_unique).
 pub fn case_name(index: usize, item: &Item) -> String {
-    name_or_index(id(item), index)
+    slug_or_index(id(item).as_deref(), index)
 }
 
 /// An item's test case name in a partial run: keys distinguish items with the same ID.
 pub fn case_name_in_partial_run(index: usize, item: &Item, key: &str) -> String {
-    name_or_index(id(item).map(|_| key.to_owned()), index)
+    slug_or_index(id(item).map(|_| key), index)
 }
 
-fn name_or_index(name: Option<String>, index: usize) -> String {
-    let slug = name.map(|name| slug(&name, CASE_KEY_BYTES)).unwrap_or_default();
+/// The slug of an ID or, without one, the index.
+pub(super) fn slug_or_index(id: Option<&str>, index: usize) -> String {
+    let slug = id.map(|id| slug(id, CASE_KEY_BYTES)).unwrap_or_default();
     if slug.is_empty() { format!("{index:04}") } else { slug }
 }
 
 /// The `id` of an item, if it has one.
 pub fn id(item: &Item) -> Option<String> {
-    match item.get("id")? {
-        // IDs appear in test case names and stored files.
-        Value::String(text) if !text.trim().is_empty() => Some(redacted(text).into_owned()),
-        Value::Number(number) => Some(redacted(&number.to_string()).into_owned()),
-        _ => None,
-    }
+    // IDs appear in test case names and stored files.
+    unredacted_id(item).map(|id| redacted(&id).into_owned())
 }
 
-/// Makes names unique by numbering repeated ones, avoiding clashes with names that already end with a number.
-pub fn make_unique(names: Vec<String>) -> Vec<String> {
-    let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
-    if uses.len() == names.len() {
-        return names;
+/// The `id` of an item as it is written, which may contain a secret.
+pub(super) fn unredacted_id(item: &Item) -> Option<Cow<'_, str>> {
+    match item.get("id")? {
+        Value::String(text) if !text.trim().is_empty() => Some(text.into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
     }
-    let mut unique = Vec::with_capacity(names.len());
-    for name in &names {
-        let mut number = uses[name.as_str()] + 1;
-        let mut key = name.clone();
-        while number > 1 {
-            key = format!("{name}-{number}");
-            if !uses.contains_key(key.as_str()) {
-                break;
-            }
-            number += 1;
-        }
-        uses.insert(name, number);
-        unique.push(key);
-    }
-    unique
 }
 
 /// A canonical hash of a value in 64 hexadecimal digits.

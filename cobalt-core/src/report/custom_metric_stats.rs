@@ -8,31 +8,36 @@ use super::item::ItemResult;
 use super::stats::{Cluster, by_cluster, describe, sum};
 
 /// The values of one metric.
-#[derive(Default)]
-struct Values<'a> {
+#[derive(Debug, Default)]
+struct Values {
     /// Every value of every execution.
     all: Vec<f64>,
     /// The sum and number of values by cluster number.
-    clusters: BTreeMap<usize, Cluster>,
-    /// The first value with a unit.
-    unit: Option<&'a str>,
-    /// The first value with a direction.
+    clusters: Vec<Cluster>,
+    /// The first unit.
+    unit: Option<String>,
+    /// The first direction.
     better: Option<super::Direction>,
 }
 
-impl<'a> Values<'a> {
-    fn add(&mut self, metric: &'a MetricValue, cluster: usize) {
+impl Values {
+    fn add(&mut self, metric: &MetricValue, cluster: usize) {
         self.all.push(metric.value);
-        let cluster = self.clusters.entry(cluster).or_insert(Cluster { total: 0.0, count: 0 });
+        if cluster >= self.clusters.len() {
+            self.clusters.resize(cluster + 1, Cluster { total: 0.0, count: 0 });
+        }
+        let cluster = &mut self.clusters[cluster];
         cluster.total += metric.value;
         cluster.count += 1;
-        self.unit = self.unit.or(metric.unit.as_deref());
+        if self.unit.is_none() {
+            self.unit.clone_from(&metric.unit);
+        }
         self.better = self.better.or(metric.better);
     }
 
-    fn stats(self) -> Option<MetricStats> {
+    fn stats(&self) -> Option<MetricStats> {
         let all = describe(&self.all)?;
-        let clusters: Vec<_> = self.clusters.into_values().collect();
+        let clusters: Vec<_> = self.clusters.iter().filter(|cluster| cluster.count > 0).copied().collect();
         Some(MetricStats {
             avg: all.mean,
             min: all.min,
@@ -43,23 +48,46 @@ impl<'a> Values<'a> {
             total: sum(self.all.iter().copied()),
             count: all.n,
             ci95: describe(&by_cluster(&clusters)).and_then(|means| means.ci95),
-            unit: self.unit.map(str::to_owned),
+            unit: self.unit.clone(),
             better: self.better,
         })
+    }
+}
+
+/// The metrics that agents recorded, by name, also in executions that failed; gathered item by item.
+#[derive(Debug, Default)]
+pub struct RecordedMetrics {
+    values: BTreeMap<String, Values>,
+}
+
+impl RecordedMetrics {
+    /// Adds an item of the cluster with this number.
+    pub fn add(&mut self, item: &ItemResult, cluster: usize) {
+        for (name, metric) in item.runs.iter().flat_map(|run| &run.metrics) {
+            match self.values.get_mut(name) {
+                Some(values) => values.add(metric, cluster),
+                None => self.values.entry(name.clone()).or_default().add(metric, cluster),
+            }
+        }
+    }
+
+    /// Whether some execution recorded a metric of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// The statistics of each metric.
+    pub fn stats(&self) -> BTreeMap<String, MetricStats> {
+        self.values.iter().filter_map(|(name, values)| Some((name.clone(), values.stats()?))).collect()
     }
 }
 
 /// The metrics of all executions by name, also of those that failed.
 pub fn metric_stats(items: &[ItemResult]) -> BTreeMap<String, MetricStats> {
     let mut clusters = ClusterNumbering::default();
-    let mut values: BTreeMap<&str, Values<'_>> = BTreeMap::new();
-    for item in items {
-        let cluster = clusters.of(item);
-        for (name, metric) in item.runs.iter().flat_map(|run| &run.metrics) {
-            values.entry(name).or_default().add(metric, cluster);
-        }
-    }
-    values.into_iter().filter_map(|(name, values)| Some((name.to_owned(), values.stats()?))).collect()
+    let mut recorded = RecordedMetrics::default();
+    items.iter().for_each(|item| recorded.add(item, clusters.of(item)));
+    recorded.stats()
 }
 
 #[cfg(test)]

@@ -62,8 +62,8 @@ impl<'a> FieldMetrics<'a> {
         Self { name, path, groups: Vec::new(), places: HashMap::new() }
     }
 
-    /// Adds an item; `evaluators` are those of the run with their pass marks.
-    pub fn add(&mut self, item: &ItemResult, usage: &ItemUsage, evaluators: &[(&'a str, f64)]) {
+    /// Adds an item; `evaluators` are those of the run.
+    pub fn add(&mut self, item: &ItemResult, usage: &ItemUsage, evaluators: &[EvaluatorMetrics<'a>]) {
         let value = group_value(&self.path, &item.input);
         let place = match self.places.get(&value) {
             Some(place) => *place,
@@ -101,11 +101,11 @@ impl<'a> FieldMetrics<'a> {
 }
 
 impl<'a> GroupMetrics<'a> {
-    fn new(value: String, evaluators: &[(&'a str, f64)]) -> Self {
+    fn new(value: String, evaluators: &[EvaluatorMetrics<'a>]) -> Self {
         Self {
             value,
             items: 0,
-            evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
+            evaluators: evaluators.iter().map(|it| EvaluatorMetrics::new(it.name, it.pass_mark)).collect(),
             clusters: ClusterNumbering::default(),
             passed: 0,
             in_error: 0,

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::clusters::ClusterNumbering;
 use super::custom_metric::RunSummaries;
-use super::custom_metric_stats::metric_stats;
+use super::custom_metric_stats::RecordedMetrics;
 use super::groups::FieldMetrics;
 use super::item::{ItemResult, Status};
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary};
 use super::threshold::{Metric, Threshold};
+use super::trace_metrics::{ModelShares, TraceMetrics, used_models};
 use super::traffic::{Traffic, TrafficSummary};
 use crate::item::ExecutionUsage;
 use crate::prices::{JudgeUsage, MAX_COST_DECIMALS, PriceTable, cost_decimals, format_dollars};
@@ -19,8 +20,16 @@ use crate::wording::{count, format_decimal, group_decimal};
 /// The input of thresholds and summaries: one value per item or execution.
 #[derive(Debug, Default)]
 pub struct RunMetrics<'a> {
-    pub(super) items: &'a [ItemResult],
-    pub(super) prices: PriceTable,
+    items: usize,
+    /// Items that only timed out.
+    timeouts: usize,
+    /// Items at or above every pass mark, without an error.
+    passed: usize,
+    /// Items below a pass mark, without an error.
+    low: usize,
+    retried: RetryCounts,
+    prices: PriceTable,
+    clusters: ClusterNumbering,
     /// The evaluators, in order.
     pub(super) evaluators: Vec<EvaluatorMetrics<'a>>,
     /// Each item's mean latency in milliseconds.
@@ -57,6 +66,14 @@ pub struct RunMetrics<'a> {
     /// Items with an output in some trial.
     pub(super) answered_items: usize,
     runs: usize,
+    traffic: Option<TrafficSummary>,
+    pub(super) traces: TraceMetrics,
+    /// The metrics that the agent recorded.
+    pub(super) recorded: RecordedMetrics,
+    /// What the items used of the models of thresholds.
+    pub(super) model_shares: Vec<ModelShares>,
+    /// All models that the items used.
+    pub(super) used_models: BTreeSet<String>,
     /// The results of the summary functions.
     pub(super) summaries: RunSummaries,
     /// The groups of each field by which the statistics are grouped, in order.
@@ -89,7 +106,7 @@ struct ScoredItem {
     /// The number of scores at or above the pass mark.
     passes: u32,
     /// The number of the item's cluster.
-    cluster: usize,
+    cluster: u32,
 }
 
 impl<'a> RunMetrics<'a> {
@@ -107,22 +124,45 @@ impl<'a> RunMetrics<'a> {
         fields: &[String],
         prices: &PriceTable,
     ) -> Self {
-        let mut figures = RunMetrics {
-            items,
-            prices: prices.clone(),
-            evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
-            latency: Vec::with_capacity(items.len()),
-            groups: fields.iter().map(|field| FieldMetrics::new(field)).collect(),
-            ..RunMetrics::default()
-        };
-        let mut clusters = ClusterNumbering::default();
-        for item in items {
-            figures.add(item, clusters.of(item), evaluators, prices);
-        }
+        let mut figures = Self::new(evaluators, fields, &[], prices);
+        items.iter().for_each(|item| figures.add(item));
         figures
     }
 
-    fn add(&mut self, item: &ItemResult, cluster: usize, evaluators: &[(&'a str, f64)], prices: &PriceTable) {
+    /// No items yet, for evaluators with these names and pass marks, by these fields of the items, and with the usage of the models that
+    /// `thresholds` name. [`add`](Self::add) adds an item, which is then no longer needed: a value keeps 8 bytes, and percentiles are exact.
+    #[must_use]
+    pub fn new(
+        evaluators: &[(&'a str, f64)],
+        fields: &[String],
+        thresholds: &[Threshold],
+        prices: &PriceTable,
+    ) -> Self {
+        let models: BTreeSet<_> = thresholds.iter().filter_map(|it| it.category().model()).collect();
+        RunMetrics {
+            prices: prices.clone(),
+            evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
+            groups: fields.iter().map(|field| FieldMetrics::new(field)).collect(),
+            model_shares: models.into_iter().map(|model| ModelShares::new(model.to_owned())).collect(),
+            ..RunMetrics::default()
+        }
+    }
+
+    /// Adds the next item in dataset order.
+    pub fn add(&mut self, item: &ItemResult) {
+        let cluster = self.clusters.of(item);
+        self.items += 1;
+        self.timeouts += usize::from(item.status() == Status::Timeout);
+        self.passed += usize::from(item.passed);
+        self.low += usize::from(!item.passed && !item.is_in_error());
+        self.retried.add(item);
+        TrafficSummary::add_to(&mut self.traffic, item);
+        self.traces.add(item);
+        self.recorded.add(item, cluster);
+        if !self.model_shares.is_empty() {
+            self.model_shares.iter_mut().for_each(|shares| shares.add(item, &self.prices));
+            self.used_models.extend(used_models(item));
+        }
         self.latency.push(item.latency_ms());
         self.replayed_items += usize::from(item.is_replayed());
         let mut traffic = item.runs.iter().filter_map(|run| run.traffic.as_deref());
@@ -136,9 +176,9 @@ impl<'a> RunMetrics<'a> {
         for evaluator in &mut self.evaluators {
             evaluator.add(item, cluster);
         }
-        let usage = ItemUsage::of(item, prices);
+        let usage = ItemUsage::of(item, &self.prices);
         for field in &mut self.groups {
-            field.add(item, &usage, evaluators);
+            field.add(item, &usage, &self.evaluators);
         }
         if let Some(tokens) = usage.tokens {
             let total = self.total_tokens.get_or_insert(0);
@@ -190,7 +230,7 @@ impl<'a> RunMetrics<'a> {
     #[must_use]
     pub fn summary(&self, duration: Duration) -> Summary {
         let latency = describe(&self.latency);
-        let retried = RetryCounts::of(self.items);
+        let retried = self.retried;
         let scores = self
             .evaluators
             .iter()
@@ -201,7 +241,7 @@ impl<'a> RunMetrics<'a> {
             .filter(|evaluator| evaluator.not_applicable > 0)
             .map(|evaluator| (evaluator.name.to_owned(), evaluator.not_applicable));
         let mut summary = Summary {
-            total_items: self.items.len(),
+            total_items: self.items,
             total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             avg_latency_ms: latency.as_ref().map_or(0.0, |latency| latency.mean),
             total_tokens: self.total_tokens,
@@ -209,11 +249,11 @@ impl<'a> RunMetrics<'a> {
             scores: scores.collect(),
             not_applicable: not_applicable.collect(),
             successful_items: self.successful,
-            failed_items: self.items.len() - self.successful,
-            timeouts: self.items.iter().filter(|item| item.status() == Status::Timeout).count(),
+            failed_items: self.items - self.successful,
+            timeouts: self.timeouts,
             eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
-            passed_items: self.items.iter().filter(|item| item.passed).count(),
-            low_items: self.items.iter().filter(|item| !item.passed && !item.is_in_error()).count(),
+            passed_items: self.passed,
+            low_items: self.low,
             retried_items: retried.items,
             retried_executions: retried.executions,
             passed_after_retry: retried.passed,
@@ -227,8 +267,8 @@ impl<'a> RunMetrics<'a> {
                 p95: l.p95,
                 p99: l.p99,
             }),
-            traffic: TrafficSummary::of(self.items),
-            metrics: metric_stats(self.items),
+            traffic: self.traffic.clone(),
+            metrics: self.recorded.stats(),
             run_metrics: self.summaries.metrics.clone(),
             tables: self.summaries.tables.clone(),
             summary_errors: self.summaries.errors.clone(),
@@ -270,6 +310,7 @@ impl<'a> EvaluatorMetrics<'a> {
         self.not_applicable += not_applicable;
         self.not_applicable_items += usize::from(not_applicable > 0);
         if count > 0 {
+            let cluster = u32::try_from(cluster).expect("a run has fewer than 2^32 items");
             self.items.push(ScoredItem { total, count, passes, cluster });
         }
     }
@@ -389,10 +430,10 @@ pub fn pooled_scores<'a>(
 
 /// A value of each item summed by cluster, with the number of scores in the cluster.
 fn clusters(items: &[ScoredItem], figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
-    let most = items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
+    let most = items.iter().map(|item| item.cluster as usize + 1).max().unwrap_or(0);
     let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
     for item in items {
-        let cluster = &mut clusters[item.cluster];
+        let cluster = &mut clusters[item.cluster as usize];
         cluster.total += figure(item);
         cluster.count += item.count as usize;
     }

@@ -258,15 +258,11 @@ pub struct RetryCounts {
 }
 
 impl RetryCounts {
-    pub fn of(items: &[ItemResult]) -> Self {
-        let mut counts = Self::default();
-        for item in items {
-            let executions = item.retried_attempts();
-            counts.items += usize::from(executions > 0);
-            counts.executions += executions;
-            counts.passed += usize::from(executions > 0 && item.passed);
-        }
-        counts
+    pub fn add(&mut self, item: &ItemResult) {
+        let executions = item.retried_attempts();
+        self.items += usize::from(executions > 0);
+        self.executions += executions;
+        self.passed += usize::from(executions > 0 && item.passed);
     }
 }
 

@@ -115,15 +115,16 @@ pub struct TrafficSummary {
 impl TrafficSummary {
     /// The traffic of items; `None` if there was none.
     pub fn of<'a>(items: impl IntoIterator<Item = &'a ItemResult>) -> Option<Self> {
-        let mut summary = Self::default();
-        let mut is_empty = true;
-        for item in items {
-            if item.runs.iter().any(|run| run.traffic.is_some()) {
-                is_empty = false;
-                summary.add(item);
-            }
+        let mut summary = None;
+        items.into_iter().for_each(|item| Self::add_to(&mut summary, item));
+        summary
+    }
+
+    /// Adds an item to the traffic of a run; `None` as long as there is none.
+    pub(super) fn add_to(summary: &mut Option<Self>, item: &ItemResult) {
+        if item.runs.iter().any(|run| run.traffic.is_some()) {
+            summary.get_or_insert_default().add(item);
         }
-        (!is_empty).then_some(summary)
     }
 
     fn add(&mut self, item: &ItemResult) {

@@ -8,30 +8,23 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::explain::explain;
 use super::missing_key::MissingKey;
+use super::notable_items::NotableItems;
 use super::workspaces::KeptWorkspaces;
 use crate::report::ranking::Ranking;
 use crate::report::{
-    Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, ScoredEvaluation,
-    SourceLocation, Status, Threshold,
+    Category, DatasetSummary, Fetch, ItemResult, Report, RunConfig, SourceLocation, Status, Threshold,
 };
 use crate::serde_skip::is_zero;
 use crate::trace::Trace;
-use crate::wording::{self, count, truncate};
+use crate::wording::{self, count};
 
 /// The version of the protocol, sent first. `cargo cobalt` also looks for this text in a binary to find out whether it calls
 /// `cobalt::main`, without starting it.
 pub const PROTOCOL: &str = "cobalt experiments, protocol 2";
 
-/// The maximum number of items named below their pass mark, and in error.
-const MAX_NAMED_ITEMS: usize = 8;
-/// The maximum number of items below their pass mark that are explained when a threshold is missed.
-const MAX_EXPLAINED_ITEMS: usize = 3;
-/// The maximum number of named items that diverged from their recording.
-const MAX_DIVERGED_ITEMS: usize = 3;
 /// The maximum length of an error in the summary, and of a difference from a recording, in characters.
-const MAX_ERROR_LENGTH: usize = 400;
+pub(super) const MAX_ERROR_LENGTH: usize = 400;
 
 /// An event. In JSON, an object whose `event` is the variant's name in kebab-case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -157,25 +150,23 @@ impl Warning {
 
     /// The warnings for a finished run.
     #[must_use]
-    pub fn all_for_report(report: &Report) -> Vec<Self> {
-        Self::for_unchecked_scores(report).into_iter().chain(Self::for_unapplied_evaluators(report)).collect()
+    pub fn all_for_report(report: &Report, notable: &NotableItems) -> Vec<Self> {
+        let unchecked = Self::for_unchecked_scores(report, notable);
+        unchecked.into_iter().chain(Self::for_unapplied_evaluators(report, notable)).collect()
     }
 
     /// The warning for a finished run if some evaluators applied to no item: they check nothing.
-    fn for_unapplied_evaluators(report: &Report) -> Option<Self> {
-        let Report { name, items, config, summary, partial, .. } = report;
+    fn for_unapplied_evaluators(report: &Report, notable: &NotableItems) -> Option<Self> {
+        let Report { name, config, summary, partial, .. } = report;
         if *partial {
             // The items to which it applies may just not be selected.
             return None;
         }
-        let failed = |evaluator: &str| {
-            let mut evaluations =
-                items.iter().flat_map(|item| &item.runs).filter_map(|run| run.evaluations.get(evaluator));
-            evaluations.any(ScoredEvaluation::is_error)
-        };
         let is_unapplied = |evaluator: &&String| {
             let (scores, not_applicable) = (&summary.scores, &summary.not_applicable);
-            not_applicable.contains_key(*evaluator) && !scores.contains_key(*evaluator) && !failed(evaluator)
+            not_applicable.contains_key(*evaluator)
+                && !scores.contains_key(*evaluator)
+                && !notable.has_failed(evaluator)
         };
         let unapplied: Vec<_> = config.evaluators.iter().filter(is_unapplied).collect();
         if unapplied.is_empty() {
@@ -184,7 +175,7 @@ impl Warning {
         let message = format!(
             "{} applied to none of the {}; check the condition under which {}, or remove {}",
             wording::join_quoted(unapplied.iter().map(|name| name.as_str())),
-            count(items.len(), "item"),
+            count(notable.items, "item"),
             if unapplied.len() == 1 { "it applies" } else { "they apply" },
             if unapplied.len() == 1 { "it" } else { "them" },
         );
@@ -193,21 +184,21 @@ impl Warning {
 
     /// The warning for a finished run if no threshold checks a score although every item is below its pass mark. `None` otherwise,
     /// and for runs without thresholds.
-    fn for_unchecked_scores(report: &Report) -> Option<Self> {
-        let Report { name, items, config, .. } = report;
+    fn for_unchecked_scores(report: &Report, notable: &NotableItems) -> Option<Self> {
+        let Report { name, config, .. } = report;
         let thresholds = config.parse_thresholds().ok()?;
         let bounds_score =
             |threshold: &Threshold| matches!(threshold.category(), Category::Score | Category::Evaluator(_));
-        let is_low = |item: &ItemResult| config.scores_below_pass_mark(item).next().is_some();
+        let items = notable.items;
         // Partial runs have no outcomes: their thresholds are not evaluated.
         let is_gated = !config.strict && !report.thresholds().is_empty();
-        if !is_gated || thresholds.iter().any(bounds_score) || items.is_empty() || !items.iter().all(is_low) {
+        if !is_gated || thresholds.iter().any(bounds_score) || items == 0 || notable.low_items < items {
             return None;
         }
         let message = format!(
             "no threshold checks a score, and all items are below their pass mark ({}); add a threshold such as \
              `score.avg >= 0.8`, or set `strict = true`",
-            count(items.len(), "item")
+            count(items, "item")
         );
         Some(Self { experiment: Some(name.clone()), message, declared_at: report.declared_at.clone() })
     }
@@ -526,67 +517,25 @@ impl ItemFinished {
 }
 
 impl ExperimentFinished {
-    /// The event for a complete report. `names` are the items' names in test cases, by index; `path` is the result file.
+    /// The event for a finished run; `path` is the result file.
     #[must_use]
-    pub fn of(experiment: usize, report: &Report, names: &[String], path: Option<&Path>) -> Self {
-        let Report { items, config, .. } = report;
-        let is_low = |item: &&ItemResult| config.scores_below_pass_mark(item).next().is_some();
-        let low: Vec<_> = items.iter().filter(is_low).collect();
-        let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, names)).collect();
+    pub fn of(experiment: usize, report: &Report, notable: &NotableItems, path: Option<&Path>) -> Self {
         // In a strict experiment, the items' own events explain it.
-        let explains = report.thresholds().iter().any(|threshold| !threshold.passed) && !config.strict;
-        let explained = if explains { MAX_EXPLAINED_ITEMS } else { 0 };
-        let low_item = |(place, item): (usize, &&ItemResult)| ItemBelowPassMark {
-            item: names[item.index].clone(),
-            scores: config
-                .scores_below_pass_mark(item)
-                .map(|(name, score)| (name.to_owned(), score))
-                .collect(),
-            why: (place < explained).then(|| explain_low(item, report)),
-            workspace: item.first_trial().workspace.as_ref().map(|changes| changes.summary()),
-        };
+        let explains = report.thresholds().iter().any(|threshold| !threshold.passed) && !report.config.strict;
         Self {
             experiment,
             report: report.without_items(),
-            low_items: low.len(),
-            low: low.iter().take(MAX_NAMED_ITEMS).enumerate().map(low_item).collect(),
-            items_in_error: failed.len(),
-            diverged: items
-                .iter()
-                .filter_map(|item| diverged_item(item, names))
-                .take(MAX_DIVERGED_ITEMS)
-                .collect(),
-            failed: merge_equal_errors(failed).into_iter().take(MAX_NAMED_ITEMS).collect(),
+            low_items: notable.low_items,
+            low: notable.low(explains),
+            items_in_error: notable.items_in_error,
+            diverged: notable.diverged(),
+            failed: notable.failed(),
             path: path.map(|path| path.display().to_string()),
             unsaved: None,
             // A run that scored stored outputs again names the folders of the original run.
-            kept_workspaces: KeptWorkspaces::of(items).filter(|_| report.rescored.is_none()),
+            kept_workspaces: notable.kept_workspaces().filter(|_| report.rescored.is_none()),
         }
     }
-}
-
-/// Explains an item by its first trial below a pass mark: the others are often the same.
-fn explain_low(item: &ItemResult, report: &Report) -> String {
-    let Report { name, config, .. } = report;
-    let run = |run: &Execution| ItemResult { runs: vec![run.clone()], ..item.clone() };
-    let mut runs = item.runs.iter().map(run);
-    let low = runs.find(|item| config.scores_below_pass_mark(item).next().is_some());
-    low.map_or_else(String::new, |item| explain(&item, name, config))
-}
-
-fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
-    let error = item.first_error()?;
-    let error = truncate(&error, MAX_ERROR_LENGTH).into_owned();
-    Some(FailedItem { item: names[item.index].clone(), error, more: 0, also: Vec::new() })
-}
-
-/// The item and where its first trial that diverged from the recording did so.
-fn diverged_item(item: &ItemResult, names: &[String]) -> Option<DivergedItem> {
-    let diverged = |run: &Execution| run.traffic.as_ref()?.diverged.clone();
-    let (trial, difference) = (1..).zip(&item.runs).find_map(|(trial, run)| Some((trial, diverged(run)?)))?;
-    let trial = if item.runs.len() > 1 { format!("trial {trial}: ") } else { String::new() };
-    let difference = truncate(&(trial + &difference), MAX_ERROR_LENGTH).into_owned();
-    Some(DivergedItem { item: names[item.index].clone(), difference })
 }
 
 /// Writes events to a file or a pipe.
@@ -632,10 +581,10 @@ impl EventWriter {
 }
 
 /// The maximum number of further items named with a shared error.
-const MAX_REPEATED_ITEMS: usize = 3;
+pub(super) const MAX_REPEATED_ITEMS: usize = 3;
 
 /// Normalizes an error: removes list indexes, such as the `3` of `messages[3]`.
-fn normalize_error(error: &str) -> String {
+pub(super) fn normalize_error(error: &str) -> String {
     let mut pattern = String::with_capacity(error.len());
     let mut rest = error;
     while let Some(start) = rest.find('[') {
@@ -645,28 +594,6 @@ fn normalize_error(error: &str) -> String {
         rest = if list[digits..].starts_with(']') { &list[digits..] } else { list };
     }
     pattern + rest
-}
-
-/// Merges items with equal errors, in the order of the first of each.
-pub fn merge_equal_errors(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut folded: Vec<FailedItem> = Vec::new();
-    for item in items {
-        match places.get(&normalize_error(&item.error)) {
-            Some(place) => {
-                let first = &mut folded[*place];
-                first.more += 1;
-                if first.also.len() < MAX_REPEATED_ITEMS {
-                    first.also.push(item.item);
-                }
-            }
-            None => {
-                places.insert(normalize_error(&item.error), folded.len());
-                folded.push(item);
-            }
-        }
-    }
-    folded
 }
 
 /// The scoring errors shown so far, each with its first item.
@@ -696,22 +623,6 @@ fn evaluation_errors(item: &ItemResult) -> String {
 mod tests {
     use super::*;
 
-    fn failed(item: &str, error: &str) -> FailedItem {
-        FailedItem { item: item.to_owned(), error: error.to_owned(), more: 0, also: Vec::new() }
-    }
-
-    #[test]
-    fn equal_errors_are_one_with_a_count_whatever_place_they_name() {
-        let items = (0..60).map(|index| failed(&format!("e{index}"), &format!("`messages[{index}]` is odd")));
-        let folded = merge_equal_errors(
-            items.chain([failed("other", "`messages[a]` is odd"), failed("last", "odd [")]),
-        );
-        assert_eq!(folded.len(), 3);
-        assert_eq!((&*folded[0].item, folded[0].more, folded[0].also.len()), ("e0", 59, MAX_REPEATED_ITEMS));
-        assert_eq!(folded[0].error, "`messages[0]` is odd");
-        assert_eq!((&*folded[1].item, &*folded[2].item), ("other", "last"));
-    }
-
     #[test]
     fn traces_are_those_of_the_trials_that_have_one() {
         let trial = |trace: serde_json::Value| serde_json::json!({ "output": { "output": "a" }, "status": "ok", "trace": trace, "droppedSpans": 1 });
@@ -724,10 +635,5 @@ mod tests {
             (traces[0].run, &*traces[0].spans.spans()[0].name, traces[0].dropped_spans),
             (1, "plan", 1)
         );
-    }
-
-    #[test]
-    fn errors_that_differ_in_more_than_a_place_stay_apart() {
-        assert_eq!(merge_equal_errors([failed("a", "waited 2 s"), failed("b", "waited 3 s")]).len(), 2);
     }
 }

@@ -9,6 +9,7 @@ mod format;
 mod format_difference;
 mod groups;
 mod missing_key;
+mod notable_items;
 mod ranking;
 mod retried;
 mod summary;
@@ -38,6 +39,7 @@ pub use format::{
 pub use format_difference::{FormattedDifference, explain_difference};
 pub use groups::{GroupCell, GroupRow, GroupTable, group_tables, render_groups};
 pub use missing_key::MissingKey;
+pub use notable_items::NotableItems;
 pub use ranking::{
     NO_REAL_DIFFERENCE, RANKING_CORRECTION, RankingColumn, RealDifference, format_preference, render_ranking,
 };

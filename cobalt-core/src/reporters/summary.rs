@@ -350,6 +350,7 @@ fn write_threshold(text: &mut String, gate: &ThresholdOutcome, paint: Style) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reporters::NotableItems;
 
     /// The summary of a run with a threshold and two items, one of them below its pass mark.
     fn gated(more: serde_json::Value) -> String {
@@ -362,7 +363,7 @@ mod tests {
         let serde_json::Value::Object(more) = more else { unreachable!() };
         report.as_object_mut().unwrap().extend(more);
         let report: Report = serde_json::from_value(report).unwrap();
-        let finished = ExperimentFinished::of(0, &report, &[], None);
+        let finished = ExperimentFinished::of(0, &report, &NotableItems::default(), None);
         render_summary(&finished, Path::new(""), Style::Plain)
     }
 
@@ -393,7 +394,12 @@ mod tests {
         }))
         .unwrap();
         let names: Vec<_> = report.items.iter().map(|item| item.key.clone()).collect();
-        let finished = ExperimentFinished::of(0, &report, &names, None);
+        let finished = ExperimentFinished::of(
+            0,
+            &report,
+            &NotableItems::of(&report, |index| names[index].clone()),
+            None,
+        );
         let text = render_summary(&finished, Path::new(""), Style::Plain);
         let lines: Vec<_> = text.lines().skip(3).collect();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Workspaces, for people: what an agent changed, and where workspaces were kept.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -43,15 +43,27 @@ pub fn format_kept(kept: &KeptWorkspaces) -> String {
     format!("{} in {}", count(kept.number, "workspace"), kept.folder)
 }
 
-impl KeptWorkspaces {
-    /// Those of these items; `None` if none were kept.
-    #[must_use]
-    pub fn of(items: &[ItemResult]) -> Option<Self> {
-        let runs = items.iter().flat_map(|item| &item.runs);
-        let kept: Vec<_> = runs.filter_map(|run| run.workspace.as_ref()?.kept.as_deref()).collect();
-        let folders = kept.iter().map(|path| Path::new(path).parent().unwrap_or(Path::new("")));
-        let folder = folders.reduce(common_folder)?.display().to_string();
-        Some(Self { number: kept.len(), folder })
+/// The kept workspaces of a run, counted item by item.
+#[derive(Debug, Default)]
+pub(super) struct KeptWorkspacesFold {
+    number: usize,
+    folder: Option<PathBuf>,
+}
+
+impl KeptWorkspacesFold {
+    pub fn add(&mut self, item: &ItemResult) {
+        for kept in item.runs.iter().filter_map(|run| run.workspace.as_ref()?.kept.as_deref()) {
+            let folder = Path::new(kept).parent().unwrap_or(Path::new(""));
+            let folder = self.folder.as_deref().map_or(folder, |known| common_folder(known, folder));
+            let folder = folder.to_owned();
+            (self.number, self.folder) = (self.number + 1, Some(folder));
+        }
+    }
+
+    /// `None` if none were kept.
+    pub fn kept(&self) -> Option<KeptWorkspaces> {
+        let folder = self.folder.as_ref()?.display().to_string();
+        Some(KeptWorkspaces { number: self.number, folder })
     }
 }
 
@@ -84,7 +96,11 @@ mod tests {
             passed: true,
             runs: kept.iter().map(|kept| trial(kept)).collect(),
         };
-        let of = |kept: &[&str]| KeptWorkspaces::of(&[item(kept)]).map(|kept| format_kept(&kept));
+        let of = |kept: &[&str]| {
+            let mut workspaces = KeptWorkspacesFold::default();
+            workspaces.add(&item(kept));
+            workspaces.kept().map(|kept| format_kept(&kept))
+        };
         assert_eq!(of(&[]), None);
         assert_eq!(of(&["w/a/1", "w/a/2"]).as_deref(), Some("2 workspaces in w/a"));
         assert_eq!(of(&["w/a/1", "w/b/1"]).as_deref(), Some("2 workspaces in w"), "of two shards");

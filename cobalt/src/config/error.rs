@@ -7,6 +7,7 @@ use cobalt_core::redact::redacted;
 use cobalt_core::report::Shard;
 use cobalt_core::wording::{self, line_and_column, unknown_name_message};
 
+use super::job_sets::JobSetError;
 use super::remote::CREDENTIAL_HINT;
 use super::settings::{Origin, RerunMode, dotted_key};
 use super::variables::{BASELINE, SCORE};
@@ -91,6 +92,10 @@ pub enum ConfigError {
         /// The requested shard of them.
         shard: Shard,
     },
+
+    /// The shard of the job is unknown.
+    #[error(transparent)]
+    JobSet(#[from] JobSetError),
 
     /// Stored outputs are scored as a whole.
     #[error("cannot combine {SCORE} with {other}: all stored outputs of a run are scored; unset one of them")]

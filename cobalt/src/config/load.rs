@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::error::{ConfigError, Location};
 use super::file::{Ci, ConfigFile, ParsedFile};
+use super::job_sets::{ShardChoice, shard_of_job};
 use super::locate::{candidates, read_requested};
 use super::overrides::{EnvVariables, Flags, absolute_path};
 use super::reporter::{Reporter, ReporterKind};
@@ -187,6 +188,8 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let env = self.env(env.unwrap_or_default());
         // These apply to one invocation; they are not settings.
         let (only, shard) = self.item_selection()?;
+        let group = self.flags.shard_group.clone();
+        let shard_group = group.map_or_else(|| self.variables.shard_group(), |group| Ok(Some(group)))?;
         let variants = self.variant_selection()?;
         let score = self.score(only.is_some(), shard.is_some())?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
@@ -237,6 +240,8 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             score,
             only,
             shard,
+            shard_group,
+            shard_plans: self.variables.shard_plans()?,
             variants,
             faults: self.variables.faults()?,
             sources,
@@ -275,7 +280,12 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     /// Which items to run if not all, or which shard.
     fn item_selection(&self) -> Result<(Option<RerunMode>, Option<Shard>), ConfigError> {
         let only = self.flags.rerun.map_or_else(|| self.variables.rerun_mode(), |only| Ok(Some(only)))?;
-        let shard = self.flags.shard.map_or_else(|| self.variables.shard(), |shard| Ok(Some(shard)))?;
+        let choice = self.flags.shard.map_or_else(|| self.variables.shard(), |choice| Ok(Some(choice)))?;
+        let shard = match choice {
+            None => None,
+            Some(ShardChoice::Given(shard)) => Some(shard),
+            Some(ShardChoice::Auto) => Some(shard_of_job(|name| self.variables.text(name))?),
+        };
         match (only, shard) {
             (Some(only), Some(shard)) => Err(ConfigError::ShardWithRerun { only, shard }),
             either => Ok(either),

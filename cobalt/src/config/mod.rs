@@ -6,6 +6,7 @@ mod editor;
 mod error;
 mod evaluators;
 mod file;
+mod job_sets;
 mod limits;
 mod load;
 mod locate;
@@ -28,6 +29,7 @@ mod variants;
 mod webhooks;
 
 pub use error::ConfigError;
+pub use job_sets::{JobSetError, ShardChoice, ShardGroup};
 pub use load::layout;
 pub use locate::project_root;
 pub use overrides::{Flags, MaxCost};

@@ -2,22 +2,24 @@
 //! ignored.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use cobalt_core::redact::redacted;
-use cobalt_core::report::{Shard, parse_duration};
+use cobalt_core::report::{ShardPlans, parse_duration};
 
 use super::error::ConfigError;
+use super::job_sets::{ShardChoice, ShardGroup, group_of_job};
 use super::remote::RemoteUrl;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
     ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, REMOTE, RESUME, RUNS, SCORE,
-    SCORE_EVALUATORS, SET, SHARD, STORAGE_ROOT, TIMEOUT, VARIANT,
+    SCORE_EVALUATORS, SET, SHARD, SHARD_GROUP, SHARD_PLANS, STORAGE_ROOT, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -79,7 +81,11 @@ pub struct Flags {
     /// `--rerun-failed` or `--changed`: which items to run instead of all.
     pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
-    pub shard: Option<Shard>,
+    pub shard: Option<ShardChoice>,
+    /// `--shard-group`: the name of the shards that belong together.
+    pub shard_group: Option<ShardGroup>,
+    /// The file with the plans that balance shards.
+    pub shard_plans: Option<PathBuf>,
     /// `--variant`, `--set`: the variants to run, and changes of their settings.
     pub variants: VariantSelection,
     /// `--baseline`: baseline files and result files; each experiment is compared with the one of its name. Relative paths start at
@@ -130,6 +136,8 @@ impl Flags {
         let evaluators = (!evaluators.is_empty()).then(|| (SCORE_EVALUATORS, evaluators.join(",").into()));
         let only = self.rerun.map(|only| (ONLY, only.to_string().into()));
         let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
+        let group = self.shard_group.as_ref().map(|group| (SHARD_GROUP, group.to_string().into()));
+        let plans = self.shard_plans.clone().map(|path| (SHARD_PLANS, path.into_os_string()));
         let VariantSelection { names, changes } = &self.variants;
         let variant = (!names.is_empty()).then(|| (VARIANT, names.join(",").into()));
         let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
@@ -156,6 +164,8 @@ impl Flags {
             evaluators,
             only,
             shard,
+            group,
+            plans,
             variant,
             set,
             baseline,
@@ -245,9 +255,33 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
         self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
     }
 
-    pub fn shard(&self) -> Result<Option<Shard>, ConfigError> {
-        let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
+    pub fn shard(&self) -> Result<Option<ShardChoice>, ConfigError> {
+        let expected = "a shard such as `2/4`, from `1/4` to `4/4`, or `auto`";
         self.read(SHARD, expected, |text| text.parse().ok())
+    }
+
+    /// The given group, or that of the job.
+    pub fn shard_group(&self) -> Result<Option<ShardGroup>, ConfigError> {
+        let expected = "up to 100 letters, digits, `-`, `_` and `.`";
+        let given = self.read(SHARD_GROUP, expected, |text| text.parse().ok())?;
+        Ok(given.or_else(|| group_of_job(|name| self.text(name))))
+    }
+
+    /// The plans that balance shards, by the names of experiments.
+    pub fn shard_plans(&self) -> Result<ShardPlans, ConfigError> {
+        let Some(path) = self.path(SHARD_PLANS) else { return Ok(ShardPlans::default()) };
+        let hint = "; it is named by COBALT_SHARD_PLANS";
+        let text = fs::read_to_string(&path).map_err(|source| ConfigError::Read {
+            path: path.clone(),
+            source,
+            hint,
+        })?;
+        serde_json::from_str(&text).map_err(|error| ConfigError::Malformed {
+            path,
+            line: error.line(),
+            column: error.column(),
+            problem: format!("expected plans of shards, as `cargo cobalt run --shard` writes them: {error}"),
+        })
     }
 
     /// The parts of a list that is separated by commas.

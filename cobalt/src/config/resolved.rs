@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::report::{Shard, ShardPlan, ShardPlans, Threshold};
 use cobalt_core::store::Layout;
 use cobalt_core::trace::ContentLimits;
 
@@ -14,6 +14,7 @@ use super::baseline::BaselineSettings;
 use super::datasets::NamedDatasets;
 use super::error::{ConfigError, Location};
 use super::evaluators::EvaluatorEntry;
+use super::job_sets::ShardGroup;
 use super::remote::RemoteSettings;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
@@ -66,6 +67,8 @@ pub struct Config {
     pub(super) score: ScoreSettings,
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
+    pub(super) shard_group: Option<ShardGroup>,
+    pub(super) shard_plans: ShardPlans,
     pub(super) variants: VariantSelection,
     pub(super) faults: Option<Faults>,
     pub(super) sources: Option<String>,
@@ -230,8 +233,20 @@ impl Config {
     }
 
     /// The shard of the items to run.
-    pub(crate) fn shard(&self) -> Option<Shard> {
+    #[must_use]
+    pub fn shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// The name of the shards that belong together: the given one, or that of the job.
+    #[must_use]
+    pub fn shard_group(&self) -> Option<&ShardGroup> {
+        self.shard_group.as_ref()
+    }
+
+    /// The plan that balances the shards of an experiment.
+    pub(crate) fn shard_plan(&self, experiment: &str) -> Option<&ShardPlan> {
+        self.shard_plans.0.get(experiment)
     }
 
     /// Which variants to run, and with which settings.

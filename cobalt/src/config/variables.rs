@@ -26,6 +26,14 @@ pub const SCORE_EVALUATORS: &str = "COBALT_SCORE_EVALUATORS";
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
+/// The job's number among those that run shards, from 0.
+pub const SHARD_INDEX: &str = "COBALT_SHARD_INDEX";
+/// The number of jobs that run shards.
+pub const SHARD_TOTAL: &str = "COBALT_SHARD_TOTAL";
+/// The name of the shards that belong together.
+pub const SHARD_GROUP: &str = "COBALT_SHARD_GROUP";
+/// The file with the plans that balance shards.
+pub const SHARD_PLANS: &str = "COBALT_SHARD_PLANS";
 /// The variants to run, separated by commas.
 pub const VARIANT: &str = "COBALT_VARIANT";
 /// Changes of the variants' settings, separated by semicolons.
@@ -76,7 +84,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 35] = [
+const KNOWN_VARIABLES: [&str; 39] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -107,6 +115,10 @@ const KNOWN_VARIABLES: [&str; 35] = [
     SCORE_EVALUATORS,
     SET,
     SHARD,
+    SHARD_GROUP,
+    SHARD_INDEX,
+    SHARD_PLANS,
+    SHARD_TOTAL,
     SOURCES,
     STORAGE_ROOT,
     TIMEOUT,

@@ -44,7 +44,7 @@ pub fn each_row(
     delimiter: u8,
     take: OnElement<'_>,
 ) -> Result<(), DatasetError> {
-    let mut records = Records::new(text::skip_bom(reader, file)?, file, delimiter);
+    let mut records = Records::new(text::skip_bom(reader, file)?.0, file, delimiter);
     let Some(header) = records.next()? else {
         return Err(DatasetError::empty(file, "the file is blank"));
     };

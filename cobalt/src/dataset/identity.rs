@@ -1,8 +1,8 @@
 //! Keys and names of a dataset's items, and the dataset's hash.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use cobalt_core::item::{CanonicalHasher, case_names, id, make_unique, natural_key};
+use cobalt_core::item::{CanonicalHasher, CaseNames, ItemKeys};
 use cobalt_core::redact::redacted;
 
 use super::Dataset;
@@ -30,18 +30,17 @@ impl Dataset {
     /// assert_eq!(dataset.keys(), ["refund", "7", "ab5a0e5a235fdf69", "refund-2"]);
     /// ```
     pub fn keys(&self) -> Vec<String> {
-        make_unique(self.iter().map(natural_key).collect())
+        self.item_keys().iter().map(str::to_owned).collect()
+    }
+
+    /// The same in little memory.
+    pub(crate) fn item_keys(&self) -> ItemKeys {
+        ItemKeys::new(Arc::clone(self.identities()))
     }
 
     /// A warning about duplicate IDs: the keys of the later items depend on their order.
     pub(crate) fn duplicate_id_warning(&self) -> Option<String> {
-        let mut indexes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, item) in self.iter().enumerate() {
-            if let Some(id) = id(item) {
-                indexes.entry(id).or_default().push(index);
-            }
-        }
-        indexes.retain(|_, indexes| indexes.len() > 1);
+        let indexes = self.identities().shared_ids();
         let more = indexes.len().saturating_sub(MAX_NAMED);
         let named: Vec<_> = indexes
             .iter()
@@ -79,7 +78,13 @@ impl Dataset {
     /// assert_eq!(dataset.case_keys(), ["billing-refund-EU", "0001", "billing-refund-EU-2"]);
     /// ```
     pub fn case_keys(&self) -> Vec<String> {
-        case_names(self.iter().enumerate())
+        let names = self.case_names();
+        (0..names.len()).map(|index| names.get(index)).collect()
+    }
+
+    /// The same in little memory.
+    pub(crate) fn case_names(&self) -> CaseNames {
+        CaseNames::new(Arc::clone(self.identities()))
     }
 
     /// The SHA-256 of the items in order, as 64 hexadecimal digits. It depends only on the content, not on the source, the
@@ -96,7 +101,7 @@ impl Dataset {
         let hash = || {
             let mut canonical = CanonicalHasher::default();
             canonical.list(self.len());
-            self.iter().for_each(|item| canonical.item(item));
+            self.iter().for_each(|item| canonical.item(&item));
             canonical.finish()
         };
         self.hash_or_init(hash).to_owned()

@@ -20,7 +20,7 @@ pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, Dataset
 
 /// Passes on each element of the list with its line. Reading stops at a syntax error.
 pub fn each_element(reader: impl BufRead, file: &str, take: OnElement<'_>) -> Result<(), DatasetError> {
-    let reader = text::skip_bom(reader, file)?;
+    let (reader, _) = text::skip_bom(reader, file)?;
     let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
     let taker = ItemReceiver { position: &position, take: RefCell::new(take), refused: RefCell::new(None) };
     let mut deserializer = serde_json::Deserializer::from_reader(PositionReader::new(reader, &position));

@@ -15,21 +15,42 @@ pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, Datase
     collect_items(file, |take| each_line(reader, file, take))
 }
 
-/// Passes on each line that is not blank.
+/// Passes on the item of each line that is not blank.
 pub fn each_line(reader: impl BufRead, file: &str, take: OnElement<'_>) -> Result<(), DatasetError> {
-    let mut reader = text::skip_bom(reader, file)?;
+    each_text_line(reader, file, |line| take(line.number, parse_line(line.text)))
+}
+
+/// A line that is not blank.
+pub struct Line<'l> {
+    /// Counted from 1.
+    pub number: usize,
+    /// Where it starts, in bytes.
+    pub start: u64,
+    pub text: &'l [u8],
+}
+
+/// Passes on each line that is not blank.
+pub fn each_text_line(
+    reader: impl BufRead,
+    file: &str,
+    mut take: impl FnMut(Line<'_>) -> Result<(), DatasetError>,
+) -> Result<(), DatasetError> {
+    let (mut reader, mark) = text::skip_bom(reader, file)?;
     let mut line = Vec::new();
-    let (mut number, mut is_empty) = (0, true);
+    let (mut number, mut start, mut is_empty) = (0, mark as u64, true);
     loop {
         line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(|error| DatasetError::read(file, error))? == 0 {
+        let length =
+            reader.read_until(b'\n', &mut line).map_err(|error| DatasetError::read(file, error))? as u64;
+        if length == 0 {
             break;
         }
         number += 1;
         if !line.trim_ascii().is_empty() {
             is_empty = false;
-            take(number, parse_line(line.trim_ascii_end()))?;
+            take(Line { number, start, text: line.trim_ascii_end() })?;
         }
+        start += length;
     }
     if is_empty { Err(DatasetError::empty(file, "the file is blank")) } else { Ok(()) }
 }

@@ -25,6 +25,10 @@
 //! | Parquet | `parquet`, `pq` | a row per item; needs the feature `parquet` |
 //! | Arrow | `arrow`, `arrows`, `feather`, `ipc` | a row per item, as a file (Feather version 2) or a stream; needs the feature `parquet` |
 //!
+//! JSONL files of 64 MiB or more, if they are not compressed, stay on disk: an item is read when it is needed, and only its key and its
+//! place are in memory. So do the results of `map` and `filter`; `map` writes the changed items to the temporary folder (`TMPDIR`). Leave
+//! such a file as it is during a run: an item of a changed file is an error.
+//!
 //! Text files must be UTF-8, with or without a byte order mark, with LF or CRLF. JSON and JSONL are streamed.
 //! If an object repeats a key, the last value wins. In CSV every cell is a string exactly as written: spaces are part of
 //! the field, as RFC 4180 requires, and nothing is converted to a number. These are errors: a header with an empty or
@@ -80,6 +84,7 @@ mod item;
 mod json;
 mod jsonl;
 mod mismatch;
+mod on_disk;
 mod read;
 #[cfg(feature = "remote")]
 mod remote;

@@ -9,6 +9,7 @@ use cobalt_core::{paths, wording};
 use glob::{MatchOptions, Pattern, PatternError, glob_with};
 
 use super::compressed::Compression;
+use super::on_disk::{ItemsOnDisk, MIN_BYTES};
 use super::text::{Content, Rest};
 use super::{
     Dataset, DatasetError, Format, FormatHints, Item, columnar, parse_csv, parse_json, parse_jsonl, text,
@@ -116,8 +117,12 @@ pub(crate) fn read_package_file(path: &Path, format: Option<Format>) -> Result<D
 
 fn load_from(root: &BaseDir<'_>, path: &Path, format: Option<Format>) -> Result<Dataset, DatasetError> {
     let shown = path.display().to_string();
+    let files = files(root.folder, path, &shown).map_err(|error| with_hint(error, path, root))?;
+    if let Some(on_disk) = open_on_disk(root, &files, format, MIN_BYTES)? {
+        return Ok(Dataset::on_disk(shown, on_disk));
+    }
     let mut items = Vec::new();
-    for file in files(root.folder, path, &shown).map_err(|error| with_hint(error, path, root))? {
+    for file in files {
         let name = file.display().to_string();
         let told = FormatHints { format, ..FormatHints::by_name(&name) };
         items.extend(
@@ -125,6 +130,30 @@ fn load_from(root: &BaseDir<'_>, path: &Path, format: Option<Format>) -> Result<
         );
     }
     Ok(Dataset::new(shown, items))
+}
+
+/// The items of files that stay on disk: JSONL that is not compressed, if all of it has at least `min_bytes`.
+fn open_on_disk(
+    root: &BaseDir<'_>,
+    files: &[PathBuf],
+    format: Option<Format>,
+    min_bytes: u64,
+) -> Result<Option<ItemsOnDisk>, DatasetError> {
+    let length = |file: &PathBuf| root.folder.join(file).metadata().map_or(0, |metadata| metadata.len());
+    if files.iter().map(length).sum::<u64>() < min_bytes {
+        return Ok(None);
+    }
+    let mut opened = Vec::with_capacity(files.len());
+    for file in files {
+        let name = file.display().to_string();
+        let told = FormatHints { format, ..FormatHints::by_name(&name) };
+        let open = open(&root.folder.join(file), &name, &told);
+        match open.map_err(|error| with_hint(error, file, root))? {
+            (Content { rest: Rest::File(file), .. }, Format::Jsonl) => opened.push((file, name)),
+            _ => return Ok(None),
+        }
+    }
+    ItemsOnDisk::index(opened).map(Some)
 }
 
 /// Wildcards match within one name, and do not match the leading dot of hidden files.
@@ -255,13 +284,68 @@ mod tests {
         let pattern = folder.path().join("train-*");
         let dataset = Dataset::from_file(&pattern).unwrap();
         assert_eq!(
-            dataset.iter().cloned().collect::<Vec<_>>(),
+            dataset.iter().map(std::sync::Arc::unwrap_or_clone).collect::<Vec<_>>(),
             [item! { "n": 0 }, item! { "n": 1 }, item! { "n": "2" }]
         );
         assert_eq!(dataset.source(), pattern.display().to_string());
         assert_eq!(Dataset::from_file(folder.path().join("**/t*.csv")).unwrap().len(), 3);
         let doubled = format!("{}//train-*.csv", folder.path().display());
         assert_eq!(Dataset::from_file(doubled).unwrap().len(), 1);
+    }
+
+    /// The same file as a dataset in memory and as one on disk.
+    fn both(folder: &tempfile::TempDir, name: &str) -> [Dataset; 2] {
+        let root = BaseDir { folder: folder.path(), called: "the folder" };
+        let files = files(root.folder, Path::new(name), name).unwrap();
+        let on_disk = open_on_disk(&root, &files, None, 0).unwrap().unwrap();
+        [Dataset::from_file(folder.path().join(name)).unwrap(), Dataset::on_disk(name.to_owned(), on_disk)]
+    }
+
+    #[test]
+    fn items_that_stay_on_disk_are_those_in_memory() {
+        let line = |n: usize| match n % 3 {
+            0 => format!("{{\"id\": \"item {}\", \"n\": {n}}}\n", n % 20),
+            1 => format!("{{\"input\": {{\"b\": {}.50, \"a\": null}}, \"n\": {n}}}\n\n", n % 7),
+            _ => format!("{{\"n\": {n}}}\r\n"),
+        };
+        let (first, second): (String, String) = ((0..60).map(line).collect(), (60..100).map(line).collect());
+        let folder = folder(&[("a-1.jsonl", &first), ("a-2.jsonl", &second)]);
+        let changes: [fn(Dataset) -> Dataset; 8] = [
+            |all| all,
+            |all| all.filter(|item| item["n"].as_u64().unwrap() % 4 != 1),
+            |all| all.sample(17),
+            |all| all.slice(30..70).sample(90),
+            |all| all.slice(200..),
+            |all| all.map_indexed(|index, item| item! { "id": index / 2, "was": item }),
+            |all| all.sample(30).map(|item| item! { "input": item["n"] }).filter(|item| item["input"] != 7),
+            |all| all.clone().filter(|_| false).map(|item| item),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let [in_memory, on_disk] = both(&folder, "a-*.jsonl").map(change);
+            assert_eq!(on_disk.len(), in_memory.len(), "{number}");
+            assert!(on_disk.iter().eq(in_memory.iter()), "{number}");
+            assert!(on_disk.iter().rev().step_by(3).eq(in_memory.iter().rev().step_by(3)), "{number}");
+            assert_eq!(on_disk.hash(), in_memory.hash(), "{number}");
+            assert_eq!(on_disk.keys(), in_memory.keys(), "{number}");
+            assert_eq!(on_disk.case_keys(), in_memory.case_keys(), "{number}");
+            let warning = |dataset: Dataset| {
+                dataset.duplicate_id_warning().map(|text| text.replace(dataset.source(), ""))
+            };
+            assert_eq!(warning(on_disk), warning(in_memory), "{number}");
+        }
+    }
+
+    #[test]
+    fn files_stay_on_disk_if_all_of_them_are_large_and_have_an_item_per_line() {
+        let folder = folder(&[("a-0.jsonl", "{\"n\": 0}\n"), ("a-1.csv", "n\n1\n")]);
+        let root = BaseDir { folder: folder.path(), called: "the folder" };
+        let is_on_disk = |names: &[&str], min_bytes| {
+            let names: Vec<_> = names.iter().map(PathBuf::from).collect();
+            open_on_disk(&root, &names, None, min_bytes).unwrap().is_some()
+        };
+        assert!(is_on_disk(&["a-0.jsonl"], 9));
+        assert!(!is_on_disk(&["a-0.jsonl"], 10));
+        assert!(!is_on_disk(&["a-0.jsonl", "a-1.csv"], 0));
     }
 
     #[test]

@@ -2,16 +2,17 @@
 
 use std::iter::FusedIterator;
 use std::mem;
-use std::ops::{Bound, RangeBounds};
-use std::slice;
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::{Arc, OnceLock};
 
-use cobalt_core::item::type_name;
+use cobalt_core::item::{Identities, type_name};
+use cobalt_core::nesting::is_too_deep;
 use cobalt_core::report::{DatasetSummary, Fetch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::on_disk::ItemsOnDisk;
 use super::{DatasetError, Item, decode};
 
 /// The seed of [`Dataset::sample`].
@@ -47,9 +48,23 @@ pub struct Dataset {
 struct Content {
     source: String,
     fetched: Option<Fetch>,
-    items: Vec<Arc<Item>>,
+    items: Items,
     /// The hash of the items, computed on first use.
     hash: OnceLock<String>,
+    /// What the items' keys are made of, computed on first use.
+    identities: OnceLock<Arc<Identities>>,
+}
+
+#[derive(Clone, Debug)]
+enum Items {
+    InMemory(Vec<Arc<Item>>),
+    OnDisk(ItemsOnDisk),
+}
+
+impl Content {
+    fn new(source: String, fetched: Option<Fetch>, items: Items) -> Arc<Self> {
+        Arc::new(Self { source, fetched, items, hash: OnceLock::new(), identities: OnceLock::new() })
+    }
 }
 
 impl Dataset {
@@ -82,22 +97,24 @@ impl Dataset {
     }
 
     pub(super) fn new(source: impl Into<String>, items: impl IntoIterator<Item = Item>) -> Dataset {
-        let items = items.into_iter().map(Arc::new).collect();
-        let (source, fetched, hash) = (source.into(), None, OnceLock::new());
-        Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
+        let items = Items::InMemory(items.into_iter().map(Arc::new).collect());
+        Dataset { content: Content::new(source.into(), None, items) }
     }
 
     /// A dataset of items that are shared with others.
     pub(crate) fn from_shared(source: &str, items: Vec<Arc<Item>>) -> Dataset {
-        let (source, fetched, hash) = (source.to_owned(), None, OnceLock::new());
-        Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
+        Dataset { content: Content::new(source.to_owned(), None, Items::InMemory(items)) }
+    }
+
+    /// A dataset of items that stay on disk.
+    pub(super) fn on_disk(source: String, items: ItemsOnDisk) -> Dataset {
+        Dataset { content: Content::new(source, None, Items::OnDisk(items)) }
     }
 
     #[cfg(feature = "remote")]
     pub(super) fn from_fetch(source: &str, items: Vec<Item>, fetch: Fetch) -> Dataset {
-        let items = items.into_iter().map(Arc::new).collect();
-        let (source, fetched, hash) = (source.to_owned(), Some(fetch), OnceLock::new());
-        Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
+        let items = Items::InMemory(items.into_iter().map(Arc::new).collect());
+        Dataset { content: Content::new(source.to_owned(), Some(fetch), items) }
     }
 
     /// When the items were fetched, and their version; `None` for items from a file or from code.
@@ -122,27 +139,54 @@ impl Dataset {
 
     /// The number of items.
     pub fn len(&self) -> usize {
-        self.content.items.len()
+        match &self.content.items {
+            Items::InMemory(items) => items.len(),
+            Items::OnDisk(items) => items.len(),
+        }
     }
 
     /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
-        self.content.items.is_empty()
+        self.len() == 0
     }
 
     /// The item at an index, counted from 0.
-    pub fn get(&self, index: usize) -> Option<&Item> {
-        self.content.items.get(index).map(Arc::as_ref)
+    ///
+    /// # Panics
+    ///
+    /// If the item is on disk, and its file was changed.
+    pub fn get(&self, index: usize) -> Option<Arc<Item>> {
+        (index < self.len()).then(|| self.shared(index))
     }
 
     /// The items, in order.
+    ///
+    /// # Panics
+    ///
+    /// If an item is on disk, and its file was changed.
     pub fn iter(&self) -> Iter<'_> {
-        Iter(self.content.items.iter())
+        Iter { dataset: self, indexes: 0..self.len() }
     }
 
     /// The item at an index, shared without a copy.
-    pub(crate) fn shared(&self, index: usize) -> &Arc<Item> {
-        &self.content.items[index]
+    pub(crate) fn shared(&self, index: usize) -> Arc<Item> {
+        self.read(index).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The item at an index, which may have to be read.
+    pub(crate) fn read(&self, index: usize) -> Result<Arc<Item>, DatasetError> {
+        match &self.content.items {
+            Items::InMemory(items) => Ok(Arc::clone(&items[index])),
+            Items::OnDisk(items) => items.read(index).map(Arc::new),
+        }
+    }
+
+    /// The first item that is nested too deeply to be kept.
+    pub(crate) fn first_too_deep(&self) -> Option<usize> {
+        match &self.content.items {
+            Items::InMemory(items) => items.iter().position(|item| item.values().any(is_too_deep)),
+            Items::OnDisk(items) => items.first_too_deep(),
+        }
     }
 
     /// Applies a function to each item.
@@ -185,9 +229,20 @@ impl Dataset {
     /// The first error that the function returns.
     pub fn try_map<E>(self, mut change: impl FnMut(Item) -> Result<Item, E>) -> Result<Dataset, E> {
         let mut content = self.into_mutable();
-        for item in &mut content.items {
-            let item = Arc::make_mut(item);
-            *item = change(mem::take(item))?;
+        match &mut content.items {
+            Items::InMemory(items) => {
+                for item in items {
+                    let item = Arc::make_mut(item);
+                    *item = change(mem::take(item))?;
+                }
+            }
+            Items::OnDisk(items) => {
+                let changed = (0..items.len()).map(|index| {
+                    let item = items.read(index).unwrap_or_else(|error| panic!("{error}"));
+                    change(item)
+                });
+                *items = ItemsOnDisk::write(&content.source, changed)?;
+            }
         }
         Ok(Dataset { content: Arc::new(content) })
     }
@@ -195,7 +250,25 @@ impl Dataset {
     /// Keeps the items for which a function returns true, in order.
     #[must_use]
     pub fn filter(self, mut keep: impl FnMut(&Item) -> bool) -> Dataset {
-        self.with_items(|items| items.retain(|item| keep(item)))
+        let kept: Vec<_> = self.iter().map(|item| keep(&item)).collect();
+        self.filter_indexes(|index| kept[index])
+    }
+
+    /// Keeps the items whose indexes are wanted, in order.
+    pub(crate) fn filter_indexes(self, keep: impl Fn(usize) -> bool) -> Dataset {
+        fn retain<T>(items: &mut Vec<T>, keep: impl Fn(usize) -> bool) {
+            let mut indexes = 0..;
+            items.retain(|_| indexes.next().is_some_and(&keep));
+        }
+        let mut content = self.into_mutable();
+        content.items = match content.items {
+            Items::InMemory(mut items) => {
+                retain(&mut items, keep);
+                Items::InMemory(items)
+            }
+            Items::OnDisk(items) => Items::OnDisk(items.change(|rows| retain(rows, keep))),
+        };
+        Dataset { content: Arc::new(content) }
     }
 
     /// `n` items drawn at random without replacement, in random order. If there are no more than `n` items, all of them,
@@ -220,7 +293,7 @@ impl Dataset {
     /// Like [`sample`](Dataset::sample), with your own seed.
     #[must_use]
     pub fn sample_with_seed(self, n: usize, seed: u64) -> Dataset {
-        self.with_items(|items| {
+        fn draw<T>(items: &mut Vec<T>, n: usize, seed: u64) {
             let n = n.min(items.len());
             let mut random = fastrand::Rng::with_seed(seed);
             // The first n steps of a Fisher-Yates shuffle; u64 gives the same sample on every platform.
@@ -229,7 +302,16 @@ impl Dataset {
                 items.swap(place, drawn);
             }
             items.truncate(n);
-        })
+        }
+        let mut content = self.into_mutable();
+        content.items = match content.items {
+            Items::InMemory(mut items) => {
+                draw(&mut items, n, seed);
+                Items::InMemory(items)
+            }
+            Items::OnDisk(items) => Items::OnDisk(items.change(|rows| draw(rows, n, seed))),
+        };
+        Dataset { content: Arc::new(content) }
     }
 
     /// The items in a range of indices, counted from 0. Indices beyond the end are ignored: `slice(..50)` is at most 50
@@ -256,10 +338,7 @@ impl Dataset {
             Bound::Excluded(end) => *end,
             Bound::Unbounded => usize::MAX,
         };
-        self.with_items(|items| {
-            items.truncate(end);
-            items.drain(..start.min(items.len()));
-        })
+        self.filter_indexes(|index| (start..end).contains(&index))
     }
 
     /// All items as your own type, see [`decode`].
@@ -286,7 +365,7 @@ impl Dataset {
     pub fn typed<T: DeserializeOwned>(&self) -> Result<Vec<T>, DatasetError> {
         (0..self.len())
             .map(|index| {
-                decode(self.shared(index)).map_err(|cause| DatasetError::Decode {
+                decode(&*self.read(index)?).map_err(|cause| DatasetError::Decode {
                     dataset: self.source().to_owned(),
                     index,
                     key: self.keys().swap_remove(index),
@@ -296,20 +375,30 @@ impl Dataset {
             .collect()
     }
 
-    fn with_items(self, change: impl FnOnce(&mut Vec<Arc<Item>>)) -> Dataset {
-        let mut content = self.into_mutable();
-        change(&mut content.items);
-        Dataset { content: Arc::new(content) }
-    }
-
-    /// The content for a change of its items, without the hash.
+    /// The content for a change of its items, without what depends on them.
     fn into_mutable(self) -> Content {
-        Content { hash: OnceLock::new(), ..Arc::unwrap_or_clone(self.content) }
+        let (hash, identities) = (OnceLock::new(), OnceLock::new());
+        Content { hash, identities, ..Arc::unwrap_or_clone(self.content) }
     }
 
     /// The hash of the items, computed once by this function.
     pub(super) fn hash_or_init(&self, hash: impl FnOnce() -> String) -> &str {
-        self.content.hash.get_or_init(hash)
+        match &self.content.items {
+            Items::OnDisk(items) if let Some(known) = items.hash() => known,
+            _ => self.content.hash.get_or_init(hash),
+        }
+    }
+
+    /// What the items' keys are made of.
+    pub(super) fn identities(&self) -> &Arc<Identities> {
+        self.content.identities.get_or_init(|| match &self.content.items {
+            Items::InMemory(items) => {
+                let mut identities = Identities::default();
+                items.iter().for_each(|item| identities.push(item));
+                Arc::new(identities)
+            }
+            Items::OnDisk(items) => items.identities(),
+        })
     }
 }
 
@@ -320,7 +409,7 @@ impl FromIterator<Item> for Dataset {
 }
 
 impl<'d> IntoIterator for &'d Dataset {
-    type Item = &'d Item;
+    type Item = Arc<Item>;
     type IntoIter = Iter<'d>;
 
     fn into_iter(self) -> Iter<'d> {
@@ -330,23 +419,30 @@ impl<'d> IntoIterator for &'d Dataset {
 
 /// Iterates over the items of a [`Dataset`] in order.
 #[derive(Clone, Debug)]
-pub struct Iter<'d>(slice::Iter<'d, Arc<Item>>);
+pub struct Iter<'d> {
+    dataset: &'d Dataset,
+    indexes: Range<usize>,
+}
 
-impl<'d> Iterator for Iter<'d> {
-    type Item = &'d Item;
+impl Iterator for Iter<'_> {
+    type Item = Arc<Item>;
 
-    fn next(&mut self) -> Option<&'d Item> {
-        self.0.next().map(Arc::as_ref)
+    fn next(&mut self) -> Option<Arc<Item>> {
+        self.indexes.next().map(|index| self.dataset.shared(index))
+    }
+
+    fn nth(&mut self, n: usize) -> Option<Arc<Item>> {
+        self.indexes.nth(n).map(|index| self.dataset.shared(index))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
+        self.indexes.size_hint()
     }
 }
 
 impl DoubleEndedIterator for Iter<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(Arc::as_ref)
+    fn next_back(&mut self) -> Option<Arc<Item>> {
+        self.indexes.next_back().map(|index| self.dataset.shared(index))
     }
 }
 
@@ -371,7 +467,7 @@ mod tests {
     fn a_clone_shares_its_items() {
         let dataset = numbers(3);
         let other = dataset.clone().slice(1..);
-        assert!(Arc::ptr_eq(dataset.shared(1), other.shared(0)));
+        assert!(Arc::ptr_eq(&dataset.shared(1), &other.shared(0)));
     }
 
     #[test]
@@ -384,8 +480,8 @@ mod tests {
     #[test]
     fn map_does_not_copy_items_that_nobody_else_holds() {
         let dataset = numbers(1);
-        let address = Arc::as_ptr(dataset.shared(0));
-        assert_eq!(Arc::as_ptr(dataset.map(|item| item).shared(0)), address);
+        let address = Arc::as_ptr(&dataset.shared(0));
+        assert_eq!(Arc::as_ptr(&dataset.map(|item| item).shared(0)), address);
     }
 
     #[test]

@@ -7,15 +7,18 @@ use cobalt_core::item::Item;
 
 use super::DatasetError;
 
-/// Drops a UTF-8 byte order mark; refuses the marks of other encodings.
-pub fn skip_bom<R: BufRead>(mut reader: R, file: &str) -> Result<impl BufRead + use<R>, DatasetError> {
+/// Drops a UTF-8 byte order mark, and tells its length; refuses the marks of other encodings.
+pub fn skip_bom<R: BufRead>(
+    mut reader: R,
+    file: &str,
+) -> Result<(impl BufRead + use<R>, usize), DatasetError> {
     let mut start = Vec::with_capacity(4);
     reader.by_ref().take(4).read_to_end(&mut start).map_err(|error| DatasetError::read(file, error))?;
     let mark =
         bom_length(&start).map_err(|encoding| DatasetError::Encoding { file: file.to_owned(), encoding })?;
     let mut start = Cursor::new(start);
     start.set_position(mark as u64);
-    Ok(start.chain(reader))
+    Ok((start.chain(reader), mark))
 }
 
 /// The length of the UTF-8 byte order mark, 0 without one, or the name of the encoding that is not UTF-8.
@@ -86,7 +89,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> Result<Vec<u8>, DatasetError> {
         let mut rest = Vec::new();
-        skip_bom(bytes, "f")?.read_to_end(&mut rest).unwrap();
+        skip_bom(bytes, "f")?.0.read_to_end(&mut rest).unwrap();
         Ok(rest)
     }
 

@@ -42,7 +42,7 @@ fn items<M>(items: &[Value], settings: Conversation, agent: impl Agent<M>) -> Wo
         ..definition(0)
     };
     let work = work(definition, agent);
-    Work { keys: dataset.keys().into_iter().map(Arc::from).collect(), dataset, ..work }
+    Work { keys: Arc::new(dataset.item_keys()), dataset, ..work }
 }
 
 async fn trial(work: &Work) -> Execution {

@@ -29,7 +29,7 @@ pub fn work<M>(definition: ResolvedDefinition, agent: impl Agent<M>) -> Work {
         names: definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
         definition: Arc::new(definition),
         agent: agent.into_shared().call,
-        keys: dataset.keys().into_iter().map(Arc::from).collect(),
+        keys: Arc::new(dataset.item_keys()),
         dataset,
         models: Models::shared(&models, &PriceTable::default()),
         items: vec![0],

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cobalt_core::item::{Item, Output};
+use cobalt_core::item::{CaseNames, Item, ItemKeys, Output};
 use cobalt_core::report::{Execution, WorkspaceChanges};
 use cobalt_core::store::Layout;
 use cobalt_core::wording::escape_control;
@@ -26,7 +26,7 @@ pub struct Workspaces {
     /// The folder that paths in results are relative to.
     project: PathBuf,
     /// The items' names in file names.
-    names: Vec<String>,
+    names: CaseNames,
 }
 
 impl Workspaces {
@@ -39,19 +39,19 @@ impl Workspaces {
             folder: layout.workspaces(),
             layout,
             project: config.workspace_root().to_owned(),
-            names: dataset.case_keys(),
+            names: dataset.case_names(),
         })
     }
 
     /// Checks that the files of the selected items, or of all, are there.
-    pub fn check(&self, dataset: &Dataset, keys: &[Arc<str>], items: Option<&[usize]>) -> Result<(), String> {
+    pub fn check(&self, dataset: &Dataset, keys: &ItemKeys, items: Option<&[usize]>) -> Result<(), String> {
         let check = |index: usize, item: &Item| {
-            let named = |problem| format!("its workspace for item `{}`: {problem}", keys[index]);
+            let named = |problem| format!("its workspace for item `{}`: {problem}", &keys[index]);
             self.run.check(item).map_err(named)
         };
         match items {
-            Some(items) => items.iter().try_for_each(|index| check(*index, dataset.shared(*index))),
-            None => dataset.iter().enumerate().try_for_each(|(index, item)| check(index, item)),
+            Some(items) => items.iter().try_for_each(|index| check(*index, &dataset.shared(*index))),
+            None => dataset.iter().enumerate().try_for_each(|(index, item)| check(index, &item)),
         }
     }
 
@@ -79,7 +79,7 @@ impl Workspaces {
             KeepWorkspaces::Failed => !passed,
             KeepWorkspaces::All => true,
         };
-        let name = &self.names[index];
+        let name = &self.names.get(index);
         let folder = self.folder.join(format!("{name}-{}", run_index + 1));
         // Kept before the run was resumed.
         let cleared = workspace.remove_kept(&folder);

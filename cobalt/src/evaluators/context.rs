@@ -322,7 +322,7 @@ pub struct Setup {
 
 impl Setup {
     /// The items of the run.
-    pub fn items(&self) -> impl Iterator<Item = &Item> + Clone {
+    pub fn items(&self) -> impl Iterator<Item = Arc<Item>> + Clone {
         self.dataset.iter()
     }
 }

@@ -1,6 +1,7 @@
 //! Paths to the inputs of evaluators: into the item, or into the agent's output and metadata.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use cobalt_core::item::Item;
 use cobalt_core::wording;
@@ -41,16 +42,29 @@ impl ItemField {
     /// Fails if there are items, but none has the field.
     pub(super) fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         let mut items = setup.items().peekable();
-        if items.peek().is_none() || items.any(|item| self.0.resolve(item).is_some()) {
+        if items.peek().is_none() || items.any(|item| self.0.resolve(&item).is_some()) {
             return Ok(());
         }
-        let fields: BTreeSet<_> = setup.items().flat_map(Item::keys).map(String::as_str).collect();
+        let fields = field_names(setup.items());
         Err(CheckError::new(format!(
             "no item has `{}` to compare with; {}",
             self.name(),
-            wording::suggest_or_list(self.name(), fields)
+            wording::suggest_or_list(self.name(), fields.iter().map(String::as_str))
         )))
     }
+}
+
+/// The names of the fields of items.
+pub(super) fn field_names(items: impl Iterator<Item = Arc<Item>>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for item in items {
+        for name in item.keys() {
+            if !names.contains(name) {
+                names.insert(name.clone());
+            }
+        }
+    }
+    names
 }
 
 /// A part of the agent's result: `output`, or a path such as `output.answer` or `metadata.answer`.

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::field_path::AgentField;
 use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
-use crate::dataset::Dataset;
 #[cfg(feature = "schema")]
 use crate::settings::NamedChoice as _;
 use crate::settings::{NonEmptyString, named_choices};
@@ -340,12 +339,11 @@ impl Evaluator for PartEvaluator {
             }
             Part::Turn(0) => Err(CheckError::new("turns are numbered from 1; there is no turn 0")),
             Part::Turn(_) | Part::LastTurn | Part::EachTurn(_) => {
-                let with_input = |item: &Item| {
-                    let mut item = item.clone();
+                let with_input = |mut item: Item| {
                     item.insert("input".to_owned(), "the message of the turn".into());
                     item
                 };
-                let dataset = Dataset::from_items(setup.items().map(with_input));
+                let dataset = setup.dataset.clone().map(with_input);
                 let (models, has_workspace) = (Arc::clone(&setup.models), setup.has_workspace);
                 self.evaluator.check(&Setup { dataset, models, has_workspace })
             }

@@ -261,12 +261,12 @@ pub struct Context {
 impl Context {
     pub(crate) fn new(
         dataset: Dataset,
+        item: Arc<Item>,
         index: usize,
         key: Arc<str>,
         run_index: usize,
         conversation: ConversationRun,
     ) -> Self {
-        let item = Arc::clone(dataset.shared(index));
         let (recorder, spans) = (Recorder::new(), Arc::new(SpanCollector::new()));
         let tools = ExecutionTools::new(Arc::default(), Arc::clone(&key), run_index, Arc::clone(&spans));
         let tools = Arc::new(tools);

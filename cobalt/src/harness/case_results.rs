@@ -248,17 +248,17 @@ impl Listener for ResultWriter {
                         Verdict::of(threshold.passed, || escape_control(&threshold.message).into_owned())
                     })
                     .collect();
-                let ItemExplainer { config, names, .. } = &self.experiments[experiment];
+                let ItemExplainer { config, .. } = &self.experiments[experiment];
                 let errors = &outcome.report.summary.summary_errors;
                 let summary = |name: &String| match errors.get(name) {
                     None => Verdict::Passed,
                     Some(why) => Verdict::Failed(escape_control(why).into()),
                 };
                 state.summaries = config.summaries.iter().map(summary).collect();
-                let finished = outcome.finished_event(experiment, names);
+                let finished = outcome.finished_event(experiment);
                 let text = render_summary(&finished, &self.workspace, self.paint);
                 let unpriced_models = finished.report.summary.unpriced_models;
-                let warnings = Warning::all_for_report(&outcome.report);
+                let warnings = outcome.warnings();
                 state.summary =
                     Some(Ok(FinalSummary { text, unpriced_models, warnings, unsaved: outcome.unsaved }));
             }

@@ -116,7 +116,7 @@ impl EventEmitter {
 
     fn item_finished(&self, experiment: usize, item: &ItemResult) -> ItemFinished {
         let ItemExplainer { config, names, .. } = &self.experiments[experiment];
-        ItemFinished::of(experiment, item, &names[item.index], config)
+        ItemFinished::of(experiment, item, &names.get(item.index), config)
     }
 }
 
@@ -153,14 +153,13 @@ impl Listener for EventEmitter {
                 if outcome.report.verdict == RunVerdict::Failed {
                     self.told.mark_failed();
                 }
-                for warning in Warning::all_for_report(&outcome.report) {
+                for warning in outcome.warnings() {
                     self.stream.send(&Event::Warning(warning));
                 }
                 if outcome.unsaved.is_some() {
                     self.told.setup_error.store(true, Ordering::SeqCst);
                 }
-                let names = &self.experiments[experiment].names;
-                let finished = outcome.finished_event(experiment, names);
+                let finished = outcome.finished_event(experiment);
                 Event::ExperimentFinished(Box::new(finished))
             }
             RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, error }) => {

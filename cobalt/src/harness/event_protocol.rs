@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use cobalt_core::item::Item;
 use cobalt_core::pattern::Pattern;
 use cobalt_core::redact::redacted;
 use cobalt_core::report::SourceLocation;
@@ -154,9 +155,9 @@ fn list_experiment(
             listed.fetched = plan.dataset().fetch().cloned();
             listed.hash = listed.fetched.is_some().then(|| plan.dataset().hash());
             let first = plan.dataset().get(0);
-            listed.fields =
-                first.into_iter().flat_map(|item| item.keys().take(MAX_FIELDS).cloned()).collect();
-            let keys = plan.dataset().keys();
+            let fields = |item: Arc<Item>| item.keys().take(MAX_FIELDS).cloned().collect();
+            listed.fields = first.map(fields).unwrap_or_default();
+            let keys = plan.dataset().item_keys();
             listed.renews_recordings |= recordings.would_record(&keys);
             listed.recordings = recordings.list(Some(&keys));
             listed.runs = definition.runs;

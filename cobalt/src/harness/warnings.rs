@@ -1,6 +1,9 @@
 //! Warnings about probable mistakes that would otherwise go unnoticed: variables that nothing reads, keys in the configuration file,
 //! and misspelt variables of `ignore_without`.
 
+use std::sync::Arc;
+
+use cobalt_core::item::CaseNames;
 use cobalt_core::redact::REDACTED;
 use cobalt_core::report::{ItemResult, RunConfig};
 use cobalt_core::reporters::{SeenErrors, Warning, explain};
@@ -132,7 +135,7 @@ pub struct ItemExplainer {
     name: String,
     pub(super) config: RunConfig,
     /// The items' names in test cases, by index.
-    pub(super) names: Vec<String>,
+    pub(super) names: Arc<CaseNames>,
     repeated: SeenErrors,
 }
 
@@ -146,14 +149,14 @@ pub enum Explanation {
 impl ItemExplainer {
     pub fn for_run(run: &Run) -> Self {
         let (name, config) = (run.plan().name().to_owned(), run.config().clone());
-        let names = run.plan().dataset().case_keys();
+        let names = Arc::clone(&run.plan().names);
         Self { name, config, names, repeated: SeenErrors::default() }
     }
 
     /// Why an item failed. Scoring errors of an earlier item are not repeated.
     pub fn explain(&mut self, item: &ItemResult) -> Explanation {
         let explained = explain(item, &self.name, &self.config);
-        match self.repeated.earlier(item, &self.names[item.index], &self.config) {
+        match self.repeated.earlier(item, &self.names.get(item.index), &self.config) {
             Some(earlier) => {
                 let head = explained.lines().next().unwrap_or_default();
                 Explanation::Repeated(format!("{head}\n  same scoring error as item {earlier}"))

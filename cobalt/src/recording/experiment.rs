@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use cobalt_core::item::ItemKeys;
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial};
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
@@ -27,7 +28,7 @@ pub struct ExperimentTraffic {
     folder: RecordingFolder,
     /// The names of the items' cassettes.
     cassettes: Vec<String>,
-    keys: Arc<[Arc<str>]>,
+    keys: Arc<ItemKeys>,
     runs: usize,
     /// Whether a trial without a recording is recorded although the mode is `replay`.
     records_missing: bool,
@@ -52,7 +53,7 @@ pub struct Counts {
 }
 
 impl ExperimentTraffic {
-    pub fn new(name: &str, settings: ResolvedRecording, keys: Arc<[Arc<str>]>, runs: usize) -> Arc<Self> {
+    pub fn new(name: &str, settings: ResolvedRecording, keys: Arc<ItemKeys>, runs: usize) -> Arc<Self> {
         Arc::new(Self {
             name: name.to_owned(),
             folder: RecordingFolder::new(&settings.folder),
@@ -136,7 +137,7 @@ impl ExperimentTraffic {
             _ => self.folder.read(&self.cassettes[index])?,
         };
         // It was renamed, or its item has another key now.
-        let is_own = |cassette: &Cassette| cassette.item.is_empty() || cassette.item == *self.keys[index];
+        let is_own = |cassette: &Cassette| cassette.item.is_empty() || cassette.item == self.keys[index];
         let mut read = read.filter(is_own);
         if let Some(cassette) = &mut read {
             cassette.give_judges_to_trials(self.runs);
@@ -187,7 +188,7 @@ impl ExperimentTraffic {
         let mut cassette = lock(&open);
         let now = cassette.get_or_insert_with(|| Cassette::new(&self.name, &self.keys[index]));
         now.experiment.clone_from(&self.name);
-        now.item = self.keys[index].to_string();
+        now.item = self.keys[index].to_owned();
         let mut before = now.trials.get(run).cloned().unwrap_or_default();
         let others = std::mem::replace(&mut before.judges, judges);
         let mut trial = match trial {

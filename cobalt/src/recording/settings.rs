@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use cobalt_core::item::ItemKeys;
 use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED, cassette_name};
 use cobalt_core::reporters::ListedRecordings;
 use serde::Serialize;
@@ -175,20 +176,20 @@ impl RecordSettings {
 }
 
 /// The names of the items' cassettes, by the items' keys.
-pub fn cassette_names(keys: &[impl AsRef<str>]) -> Vec<String> {
-    keys.iter().map(|key| cassette_name(key.as_ref())).collect()
+pub fn cassette_names(keys: &ItemKeys) -> Vec<String> {
+    keys.iter().map(cassette_name).collect()
 }
 
 impl ResolvedRecording {
     /// Whether a run in the mode `replay` would record items that have no recording.
-    pub fn would_record(&self, keys: &[String]) -> bool {
+    pub fn would_record(&self, keys: &ItemKeys) -> bool {
         let folder = RecordingFolder::new(&self.folder);
         let is_missing = |name: &String| !folder.cassette(name).exists();
         self.mode == RecordMode::Replay && self.records_missing && cassette_names(keys).iter().any(is_missing)
     }
 
     /// The recordings for a list of experiments; `None` if there are none. `keys` are those of the items, if they are known.
-    pub fn list(&self, keys: Option<&[String]>) -> Option<ListedRecordings> {
+    pub fn list(&self, keys: Option<&ItemKeys>) -> Option<ListedRecordings> {
         if !self.folder.is_dir() && !RecordingFolder::new(&self.root).cassette(UNATTRIBUTED).exists() {
             return None;
         }
@@ -237,7 +238,7 @@ mod tests {
         let folder = RecordingFolder::new(dir.path().join("desk"));
         folder.write("rome", &cobalt_core::recordings::Cassette::new("desk", "rome")).unwrap();
         let would_record = |settings: RecordSettings, keys: &[&str]| {
-            let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
+            let keys: ItemKeys = keys.iter().collect();
             settings.resolve("desk", Some(&Recordings::new(dir.path()))).would_record(&keys)
         };
         assert!(!would_record(RecordSettings::default(), &["rome"]));
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn every_item_has_a_visible_file_of_its_own() {
         assert_eq!(
-            cassette_names(&["Rome", "rome", "?!", "", "a/b"]),
+            cassette_names(&["Rome", "rome", "?!", "", "a/b"].into_iter().collect()),
             ["rome-d0d22019", "rome", "item-545f940d", "item-e3b0c442", "a-b-c14cddc0"]
         );
     }

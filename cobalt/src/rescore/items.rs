@@ -54,12 +54,12 @@ impl MatchedItems {
             matched += usize::from(place.is_some());
             let shown = match now {
                 Some(now) => {
-                    let redacted = redacted_item(now);
+                    let redacted = redacted_item(&now);
                     let is_equal = *redacted == *item.input;
                     let is_match = is_equal || input.is_same(&redacted, &item.input);
                     updated += usize::from(is_match && !is_equal);
                     changed += usize::from(!is_match);
-                    is_match.then(|| Arc::clone(now))
+                    is_match.then_some(now)
                 }
                 None => {
                     gone += 1;

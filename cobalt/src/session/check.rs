@@ -116,8 +116,7 @@ fn collect_problems<'a>(
 fn select_items(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
     let Some(items) = items else { return dataset.clone() };
     let items: HashSet<_> = items.iter().copied().collect();
-    let mut indexes = 0..;
-    dataset.clone().filter(|_| indexes.next().is_some_and(|index| items.contains(&index)))
+    dataset.clone().filter_indexes(|index| items.contains(&index))
 }
 
 /// Runs the check of an evaluator; a panic becomes an error of it.

@@ -9,7 +9,8 @@ use std::time::Duration;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{Comparison, compare, stale_baseline_warning};
 use cobalt_core::report::{
-    BaselineContext, Measurements, Report, RunConfig, RunMetrics, SCHEMA, Threshold, ci_status, evaluate_all,
+    BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, SCHEMA, ShardPlan, Threshold,
+    ci_status, evaluate_all,
 };
 use cobalt_core::store::{
     ResultFileName, StoreError, read_experiment_name, read_measurements, read_report, result_files,
@@ -42,7 +43,11 @@ pub fn evaluate_run(
     let summaries = run_summaries(summaries, &mut report.items);
     let evaluators: Vec<_> = report.config.evaluators().collect();
     let fields = &report.config.group_by;
-    let gather = |items| RunMetrics::gather_by(items, &evaluators, fields, config.prices());
+    let gather = |items: &[ItemResult]| {
+        let mut figures = RunMetrics::new(&evaluators, fields, thresholds, config.prices());
+        items.iter().for_each(|item| figures.add(item));
+        figures
+    };
     let figures = gather(&report.items).with_summaries(summaries);
     let summary = figures.summary(duration);
     let figures = match &pooled {
@@ -174,6 +179,18 @@ impl Baseline {
                 StoreError::Storage { action, path, source: io::Error::new(source.kind(), reason) }.into()
             }
             error => error,
+        })
+    }
+
+    /// The plan that balances the shards of the experiment: that of the command, or else the latencies of the saved baseline, which is
+    /// the same on all machines that have checked out the same commit.
+    pub fn shard_plan(experiment: &str, config: &Config) -> Result<Option<ShardPlan>, Error> {
+        if let Some(plan) = config.shard_plan(experiment) {
+            return Ok(Some(plan.clone()));
+        }
+        Ok(match Self::load_saved(experiment, config)? {
+            Self::Found(run) => Some(ShardPlan::of(format!("baseline {}", run.id), &run)),
+            Self::Absent(_) | Self::OtherExperiments(_) => None,
         })
     }
 

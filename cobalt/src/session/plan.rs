@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::error_chain::BoxError;
-use cobalt_core::item::FieldPath;
-use cobalt_core::nesting::{MAX_DEPTH, is_too_deep};
+use cobalt_core::item::{CaseNames, FieldPath, ItemKeys};
+use cobalt_core::nesting::MAX_DEPTH;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{DatasetSummary, Report, Rescored, RunConfig, Threshold};
-use cobalt_core::reporters::{ExperimentFinished, Warning};
+use cobalt_core::reporters::{ExperimentFinished, NotableItems, Warning};
 use cobalt_core::trace::ContentLimits;
 
 use super::evaluate_thresholds::Baseline;
@@ -35,7 +35,9 @@ pub struct Plan {
     pub agent: AgentFn,
     pub dataset: Dataset,
     pub models: Arc<Models>,
-    pub keys: Arc<[Arc<str>]>,
+    pub keys: Arc<ItemKeys>,
+    /// The items' names in test cases.
+    pub names: Arc<CaseNames>,
     pub progress: Option<ProgressCallback>,
     pub save: bool,
     /// A hash of the package's sources, if known.
@@ -66,12 +68,12 @@ impl Plan {
                 let (rescoring, items, keys) = Rescoring::new(run, &mut definition, &dataset)
                     .map_err(|problem| Error::Definition { experiment: name, problem })?;
                 dataset = items;
-                (keys, Some(Arc::new(rescoring)))
+                (keys.into_iter().collect(), Some(Arc::new(rescoring)))
             }
-            None => (dataset.keys(), None),
+            None => (dataset.item_keys(), None),
         };
         let definition = Arc::new(definition);
-        let keys: Arc<[Arc<str>]> = keys.into_iter().map(Arc::from).collect();
+        let (keys, names) = (Arc::new(keys), Arc::new(dataset.case_names()));
         let traffic = traffic::start(&definition.name, &definition.recording, &keys, definition.runs, config)
             .map_err(|problem| Error::Definition { experiment: definition.name.clone(), problem })?;
         let workspace = definition.workspace.as_ref().filter(|_| rescoring.is_none());
@@ -84,6 +86,7 @@ impl Plan {
             dataset,
             models: config.shared_models(),
             keys,
+            names,
             progress,
             save,
             sources: match &rescoring {
@@ -122,7 +125,7 @@ impl Plan {
     /// A warning for each field of groups that no item has.
     fn unknown_fields(&self) -> impl Iterator<Item = String> {
         let is_unknown =
-            |field: &&String| self.dataset.iter().all(|item| FieldPath::new(field).resolve(item).is_none());
+            |field: &&String| self.dataset.iter().all(|item| FieldPath::new(field).resolve(&item).is_none());
         let fields = self.definition.group_by.iter().filter(is_unknown);
         fields.map(|field| format!("no item has the field `{field}`, by which the statistics are grouped"))
     }
@@ -219,7 +222,7 @@ fn check_dataset(dataset: Dataset) -> Result<Dataset, BoxError> {
     if dataset.is_empty() {
         return Err("the dataset is empty; add items, or fix the filter that removed them".into());
     }
-    match dataset.iter().position(|item| item.values().any(is_too_deep)) {
+    match dataset.first_too_deep() {
         Some(index) => Err(DatasetError::TooDeep { index, deepest: MAX_DEPTH }.into()),
         None => Ok(dataset),
     }
@@ -370,6 +373,8 @@ impl From<InterruptedRun> for Error {
 #[derive(Debug)]
 pub struct RunOutcome {
     pub report: Report,
+    /// The items that its end names.
+    pub notable: NotableItems,
     /// The result file, if one was written.
     pub path: Option<PathBuf>,
     /// Why it could not be written.
@@ -377,11 +382,16 @@ pub struct RunOutcome {
 }
 
 impl RunOutcome {
-    /// The event for the end of a run, with saved results or not. `names` are its items' names in test cases.
-    pub fn finished_event(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
+    /// The event for the end of a run, with saved results or not.
+    pub fn finished_event(&self, experiment: usize) -> ExperimentFinished {
         let unsaved = self.unsaved.as_ref().map(ToString::to_string);
-        let finished = ExperimentFinished::of(experiment, &self.report, names, self.path.as_deref());
+        let finished = ExperimentFinished::of(experiment, &self.report, &self.notable, self.path.as_deref());
         ExperimentFinished { unsaved, ..finished }
+    }
+
+    /// Warnings to print after the run.
+    pub fn warnings(&self) -> Vec<Warning> {
+        Warning::all_for_report(&self.report, &self.notable)
     }
 
     pub fn into_report(self) -> Result<Report, Error> {

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use cobalt_core::item::CaseNames;
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{GitState, ItemResult, Measurements, Report, Threshold};
+use cobalt_core::reporters::NotableItems;
 use cobalt_core::store::{
     JournalHeader, JournalWriter, Layout, StoreError, git_state, read_report, write_report,
 };
@@ -30,6 +32,8 @@ use crate::trace::take_note;
 pub struct Recorder {
     header: JournalHeader,
     definition: Arc<ResolvedDefinition>,
+    /// The items' names in test cases.
+    names: Arc<CaseNames>,
     progress: Option<ProgressCallback>,
     journal: Option<JournalWriter>,
     pub(super) saves: bool,
@@ -68,6 +72,7 @@ impl Recorder {
     pub fn new(
         work: &Work,
         header: JournalHeader,
+        names: Arc<CaseNames>,
         progress: Option<ProgressCallback>,
         baseline: Baseline,
         journal: Option<JournalWriter>,
@@ -77,6 +82,7 @@ impl Recorder {
         items.reserve_exact(work.items.len());
         Self {
             header,
+            names,
             definition: Arc::clone(&work.definition),
             progress,
             saves: journal.is_some(),
@@ -228,12 +234,13 @@ impl Recorder {
         let duration = self.elapsed();
         let items = self.take_items();
         let report = self.report(items, duration, git, config, others);
+        let notable = NotableItems::of(&report, |index| self.names.get(index));
         self.finished = self.header.variant.is_some().then(|| report.without_items());
         if let Some(measured) = &mut self.measured {
             Arc::make_mut(measured).add_summary(&report);
         }
         let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
-        RunEnd::Finished(Box::new(RunOutcome { report, path, unsaved }))
+        RunEnd::Finished(Box::new(RunOutcome { report, notable, path, unsaved }))
     }
 
     /// Writes the result file, and removes the journal, which is then no longer needed.

@@ -99,7 +99,7 @@ impl Plan {
         let some_are_selected = selected.is_some();
         let selected = selected.unwrap_or_else(|| (0..self.dataset.len()).collect());
         for &index in &selected {
-            if let Some(reason) = self.reason(only, index, latest.get(&*self.keys[index])) {
+            if let Some(reason) = self.reason(only, index, latest.get(&self.keys[index])) {
                 items.push(index);
                 *reasons.entry(reason).or_default() += 1;
             }
@@ -153,20 +153,21 @@ impl Plan {
         items: impl Iterator<Item = usize>,
         latest: &HashMap<String, LatestResult>,
     ) -> Vec<String> {
-        let names = self.dataset.case_keys();
-        let mut failed = BTreeMap::<_, Vec<&str>>::new();
+        let names = self.dataset.case_names();
+        let mut failed = BTreeMap::<_, Vec<usize>>::new();
         for index in items {
-            let Some(latest) = latest.get(&*self.keys[index]) else { continue };
+            let Some(latest) = latest.get(&self.keys[index]) else { continue };
             if latest.in_error || self.definition.strict && latest.below_pass_mark {
                 let what = if latest.in_error { "in error" } else { "below a pass mark" };
-                failed.entry((what, &*latest.run)).or_default().push(&*names[index]);
+                failed.entry((what, &*latest.run)).or_default().push(index);
             }
         }
-        let reason = |((what, run), names): ((&str, &str), Vec<&str>)| {
-            let more = names.len().saturating_sub(MAX_NAMED);
+        let reason = |((what, run), items): ((&str, &str), Vec<usize>)| {
+            let more = items.len().saturating_sub(MAX_NAMED);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let named = names.iter().take(MAX_NAMED).copied().collect::<Vec<_>>().join(", ");
-            format!("{} {what} in run `{run}` ({named}{more})", count(names.len(), "item"))
+            let named =
+                items.iter().take(MAX_NAMED).map(|index| names.get(*index)).collect::<Vec<_>>().join(", ");
+            format!("{} {what} in run `{run}` ({named}{more})", count(items.len(), "item"))
         };
         failed.into_iter().map(reason).collect()
     }
@@ -277,10 +278,10 @@ impl Plan {
             (RerunMode::Changed, Some(LatestResult { change, content, workspace, in_error, .. })) => {
                 let item = self.dataset.shared(index);
                 let has_same_files = || match (&self.workspaces, workspace) {
-                    (Some(workspaces), Some(then)) => !workspaces.have_changed(item, then),
+                    (Some(workspaces), Some(then)) => !workspaces.have_changed(&item, then),
                     _ => true,
                 };
-                let is_same = || content_hash(&redacted_item(item)) == *content && has_same_files();
+                let is_same = || content_hash(&redacted_item(&item)) == *content && has_same_files();
                 // An error may be that of a request that was not recorded, and is recorded now.
                 let records = self.definition.recording.mode.records();
                 let changed = change.or_else(|| (!is_same()).then_some(Reason::ContentChanged));

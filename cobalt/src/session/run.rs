@@ -46,9 +46,20 @@ pub fn find_runs_to_resume(layout: &Layout) -> (Vec<InterruptedRun>, Vec<(String
 #[derive(Clone, Debug, Default)]
 pub struct ItemSelection {
     /// The indexes of the items, if not all.
-    pub(crate) items: Option<Vec<usize>>,
+    pub items: Option<Vec<usize>>,
     /// The shard that they belong to.
-    pub(crate) shard: Option<Shard>,
+    pub shard: Option<Shard>,
+    /// The hash of the plan that balanced the shards.
+    pub shard_plan: Option<String>,
+    /// The name of the shards that belong together.
+    pub shard_group: Option<String>,
+}
+
+impl ItemSelection {
+    /// These items, or all; not of a shard.
+    pub fn of(items: Option<Vec<usize>>) -> Self {
+        Self { items, ..Self::default() }
+    }
 }
 
 /// The part of a run that earlier processes have done.
@@ -180,6 +191,8 @@ impl Run {
             sources: common_sources(sources, &plan),
             selection: selected.items,
             shard: selected.shard,
+            shard_plan: selected.shard_plan,
+            shard_group: selected.shard_group,
             checksums: true,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
@@ -222,7 +235,7 @@ impl Run {
         header.sources = common_sources(header.sources, &plan);
         // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
         let lines = contents.items.len();
-        contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| **key == *item.key));
+        contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| key == item.key));
         let damaged = contents.damaged + lines - contents.items.len();
         let why = resume_note(damaged, &path, is_locked);
         let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
@@ -242,7 +255,12 @@ impl Run {
             return Self::with_id(plan, ItemSelection::default(), layout, id);
         };
         let report = read_report(&path)?;
-        let selected = ItemSelection { items: report.selected_indexes(), shard: report.shard };
+        let selected = ItemSelection {
+            items: report.selected_indexes(),
+            shard: report.shard,
+            shard_plan: report.shard_plan.clone(),
+            shard_group: report.shard_group.clone(),
+        };
         let done = FinishedPart {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),
@@ -261,7 +279,7 @@ impl Run {
         done.reverse();
         done.retain(|item| {
             // Results of an earlier attempt may belong to another item.
-            let is_known = plan.keys.get(item.index).is_some_and(|key| **key == *item.key);
+            let is_known = plan.keys.get(item.index).is_some_and(|key| key == item.key);
             is_known && item.runs.len() == plan.definition.runs && seen.insert(item.index)
         });
         let work = Work {
@@ -282,7 +300,8 @@ impl Run {
             workspaces: plan.workspaces.map(|workspaces| workspaces.for_run(&header.id)),
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
-        let record = Recorder::new(&work, header, plan.progress, plan.baseline, journal, done, elapsed);
+        let record =
+            Recorder::new(&work, header, plan.names, plan.progress, plan.baseline, journal, done, elapsed);
         (work, record)
     }
 }

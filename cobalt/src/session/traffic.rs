@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use cobalt_core::item::ItemKeys;
+
 use crate::config::Config;
 #[cfg(feature = "record")]
 use crate::recording::ExperimentTraffic;
@@ -21,7 +23,7 @@ pub fn gateway(config: &Config) -> Result<Arc<Gateway>, String> {
 pub fn start(
     name: &str,
     settings: &ResolvedRecording,
-    keys: &Arc<[Arc<str>]>,
+    keys: &Arc<ItemKeys>,
     runs: usize,
     config: &Config,
 ) -> Result<Option<Arc<RunTraffic>>, String> {
@@ -37,7 +39,7 @@ pub fn start(
 pub fn start(
     _: &str,
     _: &ResolvedRecording,
-    _: &Arc<[Arc<str>]>,
+    _: &Arc<ItemKeys>,
     _: usize,
     _: &Config,
 ) -> Result<Option<Arc<RunTraffic>>, String> {

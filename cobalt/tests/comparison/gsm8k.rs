@@ -33,7 +33,7 @@ fn systems() -> Option<Vec<Measurements>> {
             let right = answer(problem["ground_truth"].as_str().unwrap());
             f64::from(u8::from(right == answer(problem[system]["solution"].as_str().unwrap())))
         };
-        scored(system, &problems.iter().map(is_right).collect::<Vec<_>>())
+        scored(system, &problems.iter().map(|problem| is_right(&problem)).collect::<Vec<_>>())
     };
     Some(SYSTEMS.map(run).to_vec())
 }

@@ -4,6 +4,7 @@ mod checks;
 
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cobalt::Dataset;
 use cobalt::command::config::Flags;
@@ -72,7 +73,8 @@ fn check_set(set: ResolvedSet, near: f64) -> CheckReport {
     }
     findings.extend(end.map(|reason| unreadable(&reason)));
     let dataset = Dataset::from_items(items);
-    let items = Items::new(&dataset, lines);
+    let all: Vec<_> = dataset.iter().collect();
+    let items = Items::new(&all, dataset.keys(), lines);
     findings.extend(checks::check_fields(&items));
     findings.extend(checks::check_encoding(&items));
     findings.extend(checks::find_duplicates(&items));
@@ -178,8 +180,8 @@ pub struct Items<'d> {
 }
 
 impl<'d> Items<'d> {
-    pub fn new(dataset: &'d Dataset, lines: Vec<Option<usize>>) -> Self {
-        Self { items: dataset.iter().collect(), keys: dataset.keys(), lines }
+    pub fn new(items: &'d [Arc<Item>], keys: Vec<String>, lines: Vec<Option<usize>>) -> Self {
+        Self { items: items.iter().map(Arc::as_ref).collect(), keys, lines }
     }
 
     pub fn place(&self, index: usize, value: Option<&Value>) -> AffectedItem {

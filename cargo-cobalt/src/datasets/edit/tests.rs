@@ -101,7 +101,7 @@ fn data_file(path: &Path) -> Result<DataFile, WriteError> {
 }
 
 fn read(path: &Path) -> Vec<Item> {
-    Dataset::from_file(path).unwrap().iter().cloned().collect()
+    Dataset::from_file(path).unwrap().iter().map(std::sync::Arc::unwrap_or_clone).collect()
 }
 
 proptest! {

@@ -5,6 +5,7 @@ mod statistics;
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cobalt::Dataset;
 use cobalt::command::config::Flags;
@@ -58,7 +59,9 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
         }
         None => 0..arguments.limit.min(dataset.len()),
     };
-    let shown = dataset.iter().enumerate().skip(indexes.start).take(indexes.len());
+    let items: Vec<_> = dataset.iter().collect();
+    let items: Vec<_> = items.iter().map(Arc::as_ref).collect();
+    let shown = items.iter().copied().enumerate().skip(indexes.start).take(indexes.len());
     if arguments.json {
         let shown =
             shown.map(|(index, item)| ShownItem { index, key: &keys[index], line: lines[index], item });
@@ -67,7 +70,7 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
             items: dataset.len(),
             hash: dataset.hash(),
             fetched,
-            fields: statistics(dataset.iter()),
+            fields: statistics(items.iter().copied()),
             shown: shown.collect(),
         })
         .map_err(Error::Print)?;
@@ -78,7 +81,7 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
         }
     } else {
         let shown: Vec<_> = shown.map(|(index, item)| (keys[index].clone(), item)).collect();
-        print(&overview(&source, fetched.as_ref(), &dataset, &shown)).map_err(Error::Print)?;
+        print(&overview(&source, fetched.as_ref(), &dataset, &items, &shown)).map_err(Error::Print)?;
         if shown.len() < dataset.len() && !shown.is_empty() {
             eprintln!(
                 "Showing the first {} of {}; use `--limit {}` to show all.",
@@ -91,13 +94,19 @@ pub fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn overview(source: &str, fetched: Option<&Fetch>, dataset: &Dataset, shown: &[(String, &Item)]) -> String {
+fn overview(
+    source: &str,
+    fetched: Option<&Fetch>,
+    dataset: &Dataset,
+    items: &[&Item],
+    shown: &[(String, &Item)],
+) -> String {
     let (width, paint) = (stdout_width(), paint(&io::stdout()));
     let mut text = heading(source, fetched, dataset, paint);
     if !shown.is_empty() {
         text += &format!("\n{}", item_lines(shown, width, paint));
     }
-    let fields = statistics(dataset.iter());
+    let fields = statistics(items.iter().copied());
     if !fields.is_empty() {
         text += &format!("\n{}", field_table(&fields, width, paint));
     }

@@ -4,7 +4,6 @@ mod rows;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_ipc::CompressionType;
@@ -17,7 +16,6 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
-use crate::error::CommandError;
 use rows::Rows;
 
 /// The size of a row group, before it is compressed: a writer holds one in memory.
@@ -42,25 +40,22 @@ pub enum ColumnarError {
     #[error("failed to write Arrow: {0}")]
     Arrow(#[from] ArrowError),
 
-    #[error("failed to write columns: {0}")]
+    #[error(transparent)]
     Write(#[from] io::Error),
 }
 
-impl CommandError for ColumnarError {}
-
-/// Writes runs, of which only one batch of items is in memory, except those of result files with their items.
+/// Writes runs. Of those in parts, only one part and one row group are in memory.
 pub fn write_columns(
-    paths: &[PathBuf],
+    files: &[ReportFile],
     prices: &PriceTable,
     format: ColumnarFormat,
     out: impl Write + Send,
 ) -> Result<(), ColumnarError> {
-    let mut rows = Rows::new(&column_names(paths)?);
+    let mut rows = Rows::new(&column_names(files));
     let mut writer = BatchWriter::new(format, rows.schema(), out)?;
-    for path in paths {
-        let file = ReportFile::open(path)?;
+    for file in files {
         for item in file.items() {
-            rows.push(file.head(), &*item?, prices);
+            rows.push(file.report(), &*item?, prices);
             if rows.is_full() {
                 writer.write(&rows.take()?)?;
             }
@@ -79,18 +74,17 @@ pub struct ColumnNames {
 }
 
 /// The names in the heads of all runs.
-fn column_names(paths: &[PathBuf]) -> Result<ColumnNames, StoreError> {
+fn column_names(files: &[ReportFile]) -> ColumnNames {
     let mut names = ColumnNames::default();
-    for path in paths {
-        let file = ReportFile::open(path)?;
-        for name in &file.head().config.evaluators {
+    for report in files.iter().map(ReportFile::report) {
+        for name in &report.config.evaluators {
             if !names.evaluators.iter().any(|known| **known == **name) {
                 names.evaluators.push(name.to_string().into());
             }
         }
-        names.metrics.extend(file.head().summary.metrics.keys().cloned());
+        names.metrics.extend(report.summary.metrics.keys().cloned());
     }
-    Ok(names)
+    names
 }
 
 enum BatchWriter<W: Write + Send> {
@@ -153,11 +147,11 @@ mod tests {
     use crate::formats::fixtures::{broken, item, report};
 
     /// Result files of these reports.
-    fn stored(folder: &TempDir, reports: &[Value]) -> Vec<PathBuf> {
+    fn stored(folder: &TempDir, reports: &[Value]) -> Vec<ReportFile> {
         let write = |(index, report): (usize, &Value)| {
             let path = folder.path().join(format!("{index}.json"));
             fs::write(&path, report.to_string()).unwrap();
-            path
+            ReportFile::open(&path).unwrap()
         };
         reports.iter().enumerate().map(write).collect()
     }

@@ -178,7 +178,7 @@ fn error_text(error: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::reporters::{Event, ExperimentFinished};
+    use cobalt_core::reporters::{Event, ExperimentFinished, NotableItems};
     use serde_json::json;
 
     use super::*;
@@ -243,7 +243,8 @@ mod tests {
     #[test]
     fn a_run_whose_results_could_not_be_kept_did_not_pass() {
         let FinishedExperiment { report, .. } = finished(report(&[item(0, &json!("a"), 1.0)]));
-        let told = ExperimentFinished::of(0, &report, &report.case_names(), None);
+        let notable = NotableItems::of(&report, |index| index.to_string());
+        let told = ExperimentFinished::of(0, &report, &notable, None);
         let told = ExperimentFinished { unsaved: Some("the disk is full".to_owned()), ..told };
         let experiments = vec![FinishedExperiment::read(&told)];
         let mut state = RunState::default();

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use cobalt_thresholds::METRICS;
 
 use crate::report::custom_metric::RunSummaries;
-use crate::report::custom_metric_stats::metric_stats;
 use crate::report::metrics::{EvaluatorMetrics, RunMetrics, ratio};
 use crate::report::stats::{DescriptiveStats, describe, sum};
 use crate::report::threshold::{Category, Metric, Threshold, unknown_evaluator};
-use crate::report::trace_metrics::{FirstTokenTimes, calls, model_shares};
+use crate::report::trace_metrics::model_shares;
 use crate::wording::{self, count};
 
 /// The value, or why there is none.
@@ -66,15 +65,15 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             format!("no output reports an agent cost; report {HOW_TO_REPORT_COST}")
         }),
         Category::TimeToFirstToken => {
-            let times = FirstTokenTimes::of(figures.items).live;
-            amount_metric(metric, &times, || FirstTokenTimes::missing(figures.items))
+            let traces = &figures.traces;
+            amount_metric(metric, &traces.first_tokens.live, || traces.no_first_token())
         }
         Category::ModelCalls => {
-            let calls = calls(figures.items, |trace| trace.model_calls().count())?;
+            let calls = figures.traces.model_calls()?;
             amount_metric(metric, &calls, || "no item was run".to_owned())
         }
         Category::ToolCalls => {
-            let calls = calls(figures.items, |trace| trace.tool_calls().count())?;
+            let calls = figures.traces.tool_calls()?;
             amount_metric(metric, &calls, || "no item was run".to_owned())
         }
         Category::ModelTokens(_) if figures.without_tokens > 0 && !figures.tokens.is_empty() => {
@@ -173,7 +172,7 @@ fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result
     if figures.summaries.metrics.contains_key(name) && !has_recorded(name, figures) {
         return Err(format!("`{name}` is a metric of the whole run; write `{METRICS}[{name:?}].value`"));
     }
-    let metrics = metric_stats(figures.items);
+    let metrics = figures.recorded.stats();
     let Some(stats) = metrics.get(name) else {
         return Err(match metrics.is_empty() {
             true => {
@@ -199,7 +198,7 @@ fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result
 
 /// Whether some execution recorded a metric of this name.
 fn has_recorded(name: &str, figures: &RunMetrics<'_>) -> bool {
-    figures.items.iter().flat_map(|item| &item.runs).any(|run| run.metrics.contains_key(name))
+    figures.recorded.has(name)
 }
 
 /// A metric that a summary function calculated.

@@ -15,7 +15,6 @@ use super::measurements::Measurements;
 use super::metrics::{RunMetrics, format_value};
 use super::outcome::{CiStatus, ThresholdOutcome, ThresholdStatus, Violation};
 use super::threshold::{Category, Metric, Threshold};
-use super::trace_metrics::FirstTokenTimes;
 use crate::wording::count;
 pub use groups::{WorstOf, group_metric};
 use measure::measure;
@@ -98,7 +97,7 @@ fn replayed_latency(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<T
     let is_replayed = match threshold.category() {
         Category::Latency => figures.has_replays && figures.live_latency.is_empty(),
         Category::TimeToFirstToken => {
-            let times = FirstTokenTimes::of(figures.items);
+            let times = &figures.traces.first_tokens;
             times.replayed > 0 && times.live.is_empty()
         }
         _ => false,

@@ -24,7 +24,11 @@ pub fn judged(threshold: &str, items: Vec<Vec<Execution>>) -> ThresholdOutcome {
         ItemResult { index, key, input, passed: true, runs }
     };
     let items: Vec<_> = items.into_iter().enumerate().map(item).collect();
-    evaluate(&threshold.parse().unwrap(), &RunMetrics::gather(&items, &[("e", 0.5)], &PriceTable::default()))
+    let threshold = threshold.parse().unwrap();
+    let thresholds = std::slice::from_ref(&threshold);
+    let mut figures = RunMetrics::new(&[("e", 0.5)], &[], thresholds, &PriceTable::default());
+    items.iter().for_each(|item| figures.add(item));
+    evaluate(&threshold, &figures)
 }
 
 #[test]

@@ -94,6 +94,8 @@ fn flags_become_variables_for_the_test_binaries() {
         score_evaluators: vec!["exact".to_owned(), "tone".to_owned()],
         rerun: Some(RerunMode::Failed),
         shard: Some("2/4".parse().unwrap()),
+        shard_group: Some("nightly-7".parse().unwrap()),
+        shard_plans: Some("/w/plans.json".into()),
         variants: VariantSelection {
             names: vec!["mini".to_owned(), "large".to_owned()],
             changes: vec!["model=gpt-4o".parse().unwrap(), "shots=3".parse().unwrap()],
@@ -122,6 +124,8 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_SCORE_EVALUATORS", "exact,tone"),
         ("COBALT_ONLY", "failed"),
         ("COBALT_SHARD", "2/4"),
+        ("COBALT_SHARD_GROUP", "nightly-7"),
+        ("COBALT_SHARD_PLANS", "/w/plans.json"),
         ("COBALT_VARIANT", "mini,large"),
         ("COBALT_SET", "model=gpt-4o;shots=3"),
         ("COBALT_BASELINE", "/w/desk.json"),

@@ -79,7 +79,7 @@ impl CacheEntry {
             serde_json::to_writer(&mut *file, &header)?;
             file.write_all(b"\n")?;
             for item in dataset {
-                serde_json::to_writer(&mut *file, item)?;
+                serde_json::to_writer(&mut *file, &*item)?;
                 file.write_all(b"\n")?;
             }
             Ok(())

@@ -456,7 +456,7 @@ fn check_items(field: &ItemField, setup: &Setup, tool: Option<&str>) -> Result<(
     field.check(setup)?;
     let mut names = Vec::new();
     for (index, item) in setup.items().enumerate() {
-        let Ok(value) = field.resolve(item) else { continue };
+        let Ok(value) = field.resolve(&item) else { continue };
         let calls = read_expected(field, value);
         let calls = calls.map_err(|error| CheckError::new(format!("item {index} (from 0): {error}")))?;
         names.extend(calls.into_iter().map(|call| call.name));

@@ -1,7 +1,8 @@
 //! The sources of a judge's inputs, and the tags around them in a prompt.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::item::Item;
@@ -10,7 +11,7 @@ use cobalt_core::wording;
 use serde_json::{Map, Value};
 
 use crate::evaluators::calls::default_paths as call_places;
-use crate::evaluators::field_path::{METADATA, OUTPUT};
+use crate::evaluators::field_path::{METADATA, OUTPUT, field_names};
 use crate::evaluators::trace_check::NO_SPANS;
 use crate::evaluators::{CheckError, EvalContext, EvalError, Setup};
 use crate::llm::{LlmHandle, ModelChoice, Question, Schema};
@@ -206,28 +207,28 @@ impl Sources {
     }
 
     /// Describes an input that no item has, if there are items. `advice` is appended.
-    pub fn missing_in_all_items<'i>(
+    pub fn missing_in_all_items(
         &self,
         needed: &[&str],
         takes_null: impl Fn(&str) -> bool,
-        items: impl Iterator<Item = &'i Item> + Clone,
+        items: impl Iterator<Item = Arc<Item>> + Clone,
         advice: &str,
     ) -> Option<String> {
         let has = |item: &Item, input: &str| self.can_come_from(input, item, takes_null(input));
         if items.clone().next().is_none()
-            || items.clone().any(|item| needed.iter().all(|input| has(item, input)))
+            || items.clone().any(|item| needed.iter().all(|input| has(&item, input)))
         {
             return None;
         }
-        let Some(input) = needed.iter().find(|input| !items.clone().any(|item| has(item, input))) else {
+        let Some(input) = needed.iter().find(|input| !items.clone().any(|item| has(&item, input))) else {
             let needed = wording::join_quoted(needed.iter().copied());
             return Some(format!("no item has all of the inputs {needed}; each lacks at least one"));
         };
-        let fields: BTreeSet<_> = items.flat_map(|item| item.keys().map(String::as_str)).collect();
+        let fields = field_names(items);
         Some(format!(
             "no item has {} for the input `{input}`; {}; {advice}",
             self.describe_source(input),
-            wording::suggest_or_list(self.path(input), fields)
+            wording::suggest_or_list(self.path(input), fields.iter().map(String::as_str))
         ))
     }
 }

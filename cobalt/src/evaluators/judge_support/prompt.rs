@@ -1,13 +1,14 @@
 //! The prompt of a judge: validated before a run, rendered for each output.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use cobalt_core::item::Item;
 use cobalt_core::wording;
 use serde_json::{Map, Value};
 
 use super::inputs::{self, MESSAGES, NO_CONVERSATION, TRACE, is_conversation, is_traced};
-use crate::evaluators::field_path::{METADATA, OUTPUT};
+use crate::evaluators::field_path::{METADATA, OUTPUT, field_names};
 use crate::evaluators::trace_check::NO_SPANS;
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::template::{Template, Variable};
@@ -91,11 +92,11 @@ impl Prompt {
     }
 
     /// Checks that the prompt includes something of the agent's result, and that at least one item has all variables.
-    pub(in crate::evaluators) fn check_items<'a>(
+    pub(in crate::evaluators) fn check_items(
         &self,
-        items: impl Iterator<Item = &'a Item> + Clone,
+        items: impl Iterator<Item = Arc<Item>> + Clone,
     ) -> Result<(), CheckError> {
-        let is_of_run = |name: &str| items.clone().all(|item| self.is_of_run(name, item));
+        let is_of_run = |name: &str| items.clone().all(|item| self.is_of_run(name, &item));
         let is_from_item = |name: &str| self.is_from_item(name) && !is_of_run(name);
         if self.template.variables().iter().all(|variable| is_from_item(variable.name())) {
             return Err(CheckError::new(
@@ -106,7 +107,7 @@ impl Prompt {
         for item in items.clone() {
             let values = self.values(|name| item.get(name).cloned());
             let unresolved = self.template.unresolved(&values);
-            let is_missing = |name: &&str| self.is_from_item(name) && !self.is_of_run(name, item);
+            let is_missing = |name: &&str| self.is_from_item(name) && !self.is_of_run(name, &item);
             let unresolved: Vec<_> = unresolved.into_iter().filter(is_missing).collect();
             if unresolved.is_empty() {
                 return Ok(());
@@ -124,8 +125,8 @@ impl Prompt {
             )));
         };
         let path = self.mapped_path(name).map_or(name, Variable::name);
-        let known: BTreeSet<_> =
-            items.flat_map(Item::keys).map(String::as_str).chain([OUTPUT, METADATA]).collect();
+        let names = field_names(items);
+        let known: BTreeSet<_> = names.iter().map(String::as_str).chain([OUTPUT, METADATA]).collect();
         Err(CheckError::new(format!(
             "the prompt's `{{{{{name}}}}}` would be empty: no item has `{path}`; {}",
             wording::suggest_or_list(path, known.iter().copied())
@@ -207,7 +208,7 @@ mod tests {
 
     fn checked(text: &str, items: &[Value]) -> Result<(), String> {
         let items: Vec<_> = items.iter().map(|item| item.as_object().unwrap().clone()).collect();
-        prompt(text, &[]).check_items(items.iter()).map_err(|error| error.to_string())
+        prompt(text, &[]).check_items(items.iter().cloned().map(Arc::new)).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -290,8 +290,8 @@ impl<T> Requirement<'_, T> {
         field.check(setup)?;
         let with_field = setup.items().enumerate().filter(|(_, item)| field.resolve(item).is_ok());
         for (index, item) in with_field {
-            if let Err(problem) = read(field, item) {
-                let key = &setup.dataset.case_keys()[index];
+            if let Err(problem) = read(field, &item) {
+                let key = setup.dataset.case_names().get(index);
                 return Err(CheckError::new(format!("item `{key}`: {problem}")));
             }
         }

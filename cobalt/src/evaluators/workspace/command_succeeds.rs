@@ -292,8 +292,9 @@ impl Evaluator for CommandSucceeds {
         }
         require_workspace(setup)?;
         let Some(files) = self.template() else { return Ok(()) };
-        let check = |item| folder_in_package(&files, item, "files").map(drop).map_err(CheckError::new);
-        setup.items().try_for_each(check)
+        setup
+            .items()
+            .try_for_each(|item| folder_in_package(&files, &item, "files").map(drop).map_err(CheckError::new))
     }
 
     /// It has its own limit, which starts with the command.

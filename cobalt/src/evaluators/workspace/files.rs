@@ -324,7 +324,7 @@ impl Files {
     }
 
     fn score(&self, item: &Item, dir: &Path) -> Result<Score, EvalError> {
-        let requirements = self.0.requirements(item).map_err(EvalError::new)?;
+        let requirements = self.0.requirements(&item).map_err(EvalError::new)?;
         if requirements.is_empty() {
             return Err(EvalError::new(NOTHING_REQUIRED));
         }
@@ -366,7 +366,7 @@ impl Evaluator for Files {
             return Err(CheckError::new(NOTHING_REQUIRED));
         }
         require_workspace(setup)?;
-        setup.items().try_for_each(|item| self.0.requirements(item).map(drop).map_err(CheckError::new))
+        setup.items().try_for_each(|item| self.0.requirements(&item).map(drop).map_err(CheckError::new))
     }
 
     fn needs_live_agent(&self) -> Option<&str> {

@@ -102,8 +102,8 @@ impl Conversation {
         }
         let mut is_simulated = false;
         for (index, item) in dataset.iter().enumerate() {
-            let plan = UserPlan::of(item).map_err(|problem| {
-                let key = &dataset.keys()[index];
+            let plan = UserPlan::of(&item).map_err(|problem| {
+                let key = &dataset.item_keys()[index];
                 CheckError::new(format!("item `{key}` is not a valid conversation: {problem}"))
             })?;
             is_simulated |= matches!(plan, UserPlan::Simulated(_));

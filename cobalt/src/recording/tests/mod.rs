@@ -115,7 +115,7 @@ impl Scene {
             stale_after: None,
         };
         change(&mut settings);
-        let keys = (0..1_000).map(|index| Arc::from(format!("item-{index}"))).collect();
+        let keys = Arc::new((0..1_000).map(|index| format!("item-{index}")).collect());
         let experiment = ExperimentTraffic::new(name, settings, keys, runs);
         Arc::new(RunTraffic::new(Arc::clone(gateway), experiment))
     }
