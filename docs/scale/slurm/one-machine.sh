@@ -65,7 +65,7 @@ use std::time::Duration;
 
 use cobalt::{ExactMatch, Item};
 
-#[cobalt::experiment(dataset = "items.jsonl", evaluators = [ExactMatch::new()], concurrency = 1)]
+#[cobalt::experiment(dataset = "items.jsonl", evaluators = [ExactMatch::new("exact", "expectedOutput")], concurrency = 1)]
 fn doubles(item: Item) -> String {
     std::thread::sleep(Duration::from_secs(1));
     let number: u64 = item["input"].as_str().and_then(|text| text.parse().ok()).unwrap_or_default();
@@ -92,10 +92,11 @@ cd "$folder/work"
 job=$(PATH="$folder/bin:/usr/bin:/bin" sbatch --parsable --export=PATH,USER=root "$recipe/cobalt.sbatch" "$folder/cobalt-archive.tar.zst")
 echo "job array $job"
 
-# Kill the third task once it has finished a few items.
+# Kill the third task once it has finished a few items, as if its machine had lost power.
 until grep -q '"shard":{"index":3' .cobalt/runs/*.jsonl 2>/dev/null; do sleep 0.5; done
 sleep 4
-scancel --signal=KILL --full "${job}_3"
+task=$(squeue --noheader --jobs "${job}_3" --format %A)
+kill -KILL $(scontrol listpids "$task" | awk '$1 ~ /^[0-9]+$/ { print $1 }')
 while squeue --noheader --jobs "$job" 2>/dev/null | grep -q .; do sleep 1; done
 ls .cobalt/results .cobalt/runs
 
@@ -106,3 +107,4 @@ dead=$(basename .cobalt/runs/*.jsonl .jsonl)
 echo "resuming $dead"
 cargo-cobalt cobalt run --archive "$folder/cobalt-archive.tar.zst" --resume "$dead" --quiet
 cargo-cobalt cobalt merge .cobalt
+rm -r "${TMPDIR:-/tmp}/cobalt-root-$job"
