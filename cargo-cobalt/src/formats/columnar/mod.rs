@@ -138,6 +138,8 @@ mod tests {
     use arrow_array::{Array, RecordBatch};
     use arrow_ipc::reader::FileReader;
     use bytes::Bytes;
+    use cobalt_core::report::Report;
+    use cobalt_core::store::{Layout, PartsWriter};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use parquet::file::reader::{FileReader as _, SerializedFileReader};
     use serde_json::{Value, json};
@@ -232,6 +234,25 @@ mod tests {
         let bytes = written(&two_runs(), ColumnarFormat::Arrow);
         let batches = FileReader::try_new(io::Cursor::new(bytes), None).unwrap();
         check(&batches.collect::<Result<Vec<_>, _>>().unwrap());
+    }
+
+    #[test]
+    fn items_in_parts_are_the_same_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let prices = PriceTable::default();
+        let root = folder.path().to_owned();
+        let layout =
+            Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"));
+        let in_parts = two_runs().map(|report| {
+            let report: Report = serde_json::from_value(report).unwrap();
+            let mut writer = PartsWriter::create(&layout, &report, &prices).unwrap();
+            report.items.iter().for_each(|item| writer.push(item).unwrap());
+            ReportFile::open(&writer.finish(&report).unwrap()).unwrap()
+        });
+        assert!(in_parts.iter().all(|file| file.parts().is_some()));
+        let mut bytes = Vec::new();
+        write_columns(&in_parts, &prices, ColumnarFormat::Parquet, &mut bytes).unwrap();
+        check(&read_parquet(bytes));
     }
 
     #[test]
