@@ -176,6 +176,9 @@ pub struct Export {
 /// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// An Arrow IPC file (Feather), one row per item; needs the feature `parquet`
+    #[value(alias = "feather")]
+    Arrow,
     /// One row per trial of each item
     Csv,
     /// A self-contained HTML page
@@ -187,6 +190,8 @@ pub enum Format {
     /// Markdown, e.g. for a pull request comment
     #[value(alias = "md")]
     Markdown,
+    /// A Parquet file, one row per item, for DuckDB, polars and pandas; needs the feature `parquet`
+    Parquet,
 }
 
 #[derive(Debug, Args)]

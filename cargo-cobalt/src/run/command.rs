@@ -106,7 +106,7 @@ pub fn run_once(
     let folder = std::env::current_dir().unwrap_or_else(|_| source.project().root().to_owned());
     let items = ItemLines { quiet: arguments.quiet, traces: arguments.trace };
     let mut invocation = Invocation::new(Screen::of(&settings, items, folder), reporters);
-    invocation.set_flags(settings.requested_record_mode(), flags.max_cost);
+    invocation.set_flags(settings.requested_record_mode(), flags.max_cost, source.repeated_flags());
     if !foreign.is_empty() {
         invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }

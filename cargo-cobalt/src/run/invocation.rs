@@ -34,16 +34,26 @@ pub struct Invocation {
     record_mode: Option<RecordMode>,
     /// The budget, for the command that resumes; `None` if no flag sets one.
     max_cost: Option<MaxCost>,
+    /// The flags that name the binaries, for the command that resumes.
+    source: String,
 }
 
 impl Invocation {
     pub fn new(screen: Screen, reporters: Reporters) -> Self {
-        Self { state: RunState::default(), screen, reporters, worst: 0, record_mode: None, max_cost: None }
+        Self {
+            state: RunState::default(),
+            screen,
+            reporters,
+            worst: 0,
+            record_mode: None,
+            max_cost: None,
+            source: String::new(),
+        }
     }
 
-    /// Sets the mode of recordings and the budget, so that a resumed run has them, too.
-    pub fn set_flags(&mut self, record_mode: Option<RecordMode>, max_cost: Option<MaxCost>) {
-        (self.record_mode, self.max_cost) = (record_mode, max_cost);
+    /// Sets the mode of recordings, the budget and the flags that name the binaries, so that a resumed run has them, too.
+    pub fn set_flags(&mut self, record_mode: Option<RecordMode>, max_cost: Option<MaxCost>, source: String) {
+        (self.record_mode, self.max_cost, self.source) = (record_mode, max_cost, source);
     }
 
     /// Handles an event, received as this line.
@@ -199,7 +209,7 @@ impl Invocation {
             let ids: Vec<_> = saved.iter().map(|run| &*run.id).collect();
             let record = self.record_mode.map(|mode| format!(" --record {mode}"));
             let budget = self.max_cost.map(|max| format!(" --max-cost {max}"));
-            let flags: String = record.into_iter().chain(budget).collect();
+            let flags: String = record.into_iter().chain(budget).chain([self.source.clone()]).collect();
             self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
             self.screen.eprintln(&format!("  cargo cobalt run --resume {}{flags}", ids.join(",")));
         }
