@@ -1,7 +1,7 @@
 //! `cargo cobalt export`: exports past runs in another format.
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,23 +16,25 @@ use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{html, junit, markdown, write_csv};
+use crate::lookup::RunLookup;
 use crate::results::{FinishedExperiment, Results};
-use crate::runs::{KnownRuns, report_file_of};
+use crate::runs::report_file_of;
 use crate::terminal::one_line;
 
 pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;
     let settings = settings(flags)?;
-    let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    let found = RunLookup::open(&settings)?.resolve(&arguments.runs)?;
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprintln!("note: {}", one_line(note));
     }
+    check_columns(format, arguments.output.is_none())?;
     // In any format, files that are not result files are refused.
     let files =
         found.iter().map(|run| report_file_of(run, settings.prices())).collect::<Result<Vec<_>, _>>()?;
     match &arguments.output {
         None => {
-            let mut stdout = BufWriter::new(io::stdout().lock());
+            let mut stdout = BufWriter::new(io::stdout());
             render(files, format, &settings, &mut stdout)
                 .and_then(|()| stdout.flush())
                 .map_err(Error::Print)?;
@@ -69,10 +71,56 @@ fn format(arguments: &Export) -> Result<Format, Error> {
     })
 }
 
-fn render(files: Vec<ReportFile>, format: Format, settings: &Config, to: &mut impl Write) -> io::Result<()> {
+/// Checks that this program can write columns, and that they do not go to a terminal.
+fn check_columns(format: Format, is_stdout: bool) -> Result<(), Error> {
+    let name = match format {
+        Format::Arrow => "Arrow",
+        Format::Parquet => "Parquet",
+        _ => return Ok(()),
+    };
+    if cfg!(not(feature = "parquet")) {
+        return Err(Error::Arguments(format!(
+            "this `cargo-cobalt` was built without {name}; in a clone of Cobalt, run `cargo install --locked --path \
+             cargo-cobalt --features parquet`, or use a release archive"
+        )));
+    }
+    if is_stdout && io::stdout().is_terminal() {
+        return Err(Error::Arguments(format!(
+            "a terminal cannot show {name}; write a file with `--output PATH`"
+        )));
+    }
+    Ok(())
+}
+
+/// Writes columns, item by item.
+#[cfg(feature = "parquet")]
+fn write_columns(
+    files: &[ReportFile],
+    format: Format,
+    settings: &Config,
+    to: &mut (impl Write + Send),
+) -> io::Result<()> {
+    use crate::formats::ColumnarFormat;
+
+    let columns = if format == Format::Arrow { ColumnarFormat::Arrow } else { ColumnarFormat::Parquet };
+    crate::formats::write_columns(files, settings.prices(), columns, to).map_err(io::Error::other)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_columns(_: &[ReportFile], _: Format, _: &Config, _: &mut (impl Write + Send)) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn render(
+    files: Vec<ReportFile>,
+    format: Format,
+    settings: &Config,
+    to: &mut (impl Write + Send),
+) -> io::Result<()> {
     let as_text: fn(&Results) -> String = match format {
         Format::Csv => return write_csv(to, &files, settings.prices()),
         Format::Json => return json(&files, to),
+        Format::Arrow | Format::Parquet => return write_columns(&files, format, settings, to),
         Format::Html => html,
         Format::Junit => junit,
         Format::Markdown => markdown::markdown,

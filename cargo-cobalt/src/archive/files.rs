@@ -62,8 +62,7 @@ impl WorkspaceFiles {
         let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let (start, generated, packages) =
             (folder.to_owned(), without.generated.clone(), without.packages.clone());
-        let mut walk = WalkBuilder::new(folder);
-        walk.hidden(false).ignore(false).require_git(false).follow_links(true);
+        let mut walk = walk(folder);
         walk.filter_entry(move |entry| {
             let path = entry.path();
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -85,6 +84,17 @@ impl WorkspaceFiles {
             }
         }
         Ok(())
+    }
+
+    /// Adds the files with these paths from the workspace root.
+    pub fn add_named(&mut self, names: &[&str], root: &Path) {
+        let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let deepest = names.iter().map(|name| Path::new(name).components().count()).max();
+        let entries = walk(root).max_depth(deepest).build().flatten();
+        let files = entries.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+        for entry in files.filter(|entry| names.iter().any(|name| root.join(name) == entry.path())) {
+            self.add_file(entry.path(), root, &real_root);
+        }
     }
 
     fn add_file(&mut self, path: &Path, root: &Path, real_root: &Path) {
@@ -134,6 +144,13 @@ impl WorkspaceFiles {
         }
         if is_empty { Err(refused("no such file in the workspace".to_owned())) } else { Ok(()) }
     }
+}
+
+/// A walk over what git does not ignore, including hidden files.
+fn walk(folder: &Path) -> WalkBuilder {
+    let mut walk = WalkBuilder::new(folder);
+    walk.hidden(false).ignore(false).require_git(false).follow_links(true);
+    walk
 }
 
 /// Whether a file with this name usually has secrets.
@@ -233,6 +250,20 @@ mod tests {
         assert_eq!(names(&found), [".env", ".env.example", ".gitignore", "certs/server.pem", "src/key.rs"]);
         let packed = |file| format!("packed `{file}`, which may contain secrets");
         assert_eq!(found.warnings, [left_out("id_rsa"), packed("certs/server.pem"), packed(".env")]);
+    }
+
+    #[test]
+    fn files_of_the_root_are_packed_unless_git_ignores_them() {
+        let folder = workspace(&["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "member/Cargo.toml"]);
+        let add = || {
+            let mut found = WorkspaceFiles::default();
+            found
+                .add_named(&["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "cobalt.toml"], folder.path());
+            names(&found).join(" ")
+        };
+        assert_eq!(add(), ".cargo/config.toml Cargo.lock Cargo.toml");
+        fs::write(folder.path().join(".gitignore"), ".cargo\nCargo.lock\n").unwrap();
+        assert_eq!(add(), "Cargo.toml");
     }
 
     #[test]

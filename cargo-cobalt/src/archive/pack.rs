@@ -62,7 +62,9 @@ pub fn archive(arguments: &Archive, flags: &Flags, color: Color) -> Result<ExitC
     for (relative, path) in files {
         entries.add(format!("{WORKSPACE}/{}", slashed(&relative)), path);
     }
-    let packed = binaries.iter().map(|binary| pack_binary(binary, project, &mut entries));
+    let standard_library = standard_library(&arguments.build);
+    let packed =
+        binaries.iter().map(|binary| pack_binary(binary, project, standard_library.as_deref(), &mut entries));
     let mut packed = packed.collect::<Result<Vec<_>, Error>>()?;
     packed.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
     let git = git_state_of(project.root());
@@ -159,12 +161,13 @@ fn workspace_files(
     for package in &without.packages {
         found.add_folder(package, root, &without)?;
     }
-    for file in ROOT_FILES.iter().map(Path::new).filter(|file| root.join(file).is_file()) {
-        found.files.insert(file.to_owned(), root.join(file));
-    }
+    found.add_named(&ROOT_FILES, root);
     found.files.extend(baselines.files);
     for dataset in datasets.iter().filter(|dataset| dataset.is_relative()) {
-        found.include(&dataset.to_string_lossy(), root)?;
+        let dataset = dataset.to_string_lossy();
+        if found.include(&dataset, root).is_err() {
+            found.warnings.push(format!("left out the dataset `{dataset}`: no such file in the workspace"));
+        }
     }
     for pattern in &arguments.include {
         found.include(pattern, root)?;
@@ -173,7 +176,12 @@ fn workspace_files(
 }
 
 /// Adds a binary, its libraries and its programs.
-fn pack_binary(binary: &Binary, project: &Project, entries: &mut Entries) -> Result<PackedBinary, Error> {
+fn pack_binary(
+    binary: &Binary,
+    project: &Project,
+    standard_library: Option<&Path>,
+    entries: &mut Entries,
+) -> Result<PackedBinary, Error> {
     let target = project.target_folder();
     let in_target = |path: &Path| {
         path.strip_prefix(target).ok().map(|relative| format!("{TARGET}/{}", slashed(relative)))
@@ -189,7 +197,9 @@ fn pack_binary(binary: &Binary, project: &Project, entries: &mut Entries) -> Res
         programs.insert(name.clone(), entry);
     }
     let mut libraries = Vec::new();
-    for (name, path) in needed(&binary.path, &binary.library_folders())? {
+    let mut folders = binary.library_folders();
+    folders.extend(standard_library.map(Path::to_owned));
+    for (name, path) in needed(&binary.path, &folders)? {
         let entry = in_target(&path).unwrap_or_else(|| format!("{TOOLCHAIN}/{name}"));
         libraries.extend(entry.rsplit_once('/').map(|(folder, _)| folder.to_owned()));
         entries.add(entry, path);
@@ -205,6 +215,16 @@ fn pack_binary(binary: &Binary, project: &Project, entries: &mut Entries) -> Res
         variables: binary.parts.script.iter().cloned().collect(),
         sources: project.source_hash(&binary.package)?,
     })
+}
+
+/// The folder of the standard library's shared libraries, of which cargo only tells if it started this program.
+fn standard_library(build: &BuildOptions) -> Option<PathBuf> {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(compiler);
+    command.args(["--print", "target-libdir"]);
+    command.args(build.target.iter().flat_map(|triple| ["--target", triple]));
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8(output.stdout).ok()?.trim_end().into())
 }
 
 /// The ID of a package in the archive. Cargo's own has the path of the workspace.

@@ -50,6 +50,8 @@ pub struct ArchivedBinaries {
     git: Option<String>,
     /// The current folder, in which an archive with its own workspace stores results.
     storage: Option<PathBuf>,
+    /// The flags that name the archive.
+    named_by: String,
     /// Removes the unpacked files at the end.
     _folder: Option<TempDir>,
 }
@@ -79,7 +81,8 @@ impl ArchivedBinaries {
                 }
                 check_platform(file, &manifest.platform)?;
                 let (folder, guard) = unpacked(&archive, options.extract_to.as_deref())?;
-                Ok(Self::of_manifest(manifest, &folder, guard, build, here))
+                let opened = Self::of_manifest(manifest, &folder, guard, build, here);
+                Ok(Self { named_by: flags_of(file, options), ..opened })
             }
             Contents::Nextest => {
                 let workspace = options.workspace_remap.as_deref().ok_or(ArchiveError::NoWorkspace)?;
@@ -91,7 +94,16 @@ impl ArchivedBinaries {
                 platform.map_or(Ok(()), |platform| check_platform(file, &platform))?;
                 let project = Project::of(metadata);
                 let sources = HashMap::new();
-                Ok(Self { project, build, binaries, sources, git: None, storage: None, _folder: guard })
+                Ok(Self {
+                    project,
+                    build,
+                    binaries,
+                    sources,
+                    git: None,
+                    storage: None,
+                    named_by: flags_of(file, options),
+                    _folder: guard,
+                })
             }
         }
     }
@@ -130,6 +142,7 @@ impl ArchivedBinaries {
             sources,
             git,
             storage: Some(here),
+            named_by: String::new(),
             _folder: guard,
         }
     }
@@ -155,6 +168,10 @@ impl BinarySource for ArchivedBinaries {
 
     fn flags(&self, flags: &Flags) -> Flags {
         Flags { storage_root: self.storage.clone(), ..flags.clone() }
+    }
+
+    fn repeated_flags(&self) -> String {
+        self.named_by.clone()
     }
 
     fn candidates(&self, selection: &Selection, flags: &Flags) -> Result<Vec<Candidate>, Error> {
@@ -185,6 +202,23 @@ impl BinarySource for ArchivedBinaries {
     fn variables(&self) -> Vec<(String, OsString)> {
         self.git.iter().map(|git| (GIT_STATE.to_owned(), git.into())).collect()
     }
+}
+
+/// The flags that name an archive, for a shell.
+fn flags_of(file: &Path, options: &ArchiveOptions) -> String {
+    let flag =
+        |(name, path): (&str, Option<&Path>)| Some(format!(" --{name} {}", quoted(&path?.to_string_lossy())));
+    let paths = [
+        ("archive", Some(file)),
+        ("extract-to", options.extract_to.as_deref()),
+        ("workspace-remap", options.workspace_remap.as_deref()),
+    ];
+    paths.into_iter().filter_map(flag).collect()
+}
+
+fn quoted(path: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:".contains(letter);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn check_platform(file: &Path, triple: &str) -> Result<(), ArchiveError> {
@@ -243,4 +277,18 @@ fn draft_folder(parent: &Path) -> std::io::Result<TempDir> {
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
     builder.tempdir_in(parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_of_a_resumed_run_name_the_archive() {
+        let options = ArchiveOptions { extract_to: Some("it's here".into()), ..ArchiveOptions::default() };
+        assert_eq!(
+            flags_of(Path::new("../a.tar.zst"), &options),
+            " --archive ../a.tar.zst --extract-to 'it'\\''s here'"
+        );
+    }
 }

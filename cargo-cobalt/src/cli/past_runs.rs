@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use cobalt::command::config::RemoteUrl;
 
-use super::{ExperimentName, RunName, Settings, Since, parse_count};
+use super::{ExperimentName, RemoteOptions, RunName, Settings, Since, parse_count};
 
 #[derive(Debug, Args)]
 pub struct History {
@@ -41,7 +41,7 @@ pub struct History {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Run: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
+    /// Run: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: RunName,
 
@@ -60,6 +60,9 @@ pub struct Show {
     /// Print the item, or a list of items, as JSON in the format of result files
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -88,6 +91,9 @@ pub struct Compare {
     pub fail_on_regression: bool,
 
     #[command(flatten)]
+    pub remote: RemoteOptions,
+
+    #[command(flatten)]
     pub settings: Settings,
 }
 
@@ -107,18 +113,9 @@ pub enum BaselineCommand {
     Show(ShowBaselines),
 }
 
-impl BaselineCommand {
-    pub fn settings(&self) -> &Settings {
-        match self {
-            Self::Set(set) => &set.settings,
-            Self::Show(show) => &show.settings,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub struct SetBaseline {
-    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: the latest complete run of each experiment]
+    /// Runs: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file [default: the latest complete run of each experiment]
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 
@@ -133,6 +130,9 @@ pub struct SetBaseline {
     /// Accept replayed runs as baselines; their latency and agent cost are those of the recordings
     #[arg(long)]
     pub allow_replayed: bool,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -154,7 +154,7 @@ pub struct ShowBaselines {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file; all are written to one file
+    /// Runs: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file; all are written to one file
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<RunName>,
 
@@ -167,12 +167,18 @@ pub struct Export {
     pub output: Option<PathBuf>,
 
     #[command(flatten)]
+    pub remote: RemoteOptions,
+
+    #[command(flatten)]
     pub settings: Settings,
 }
 
 /// Export formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// An Arrow IPC file (Feather), one row per item; needs the feature `parquet`
+    #[value(alias = "feather")]
+    Arrow,
     /// One row per trial of each item
     Csv,
     /// A self-contained HTML page
@@ -184,6 +190,8 @@ pub enum Format {
     /// Markdown, e.g. for a pull request comment
     #[value(alias = "md")]
     Markdown,
+    /// A Parquet file, one row per item, for DuckDB, polars and pandas; needs the feature `parquet`
+    Parquet,
 }
 
 #[derive(Debug, Args)]

@@ -24,6 +24,11 @@ pub trait BinarySource {
         flags.clone()
     }
 
+    /// The flags that name this source, each after a space, for a command that resumes a run.
+    fn repeated_flags(&self) -> String {
+        String::new()
+    }
+
     /// The selected test targets.
     fn candidates(&self, selection: &Selection, flags: &Flags) -> Result<Vec<Candidate>, Error>;
 

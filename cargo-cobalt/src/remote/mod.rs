@@ -30,4 +30,4 @@ pub use local_index::{RemoteIndex, RemoteMatches};
 pub use pull::pull;
 pub use push::{check_push, push, push_finished};
 pub use retention::RemoteRetention;
-pub use store::Remote;
+pub use store::{Remote, RemoteObject};

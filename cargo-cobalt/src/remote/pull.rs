@@ -170,6 +170,11 @@ impl Remote {
         if path.exists() { Ok(path) } else { self.fetch_into(entry, &folder) }
     }
 
+    /// The same for several runs, some at a time.
+    pub fn fetch_all(&self, entries: &[&RemoteEntry], layout: &Layout) -> Vec<Result<PathBuf, RemoteError>> {
+        parallel::map(entries, |entry| self.fetch(entry, layout))
+    }
+
     /// Fetches the files of a run into a folder, atomically. Returns the path of its result file.
     pub fn fetch_into(&self, entry: &RemoteEntry, folder: &Path) -> Result<PathBuf, RemoteError> {
         let path = folder.join(&entry.run.file);

@@ -157,22 +157,23 @@ pub fn check_push(settings: &Config) -> Result<(), RemoteError> {
     if settings.remote().pushes { Location::open(settings.remote()).map(drop) } else { Ok(()) }
 }
 
-/// Pushes the saved runs of an invocation, if the settings say so. A failure is a warning with the command that repeats it.
-pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) {
+/// Pushes the saved runs of an invocation, if the settings say so. A failure is a warning with the command that repeats it. Returns
+/// whether nothing is left to push.
+pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) -> bool {
     let saved: Vec<_> = results
         .experiments
         .iter()
         .filter_map(|finished| Some((finished.report.id.as_str(), finished.path.as_deref()?)))
         .collect();
     if !settings.remote().pushes || saved.is_empty() {
-        return;
+        return true;
     }
     let ids: Vec<_> = saved.iter().map(|(id, _)| *id).collect();
     let redacted = if settings.remote().redacts { " --redacted" } else { "" };
     let again = format!("to push later: `cargo cobalt push{redacted} {}`", ids.join(" "));
     if interrupt::was_received() {
         output.warn(&format!("not pushed, as the run was interrupted; {again}"));
-        return;
+        return false;
     }
     let redacts = settings.remote().redacts.then(|| settings.prices());
     let outcomes = Remote::open(settings).and_then(|remote| {
@@ -185,8 +186,12 @@ pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) 
             let size = BinaryBytes(runs.iter().map(|run| run.entry.stored_bytes()).sum());
             let runs = count(runs.len(), "run");
             output.eprintln(&format!("pushed {runs} ({size}) to {}", shown(remote.url())));
+            true
         }
-        Err(error) => output.warn(&format!("{error}; the results are saved on this machine; {again}")),
+        Err(error) => {
+            output.warn(&format!("{error}; the results are saved on this machine; {again}"));
+            false
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use cobalt_core::error_chain::BoxError;
+use cobalt_core::item::without_content;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::REDACTED;
 use cobalt_core::report::Report;
@@ -86,7 +87,8 @@ fn redact_item(item: Value) -> Value {
         });
         kept.insert("runs".to_owned(), trials.collect());
     }
-    kept.insert("input".to_owned(), Value::Object(Map::new()));
+    let input = fields.get("input").and_then(Value::as_object).map(without_content).unwrap_or_default();
+    kept.insert("input".to_owned(), Value::Object(input));
     Value::Object(kept)
 }
 
@@ -130,6 +132,7 @@ fn take(fields: &mut Map<String, Value>, names: &[&str]) -> Map<String, Value> {
 mod tests {
     use std::fs;
 
+    use cobalt_core::item::content_hash;
     use cobalt_core::store::items_file;
     use serde_json::json;
 
@@ -181,7 +184,13 @@ mod tests {
         assert_eq!(item.first_error().as_deref(), Some(REDACTED));
         let trial = item.first_trial();
         assert_eq!((trial.latency_ms, trial.token_count().unwrap().total), (12.5, 7));
-        assert!(trial.trace.is_empty() && trial.retried.is_empty() && item.input.is_empty());
+        assert!(trial.trace.is_empty() && trial.retried.is_empty());
+        let original: Report = serde_json::from_value(run()).unwrap();
+        assert_eq!(
+            content_hash(&item.input),
+            content_hash(&original.items[0].input),
+            "and whether it changes is seen"
+        );
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::interrupt;
 use crate::project::Binary;
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _, Results, RunState};
+use crate::shards::ShardJob;
 use crate::terminal::wrap_for_stderr;
 
 /// Shown if something failed and the exit code does not reflect it.
@@ -33,16 +34,26 @@ pub struct Invocation {
     record_mode: Option<RecordMode>,
     /// The budget, for the command that resumes; `None` if no flag sets one.
     max_cost: Option<MaxCost>,
+    /// The flags that name the binaries, for the command that resumes.
+    source: String,
 }
 
 impl Invocation {
     pub fn new(screen: Screen, reporters: Reporters) -> Self {
-        Self { state: RunState::default(), screen, reporters, worst: 0, record_mode: None, max_cost: None }
+        Self {
+            state: RunState::default(),
+            screen,
+            reporters,
+            worst: 0,
+            record_mode: None,
+            max_cost: None,
+            source: String::new(),
+        }
     }
 
-    /// Sets the mode of recordings and the budget, so that a resumed run has them, too.
-    pub fn set_flags(&mut self, record_mode: Option<RecordMode>, max_cost: Option<MaxCost>) {
-        (self.record_mode, self.max_cost) = (record_mode, max_cost);
+    /// Sets the mode of recordings, the budget and the flags that name the binaries, so that a resumed run has them, too.
+    pub fn set_flags(&mut self, record_mode: Option<RecordMode>, max_cost: Option<MaxCost>, source: String) {
+        (self.record_mode, self.max_cost, self.source) = (record_mode, max_cost, source);
     }
 
     /// Handles an event, received as this line.
@@ -60,13 +71,23 @@ impl Invocation {
     }
 
     /// Runs the binaries one after another, until Ctrl-C.
-    pub fn run(&mut self, binaries: &[BinaryWithEnv<'_>], arguments: &RunOptions) -> Result<(), Error> {
+    pub fn run(
+        &mut self,
+        binaries: &[BinaryWithEnv<'_>],
+        arguments: &RunOptions,
+        job: Option<&ShardJob>,
+    ) -> Result<(), Error> {
         let RunOptions { selection, harness: arguments, trace: traces, .. } = arguments;
         let wanted = RequestKind::Run;
         for (binary, variables) in binaries {
             let asked = BinaryRequest { selection, wanted, traces: *traces, arguments, variables };
             let ended = run(binary, asked, |message| match message {
-                Message::Event(event, line) => self.on_event(&event, &line),
+                Message::Event(event, line) => {
+                    if let Some(job) = job {
+                        job.on_event(&event);
+                    }
+                    self.on_event(&event, &line);
+                }
                 Message::Stdout(line) => self.screen.forward_stdout(&line),
                 Message::Stderr(line) => self.screen.eprintln(&line),
             })?;
@@ -188,7 +209,7 @@ impl Invocation {
             let ids: Vec<_> = saved.iter().map(|run| &*run.id).collect();
             let record = self.record_mode.map(|mode| format!(" --record {mode}"));
             let budget = self.max_cost.map(|max| format!(" --max-cost {max}"));
-            let flags: String = record.into_iter().chain(budget).collect();
+            let flags: String = record.into_iter().chain(budget).chain([self.source.clone()]).collect();
             self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
             self.screen.eprintln(&format!("  cargo cobalt run --resume {}{flags}", ids.join(",")));
         }

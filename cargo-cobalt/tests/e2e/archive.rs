@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -109,14 +109,17 @@ fn an_interrupted_run_of_an_archive_is_resumed() {
     let folder = worker();
     let kept = folder.path().join("kept").to_str().unwrap().to_owned();
     let arguments = ["run", "--archive", &archive, "--extract-to", &kept, "--experiment", "gated"];
-    let mut child = elsewhere(folder.path(), &arguments).spawn().unwrap();
+    let child = elsewhere(folder.path(), &arguments).stderr(Stdio::piped()).spawn().unwrap();
     let journals = folder.path().join(".cobalt/runs");
     let journal = wait_for(|| {
         let journal = fs::read_dir(&journals).ok()?.next()?.ok()?.path();
         (fs::read_to_string(&journal).ok()?.lines().count() > 10).then_some(journal)
     });
     interrupt(&child);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let resume = format!("--archive {archive} --extract-to {kept}\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&resume));
     fs::write(folder.path().join("kept/workspace/go-on"), "").unwrap();
     let id = journal.file_stem().unwrap().to_str().unwrap();
     run(folder.path(), &archive, &["--extract-to", &kept, "--resume", id, "--experiment", "gated"], 0);

@@ -105,3 +105,18 @@ fn the_reporter_writes_test_cases_with_the_names_of_cargo_test() {
     let broken = project.read("out/a.xml");
     assert!(broken.contains("<error type=\"broken\"") && broken.contains("items.jsonl"), "{broken}");
 }
+
+#[test]
+fn columns_are_written_by_a_command_that_can_and_the_other_says_how_to_get_it() {
+    let store = Store::with_a_drop();
+    let runs = ["latest", "latest~1", "--output"];
+    for (file, start) in [("runs.parquet", &b"PAR1"[..]), ("runs.feather", b"ARROW1")] {
+        let code = if cfg!(feature = "parquet") { 0 } else { 2 };
+        let said = export(&store, &[&runs[..], &[file]].concat(), code);
+        let written = fs::read(store.folder().join(file));
+        match written {
+            Ok(bytes) => assert!(bytes.starts_with(start) && cfg!(feature = "parquet")),
+            Err(_) => drop(said.stderr_has("--features parquet`, or use a release archive")),
+        }
+    }
+}
