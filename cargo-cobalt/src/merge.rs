@@ -27,18 +27,23 @@ use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _};
 use crate::run::{CI_HINT, Invocation, ItemLines, Screen};
+use crate::shards::await_group;
 
 pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.outcome.baseline {
-        Some(name) => Some(BaselineSource::resolve(name, settings(flags)?.layout())?),
+        Some(name) => Some(BaselineSource::resolve(name, &settings(flags)?)?),
         None => None,
     };
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let settings = settings(&Flags { baseline: files, ..flags.clone() })?;
     check_push(&settings)?;
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+    let paths = match &arguments.remote {
+        Some(group) => await_group(group.as_ref(), arguments, &settings)?,
+        None => arguments.paths.clone(),
+    };
     let (whole, groups): (Vec<_>, Vec<_>) =
-        group_by_experiment(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
+        group_by_experiment(find(&paths)?).into_iter().partition(|group| group.shards.is_empty());
     let reporters = Reporters::with_senders(&settings)?;
     let call = Invocation::new(Screen::of(&settings, ItemLines::default(), folder), reporters);
     let mut teller = Merger { call, merged: Vec::new() };

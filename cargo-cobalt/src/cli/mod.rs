@@ -24,7 +24,7 @@ pub use past_runs::{
     ShowBaselines,
 };
 pub use recordings::{ListRecordings, PruneRecordings, Recordings, RecordingsCommand, ShowRecording};
-pub use remote::{Pull, Push};
+pub use remote::{Pull, Push, RemoteOptions};
 pub use run::{
     BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
     Watch,
@@ -86,8 +86,11 @@ pub enum Command {
     /// newest run counts. Shards with different data, settings, commits or sources are refused, and so are shards that do not
     /// cover all items.
     ///
+    /// With --remote, the shards are those that `cargo cobalt run --push --shard …` pushed to the remote store.
+    ///
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the shards do not fit
-    /// together, or a file could not be read or written; 4 no shard found, or no run for --baseline.
+    /// together, shards are not finished (with --remote), or a file could not be read or written; 4 no shard found, or no run for
+    /// --baseline.
     Merge(Merge),
     /// Pack test binaries, data, recordings and settings into one file
     ///

@@ -12,7 +12,7 @@ use cobalt::command::config::{
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 
-use super::{ArchiveOptions, RunName, Settings, parse_count};
+use super::{ArchiveOptions, RemoteOptions, RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -55,6 +55,9 @@ pub struct Run {
     /// A failure is a warning with the command that repeats it; the exit code is that of the run.
     #[arg(long)]
     pub push: bool,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     /// Print what the run would cost, according to earlier runs, and run nothing
     #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard", "balance"])]
@@ -264,10 +267,11 @@ impl Selection {
 /// What runs are compared with, and how they are reported.
 #[derive(Clone, Debug, Args)]
 pub struct OutcomeOptions {
-    /// Baseline: a run (as for `compare`), a git revision, a baseline file or a folder of baseline files
+    /// Baseline: a run (as for `compare`), `target`, a git revision, a baseline file or a folder of baseline files
     ///
-    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. For a git revision, Cobalt looks for a
-    /// run of that commit, then for the baseline committed there, then for a run of that commit with uncommitted changes.
+    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. `target` is the latest run on the branch that
+    /// the pull request goes to. For a git revision, Cobalt looks for a run of that commit, then for the baseline committed there, then
+    /// for a run of that commit with uncommitted changes.
     #[arg(long, value_name = "RUN")]
     pub baseline: Option<RunName>,
 
@@ -284,8 +288,27 @@ pub struct OutcomeOptions {
 #[derive(Debug, Args)]
 pub struct Merge {
     /// Result files of shards, or folders to search for them recursively
-    #[arg(value_name = "PATH", required = true)]
+    #[arg(value_name = "PATH", required_unless_present = "remote", conflicts_with = "remote")]
     pub paths: Vec<PathBuf>,
+
+    /// Merge the shards of this group in the remote store, wait for those that are not finished, and push the merged runs [default
+    /// group: that of the CI pipeline]
+    #[arg(long, value_name = "GROUP", num_args = 0..=1)]
+    pub remote: Option<Option<ShardGroup>>,
+
+    /// How long to wait for the shards of --remote, e.g. `30m`; with `0s`, unfinished shards are an error
+    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = humantime::parse_duration)]
+    pub wait: Duration,
+
+    /// Take a shard for dead that gave no sign of life for this long; running shards give one every 10 seconds
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
+    pub dead_after: Duration,
+
+    /// Run on this machine what dead shards have left; their finished items are not run again
+    ///
+    /// Arguments after `--` are passed to `cargo cobalt run`, e.g. `-- --release` or `-- --archive FILE`.
+    #[arg(long, requires = "remote")]
+    pub take_over: bool,
 
     /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
@@ -302,6 +325,10 @@ pub struct Merge {
 
     #[command(flatten)]
     pub settings: Settings,
+
+    /// Arguments for `cargo cobalt run`, with --take-over
+    #[arg(last = true, value_name = "ARGUMENTS", requires = "take_over")]
+    pub run: Vec<String>,
 }
 
 /// Build options, named as in cargo.

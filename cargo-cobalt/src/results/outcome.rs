@@ -111,6 +111,11 @@ impl Results {
         experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
     }
 
+    /// Whether every selected experiment was run to its end, if it has items to run.
+    pub fn are_complete(&self) -> bool {
+        self.broken.is_empty() && self.interrupted.is_empty() && self.errors.is_empty()
+    }
+
     /// The finished experiments, failed ones first.
     pub fn failed_first(&self) -> impl Iterator<Item = &FinishedExperiment> {
         let those = |failed| self.with_verdict(move |verdict| (verdict == RunVerdict::Failed) == failed);

@@ -8,7 +8,7 @@ use cobalt::command::config::{Config, Flags, SOURCES};
 use cobalt_core::reporters::escape_control;
 
 use super::invocation::Invocation;
-use super::preflight::{check_baseline, check_names, missing_keys, nothing_matched};
+use super::preflight::{check_baseline, check_names, missing_keys, nothing_matched, selected_names};
 use super::process::BinaryWithEnv;
 use super::screen::{ItemLines, Screen};
 use crate::baseline::BaselineSource;
@@ -20,6 +20,7 @@ use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
 use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
+use crate::shards::ShardJob;
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
 use crate::{browser, interrupt, serve};
 
@@ -73,13 +74,19 @@ pub fn run_once(
         .outcome
         .baseline
         .as_ref()
-        .map(|name| BaselineSource::resolve(name, settings.layout()))
+        .map(|name| BaselineSource::resolve(name, &settings))
         .transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     // All binaries have one budget, wherever it is set.
     let own_ledger = if flags.ledger.is_none() { Some(create_ledger()?) } else { None };
     let ledger = own_ledger.as_ref().map(|file| file.path().to_owned()).or_else(|| flags.ledger.clone());
-    let flags = &Flags { baseline: files, ledger, ..flags.clone() };
+    let mut job = match repeats {
+        RunMode::Once => ShardJob::open(&settings, flags.shard_plans.as_deref())?,
+        RunMode::Watch => None,
+    };
+    let plans = job.as_ref().map(|job| job.plans().path().to_owned());
+    let shard_plans = plans.or_else(|| flags.shard_plans.clone());
+    let flags = &Flags { baseline: files, ledger, shard_plans, ..flags.clone() };
     if repeats == RunMode::Once {
         check_push(&settings)?;
     }
@@ -112,7 +119,10 @@ pub fn run_once(
         refusals = missing_keys(&ready, arguments)?.iter().map(ToString::to_string).collect();
     }
     if refusals.is_empty() {
-        invocation.run(&ready, arguments)?;
+        if let Some(job) = &mut job {
+            job.start(selected_names(&ready, &arguments.selection)?, &settings)?;
+        }
+        invocation.run(&ready, arguments, job.as_ref())?;
     } else {
         refusals.into_iter().try_for_each(|why| invocation.abort(why))?;
     }
@@ -126,12 +136,20 @@ pub fn run_once(
     )?;
     invocation.finish(&results)?;
     if repeats == RunMode::Once {
-        push_finished(&settings, &results, &invocation.screen);
+        let are_pushed = push_finished(&settings, &results, &invocation.screen);
+        end_shard(job, are_pushed && results.are_complete(), &invocation.screen);
     }
     let path = show_dashboard_link(&settings, &results, &invocation.screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_received()).map(|path| (settings, path));
     // Last, as the results do not depend on it.
     invocation.screen.into_result().map(|()| CompletedRun { code, dashboard })
+}
+
+/// Tells the remote store that the shard has ended.
+fn end_shard(job: Option<ShardJob>, is_finished: bool, screen: &Screen) {
+    if let Some(Err(error)) = job.map(|job| job.end(is_finished)) {
+        screen.warn(&format!("{error}; `cargo cobalt merge --remote` may take the shard for dead"));
+    }
 }
 
 /// A temporary file in which the processes of an invocation add up what they spend.

@@ -17,6 +17,7 @@ use crate::interrupt;
 use crate::project::Binary;
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _, Results, RunState};
+use crate::shards::ShardJob;
 use crate::terminal::wrap_for_stderr;
 
 /// Shown if something failed and the exit code does not reflect it.
@@ -70,13 +71,23 @@ impl Invocation {
     }
 
     /// Runs the binaries one after another, until Ctrl-C.
-    pub fn run(&mut self, binaries: &[BinaryWithEnv<'_>], arguments: &RunOptions) -> Result<(), Error> {
+    pub fn run(
+        &mut self,
+        binaries: &[BinaryWithEnv<'_>],
+        arguments: &RunOptions,
+        job: Option<&ShardJob>,
+    ) -> Result<(), Error> {
         let RunOptions { selection, harness: arguments, trace: traces, .. } = arguments;
         let wanted = RequestKind::Run;
         for (binary, variables) in binaries {
             let asked = BinaryRequest { selection, wanted, traces: *traces, arguments, variables };
             let ended = run(binary, asked, |message| match message {
-                Message::Event(event, line) => self.on_event(&event, &line),
+                Message::Event(event, line) => {
+                    if let Some(job) = job {
+                        job.on_event(&event);
+                    }
+                    self.on_event(&event, &line);
+                }
                 Message::Stdout(line) => self.screen.forward_stdout(&line),
                 Message::Stderr(line) => self.screen.eprintln(&line),
             })?;

@@ -145,6 +145,12 @@ pub fn check_baseline(
     }
 }
 
+/// The names of the selected experiments.
+pub fn selected_names(binaries: &[BinaryWithEnv<'_>], selection: &Selection) -> Result<Vec<String>, Error> {
+    let (listed, _) = query_experiments(binaries, selection, true)?;
+    Ok(experiment_names(&listed).into_iter().map(str::to_owned).collect())
+}
+
 /// The sorted names of experiments: binaries list them in link order.
 fn experiment_names(listed: &[Listed]) -> Vec<&str> {
     let mut names: Vec<_> = listed.iter().map(|experiment| &*experiment.name).collect();

@@ -1,5 +1,21 @@
-//! Runs on several machines: the plans that balance their shards.
+//! Runs on several machines: the plans that balance their shards, and shards that meet in the remote store.
+//!
+//! A shard whose runs are pushed writes its state and the journals of its runs to the store while it runs, see [`ShardJob`].
+//! `cargo cobalt merge --remote` waits for all shards of the group, see [`await_group`], and takes over those that died.
 
+mod group;
+mod heartbeat;
+mod job;
+mod journal;
+mod layout;
 mod plans;
+mod remote_plans;
+mod status;
+mod take_over;
+#[cfg(test)]
+mod tests;
+mod wait;
 
+pub use self::job::ShardJob;
 pub use self::plans::PlanFile;
+pub use self::wait::await_group;

@@ -1,7 +1,7 @@
 //! The plans that balance shards, in a temporary file for the test binaries.
 
-use std::io::{self, Write as _};
 use std::path::Path;
+use std::{fs, io};
 
 use cobalt::command::config::Config;
 use cobalt_core::report::{ShardPlan, ShardPlans};
@@ -11,6 +11,12 @@ use tempfile::NamedTempFile;
 use crate::baseline::BaselineSource;
 use crate::cli::RunName;
 use crate::error::{CommandError, Error, ErrorKind};
+
+/// The plans in a file.
+pub fn read_plans(path: &Path) -> Result<ShardPlans, Error> {
+    let text = fs::read(path).map_err(PlanError::File)?;
+    serde_json::from_slice(&text).map_err(Error::Json)
+}
 
 /// The file with the plans of an invocation.
 #[derive(Debug)]
@@ -22,7 +28,7 @@ pub enum PlanError {
     NoShard,
 
     #[error(
-        "failed to write the plan of the shards to a temporary file: {0}; make the temporary folder writable"
+        "failed to access the temporary file with the plans of the shards: {0}; make the temporary folder writable"
     )]
     File(io::Error),
 }
@@ -42,7 +48,7 @@ impl PlanFile {
         if settings.shard().is_none() {
             return Err(PlanError::NoShard.into());
         }
-        let given = BaselineSource::resolve(name, settings.layout())?;
+        let given = BaselineSource::resolve(name, settings)?;
         let mut plans = ShardPlans::default();
         for path in given.files.iter().filter(|path| path.is_file()) {
             let run = read_measurements(path, settings.prices())?;
@@ -52,11 +58,16 @@ impl PlanFile {
         Self::write(&plans)
     }
 
-    fn write(plans: &ShardPlans) -> Result<Self, Error> {
-        let mut file = NamedTempFile::new().map_err(PlanError::File)?;
+    pub fn write(plans: &ShardPlans) -> Result<Self, Error> {
+        let file = Self(NamedTempFile::new().map_err(PlanError::File)?);
+        file.replace(plans)?;
+        Ok(file)
+    }
+
+    /// Replaces the plans.
+    pub fn replace(&self, plans: &ShardPlans) -> Result<(), Error> {
         let text = serde_json::to_vec(plans).map_err(Error::Json)?;
-        file.write_all(&text).map_err(PlanError::File)?;
-        Ok(Self(file))
+        Ok(fs::write(self.path(), text).map_err(PlanError::File)?)
     }
 
     pub fn path(&self) -> &Path {

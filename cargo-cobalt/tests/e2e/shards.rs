@@ -302,7 +302,7 @@ fn what_is_no_shard_is_refused_or_passed_over() {
 }
 
 /// Rewrites the latencies of the items in a baseline or a result file.
-fn set_latencies(path: &Path, latency: impl Fn(usize) -> f64) {
+pub(crate) fn set_latencies(path: &Path, latency: impl Fn(usize) -> f64) {
     let mut run: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     for (index, item) in run["items"].as_array_mut().unwrap().iter_mut().enumerate() {
         item["latencyMs"] = latency(index).into();

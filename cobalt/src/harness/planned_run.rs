@@ -9,7 +9,7 @@ use cobalt_core::recordings::RecordingFolder;
 use cobalt_core::report::{Shard, ShardPlan};
 use cobalt_core::store::{InterruptedRun, derive_id};
 
-use super::cases::{CaseTarget, DeclaredExperiment, LoadFailure};
+use super::cases::{Cases, DeclaredExperiment, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
@@ -17,9 +17,6 @@ use crate::private::ExperimentDefinition;
 use crate::recording::LedClients;
 use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::session::{Baseline, ItemSelection, MissingKeys, Plan, Rerun, Run};
-
-/// Cases with their names.
-pub type Cases = Vec<(String, CaseTarget)>;
 
 /// An experiment that is about to run.
 pub struct PlannedRun {
@@ -125,6 +122,7 @@ impl StartMode {
         let are_all = selected.is_none();
         let selection = ItemSelection {
             items: None,
+            start_order: None,
             shard: Some(shard),
             shard_plan: balance.as_ref().map(ShardPlan::hash),
             shard_group: group,
@@ -133,10 +131,10 @@ impl StartMode {
             let why = Some(format!("shard {shard}"));
             return Self::New { selected: selection, id, why, still_failed: None };
         }
-        let all = 0..plan.dataset().len();
+        let keys: Vec<_> = (0..plan.dataset().len()).map(|index| plan.key(index)).collect();
         let in_shard = match &balance {
-            Some(balance) => balance.items(shard, &all.map(|index| plan.key(index)).collect::<Vec<_>>()),
-            None => all.filter(|index| shard.contains(plan.key(*index))).collect(),
+            Some(balance) => balance.items(shard, &keys),
+            None => (0..keys.len()).filter(|index| shard.contains(keys[*index])).collect(),
         };
         let items: Vec<_> = match selected {
             Some(selected) => {
@@ -148,10 +146,12 @@ impl StartMode {
             let which = if are_all { "no item" } else { "none of the selected items" };
             return Self::Skip { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
-        let balanced = balance
-            .map_or_else(String::new, |balance| format!(", balanced by the latencies of {}", balance.source));
-        let why = Some(format!("shard {shard}{balanced}"));
-        let selected = ItemSelection { items: Some(items), ..selection };
+        let why = Some(match balance.as_ref().filter(|balance| !balance.latencies.is_empty()) {
+            Some(balance) => format!("shard {shard}, balanced by the latencies of {}", balance.source),
+            None => format!("shard {shard}"),
+        });
+        let start_order = balance.map(|balance| balance.slowest_first(&items, &keys));
+        let selected = ItemSelection { items: Some(items), start_order, ..selection };
         Self::New { selected, id, why, still_failed: None }
     }
 

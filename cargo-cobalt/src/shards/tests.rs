@@ -1,0 +1,202 @@
+//! Groups of shards in a folder as the remote store: how far each shard is, and journals in segments.
+
+use std::fs;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use cobalt::command::config::Config;
+use cobalt_core::report::{Shard, ShardPlan, ShardPlans};
+use cobalt_core::store::Layout;
+use tempfile::TempDir;
+
+use super::group::{Progress, ShardGroupState};
+use super::heartbeat::{Channel, Heartbeat};
+use super::journal::{SentJournal, delete_journal, fetch_journal};
+use super::layout;
+use super::remote_plans::plans_of_group;
+use super::status::{ShardState, ShardStatus};
+use crate::remote::Remote;
+
+const GROUP: &str = "g";
+const ID: &str = "5ea00522f3eb";
+const LONG: Duration = Duration::from_secs(60);
+
+/// A machine with its own folder, and a store that other machines may share.
+struct Machine {
+    folder: TempDir,
+    settings: Config,
+    remote: Arc<Remote>,
+}
+
+impl Machine {
+    fn with_store(store: &TempDir) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = store.path().as_os_str().to_owned();
+        let settings =
+            Config::load(folder.path(), |name| (name == "COBALT_REMOTE").then(|| url.clone())).unwrap();
+        let remote = Arc::new(Remote::open(&settings).unwrap());
+        remote.prepare().unwrap();
+        Self { folder, settings, remote }
+    }
+
+    fn layout(&self) -> &Layout {
+        self.settings.layout()
+    }
+
+    fn channel(&self) -> Channel {
+        Channel {
+            remote: Arc::clone(&self.remote),
+            group: GROUP.to_owned(),
+            layout: self.layout().clone(),
+            sends_journals: true,
+        }
+    }
+
+    fn write_journal(&self, text: &str) {
+        fs::create_dir_all(self.layout().journals()).unwrap();
+        fs::write(self.layout().journal(ID), text).unwrap();
+    }
+
+    fn write_status(&self, status: &ShardStatus) {
+        let object = layout::status(GROUP, status.shard);
+        self.remote.put(&object, serde_json::to_vec(status).unwrap()).unwrap();
+    }
+
+    /// The states of the shards, if a shard is dead after this time.
+    fn progress(&self, dead_after: Duration) -> Vec<Progress> {
+        let mut state = ShardGroupState::new(&self.remote, GROUP, self.layout(), dead_after);
+        state.read().unwrap().into_values().collect()
+    }
+}
+
+fn shard(text: &str) -> Shard {
+    text.parse().unwrap()
+}
+
+/// The state of a shard that has started a run of `desk`.
+fn status(text: &str) -> ShardStatus {
+    let mut status = ShardStatus::new(shard(text), vec!["desk".to_owned()]);
+    status.runs.insert("desk".to_owned(), ID.to_owned());
+    status
+}
+
+#[test]
+fn a_journal_is_sent_in_complete_lines_and_joined_again() {
+    let store = tempfile::tempdir().unwrap();
+    let (one, other) = (Machine::with_store(&store), Machine::with_store(&store));
+    let mut journal = SentJournal::new(ID.to_owned(), one.layout());
+    assert!(!journal.send(&one.remote, GROUP).unwrap(), "there is no journal yet");
+    for (text, has_grown) in [
+        ("head\n", true),
+        ("head\nfirst\nsec", true),
+        ("head\nfirst\nsec", false),
+        ("head\nfirst\nsecond\n", true),
+    ] {
+        one.write_journal(text);
+        assert_eq!(journal.send(&one.remote, GROUP).unwrap(), has_grown, "{text:?}");
+    }
+    // A later process of the same run sends it from the beginning, cut at other places.
+    let mut again = SentJournal::new(ID.to_owned(), one.layout());
+    one.write_journal("head\nfirst\nsecond\nthird\n");
+    assert!(again.send(&one.remote, GROUP).unwrap());
+
+    assert!(fetch_journal(&other.remote, GROUP, ID, other.layout()).unwrap());
+    let fetched = fs::read_to_string(other.layout().journal(ID)).unwrap();
+    assert_eq!(fetched, "head\nfirst\nsecond\nthird\n");
+    // The own journal of a machine is not replaced.
+    other.write_journal("mine\n");
+    assert!(fetch_journal(&other.remote, GROUP, ID, other.layout()).unwrap());
+    assert_eq!(fs::read_to_string(other.layout().journal(ID)).unwrap(), "mine\n");
+
+    delete_journal(&other.remote, GROUP, ID).unwrap();
+    let third = Machine::with_store(&store);
+    assert!(!fetch_journal(&third.remote, GROUP, ID, third.layout()).unwrap());
+    assert!(!third.layout().journal(ID).exists() && third.folder.path().exists());
+}
+
+#[test]
+fn a_shard_without_signs_of_life_is_dead_and_one_that_nobody_knows_is_missing() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    assert!(machine.progress(LONG).is_empty(), "no shard has started");
+    machine.write_status(&status("1/3"));
+    machine.write_status(&ShardStatus { state: ShardState::Finished, ..status("3/3") });
+    let progress = machine.progress(LONG);
+    assert!(matches!(&progress[..], [Progress::Running { .. }, Progress::Missing, Progress::Finished]));
+    sleep(Duration::from_millis(30));
+    let dead = machine.progress(Duration::from_millis(20));
+    assert!(matches!(&dead[0], Progress::Dead { status, .. } if status.shard == shard("1/3")), "{dead:?}");
+    // A segment of its journal is a sign of life, too.
+    machine.remote.put(&layout::segment(GROUP, ID, 0), "x").unwrap();
+    assert!(matches!(&machine.progress(Duration::from_secs(5))[0], Progress::Running { .. }));
+    machine.write_status(&ShardStatus { state: ShardState::Stopped, ..status("1/3") });
+    assert!(matches!(&machine.progress(LONG)[0], Progress::Dead { .. }), "it says so itself");
+
+    machine.write_status(&status("1/2"));
+    let mut state = ShardGroupState::new(&machine.remote, GROUP, machine.layout(), LONG);
+    let error = state.read().unwrap_err().to_string();
+    assert!(error.contains("the group `g` has shards of 2 and of 3"), "{error}");
+}
+
+#[test]
+fn a_shard_tells_its_runs_and_its_end_and_its_journals_go_with_it() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let start = || {
+        let status = ShardStatus::new(shard("1/1"), vec!["desk".to_owned()]);
+        let heartbeat = Heartbeat::start(machine.channel(), status).unwrap();
+        heartbeat.run_started("desk", ID);
+        heartbeat
+    };
+    machine.write_journal("head\nfirst\n");
+    let heartbeat = start();
+    assert!(matches!(&machine.progress(LONG)[..], [Progress::Running { .. }]));
+    // It is dropped, as after an error.
+    drop(heartbeat);
+    let progress = machine.progress(LONG);
+    let Progress::Dead { status, .. } = &progress[0] else { panic!("{progress:?}") };
+    assert_eq!(status.runs["desk"], ID);
+    let segments = || machine.remote.list(&layout::journal(GROUP, ID)).unwrap().len();
+    assert_eq!(segments(), 1);
+
+    start().end(ShardState::Finished).unwrap();
+    assert_eq!(machine.progress(LONG), [Progress::Finished]);
+    assert_eq!(segments(), 0, "nobody needs the journal of a finished run");
+}
+
+#[test]
+fn only_one_of_several_processes_takes_over() {
+    let store = tempfile::tempdir().unwrap();
+    let machines = [(); 4].map(|()| Machine::with_store(&store));
+    let claims = std::thread::scope(|scope| {
+        let claim = |(number, machine): (usize, &Machine)| {
+            let remote = Arc::clone(&machine.remote);
+            scope.spawn(move || remote.claim(&layout::claim(GROUP, "dead"), &number.to_string()).unwrap())
+        };
+        let threads: Vec<_> = machines.iter().enumerate().map(claim).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).filter(|is_mine| *is_mine).count()
+    });
+    assert_eq!(claims, 1);
+}
+
+#[test]
+fn shards_that_start_at_once_agree_on_a_plan() {
+    let store = tempfile::tempdir().unwrap();
+    let machines = [(); 4].map(|()| Machine::with_store(&store));
+    let experiments = ["desk".to_owned(), "sums".to_owned()];
+    let plans = std::thread::scope(|scope| {
+        let plan = |(latency, machine): (u64, &'_ Machine)| {
+            let own = ShardPlan { source: "run".to_owned(), latencies: [("a".to_owned(), latency)].into() };
+            let given = ShardPlans([("desk".to_owned(), own)].into());
+            let (remote, settings) = (Arc::clone(&machine.remote), machine.settings.clone());
+            let experiments = &experiments;
+            scope.spawn(move || plans_of_group(&remote, GROUP, experiments, given, &settings).unwrap())
+        };
+        let threads: Vec<_> = (1..).zip(&machines).map(plan).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(plans.iter().all(|other| *other == plans[0]), "{plans:?}");
+    assert_eq!(plans[0].0["desk"].latencies.len(), 1);
+    assert_eq!(plans[0].0["sums"], ShardPlan::default(), "it has neither a run nor a baseline");
+}
