@@ -98,7 +98,8 @@ pub enum Command {
     /// selected packages, the files of these packages and their path dependencies that git does not ignore, the baselines, and
     /// `cobalt.toml`. Files that may contain secrets, such as `.env`, are left out. The same input gives the same bytes.
     ///
-    /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built, or a file could not be read or written; 4 nothing matched.
+    /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built, or a file could not be read or written; 4 nothing matched;
+    /// 130 interrupted by Ctrl-C.
     Archive(Archive),
     /// List experiments with their tags and item counts
     ///

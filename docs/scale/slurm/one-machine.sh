@@ -1,6 +1,6 @@
 #!/bin/bash
-# A Slurm "cluster" on one Debian machine, to try the recipe: installs Slurm, runs a job array of eight tasks, kills one of them, resumes
-# what it left, and merges.
+# A Slurm "cluster" on one Debian machine, to try the recipe: installs Slurm, runs a job array of eight tasks, kills one of them, takes
+# over what it left, and merges.
 #
 # As root, in a container or a virtual machine, with `cargo` and `cargo-cobalt` in PATH: ./one-machine.sh CLONE FOLDER
 # CLONE is a clone of Cobalt; FOLDER is where the package, the results and Slurm's own files go.
@@ -89,7 +89,9 @@ cp "$clone/Cargo.lock" "$package/Cargo.lock"
 mkdir -p "$folder/bin" "$folder/work"
 cp "$(command -v cargo-cobalt)" "$folder/bin/"
 cd "$folder/work"
-job=$(PATH="$folder/bin:/usr/bin:/bin" sbatch --parsable --export=PATH,USER=root "$recipe/cobalt.sbatch" "$folder/cobalt-archive.tar.zst")
+# A folder as the remote store; on a cluster, `s3://bucket/prefix`.
+export COBALT_REMOTE="$folder/store"
+job=$(PATH="$folder/bin:/usr/bin:/bin" sbatch --parsable --export=PATH,COBALT_REMOTE,USER=root "$recipe/cobalt.sbatch" "$folder/cobalt-archive.tar.zst")
 echo "job array $job"
 
 # Kill the third task once it has finished a few items, as if its machine had lost power.
@@ -97,14 +99,9 @@ until grep -q '"shard":{"index":3' .cobalt/runs/*.jsonl 2>/dev/null; do sleep 0.
 sleep 4
 task=$(squeue --noheader --jobs "${job}_3" --format %A)
 kill -KILL $(scontrol listpids "$task" | awk '$1 ~ /^[0-9]+$/ { print $1 }')
-while squeue --noheader --jobs "$job" 2>/dev/null | grep -q .; do sleep 1; done
-ls .cobalt/results .cobalt/runs
 
-# `merge` says what is missing.
+# Wait for the others, run what the dead task has left, and merge.
 export PATH="$folder/bin:/usr/bin:/bin"
-cargo-cobalt cobalt merge .cobalt && exit 1
-dead=$(basename .cobalt/runs/*.jsonl .jsonl)
-echo "resuming $dead"
-cargo-cobalt cobalt run --archive "$folder/cobalt-archive.tar.zst" --resume "$dead" --quiet
-cargo-cobalt cobalt merge .cobalt
+cargo-cobalt cobalt merge --remote "$job" --take-over --dead-after 30s -- --archive "$folder/cobalt-archive.tar.zst" --quiet
+cargo-cobalt cobalt history
 rm -r "${TMPDIR:-/tmp}/cobalt-root-$job"
