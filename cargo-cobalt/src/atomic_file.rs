@@ -1,7 +1,7 @@
 //! Atomic file writes, and the listing of the files that a command has written.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use cobalt_core::atomic_write::sync_folder;
@@ -57,9 +57,10 @@ pub fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::Result<(
 fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = path.canonicalize()?;
     let permissions = writable_permissions(&path)?;
-    let draft = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
+    let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
     draft.as_file().set_permissions(permissions)?;
-    persist_draft(draft, text, &path, |draft| {
+    draft.write_all(text.as_bytes())?;
+    persist_draft(draft, &path, |draft| {
         // Some file systems lock only writable handles.
         let held = File::options().write(true).open(&path)?;
         let _ = held.lock();
@@ -70,7 +71,15 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
 
 /// Writes or replaces a file and creates its parent folders. Pipes and devices are written to directly.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    write_with_permissions(path, text, fs::metadata(path).ok().map(|there| there.permissions()))
+    write_with(path, |file| file.write_all(text.as_bytes()))
+}
+
+/// The same with a function that writes the content.
+pub fn write_with(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+) -> io::Result<()> {
+    write_with_permissions(path, write, fs::metadata(path).ok().map(|there| there.permissions()))
 }
 
 /// Like [`write()`], but a new file gets the permissions of `model`, and a read-only file is not replaced.
@@ -79,13 +88,17 @@ pub fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
         return replace(path, text);
     }
     let permissions = fs::metadata(model)?.permissions();
-    write_with_permissions(path, text, Some(writable(permissions)))
+    write_with_permissions(path, |file| file.write_all(text.as_bytes()), Some(writable(permissions)))
 }
 
 /// Writes a file with these permissions, or with default ones.
-fn write_with_permissions(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+fn write_with_permissions(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+    permissions: Option<Permissions>,
+) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return fs::write(path, text);
+        return write_buffered(&File::create(path)?, write);
     }
     let path = resolve_link(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -94,17 +107,25 @@ fn write_with_permissions(path: &Path, text: &str, permissions: Option<Permissio
     if let Some(permissions) = permissions {
         draft.as_file().set_permissions(permissions)?;
     }
-    persist_draft(draft, text, &path, |draft| Ok(draft.persist(&path)?))
+    write_buffered(draft.as_file(), write)?;
+    persist_draft(draft, &path, |draft| Ok(draft.persist(&path)?))
 }
 
-/// Writes and syncs a draft, then moves it into place.
+fn write_buffered(
+    file: &File,
+    write: impl FnOnce(&mut BufWriter<&File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut file = BufWriter::new(file);
+    write(&mut file)?;
+    file.flush()
+}
+
+/// Syncs a written draft, then moves it into place.
 fn persist_draft(
-    mut draft: NamedTempFile,
-    text: &str,
+    draft: NamedTempFile,
     path: &Path,
     take_place: impl FnOnce(NamedTempFile) -> io::Result<File>,
 ) -> io::Result<()> {
-    draft.write_all(text.as_bytes())?;
     draft.as_file().sync_all()?;
     take_place(draft)?;
     sync_folder(path);
@@ -134,20 +155,18 @@ fn writable(permissions: Permissions) -> Permissions {
 
 /// Writes or replaces a file that only its owner can read.
 pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
-    persist_draft(draft, text, path, |draft| Ok(draft.persist(path)?))
+    let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    draft.write_all(text.as_bytes())?;
+    persist_draft(draft, path, |draft| Ok(draft.persist(path)?))
 }
 
 /// Creates a file atomically, with its parent folders; an existing file is not overwritten.
 pub fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    persist_draft(
-        draft_builder().tempfile_in(folder)?,
-        text,
-        path,
-        |draft| Ok(draft.persist_noclobber(path)?),
-    )
+    let mut draft = draft_builder().tempfile_in(folder)?;
+    draft.write_all(text.as_bytes())?;
+    persist_draft(draft, path, |draft| Ok(draft.persist_noclobber(path)?))
 }
 
 /// A draft with default permissions; temporary files are otherwise readable only by their owner.

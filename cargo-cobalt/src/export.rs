@@ -1,23 +1,24 @@
 //! `cargo cobalt export`: exports past runs in another format.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
-use cobalt_core::report::{Measurements, Report};
+use cobalt_core::store::{ReportFile, StoreError};
 
-use crate::atomic_file::write;
+use crate::atomic_file::write_with;
 use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
-use crate::formats::{csv, html, junit, markdown};
+use crate::formats::{html, junit, markdown, write_csv};
 use crate::results::{FinishedExperiment, Results};
-use crate::runs::{KnownRuns, ResolvedRun, report_of};
-use crate::terminal::{one_line, print};
+use crate::runs::{KnownRuns, report_file_of};
+use crate::terminal::one_line;
 
 pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;
@@ -26,11 +27,19 @@ pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprintln!("note: {}", one_line(note));
     }
-    let text = render(found, format, &settings)?;
+    // In any format, files that are not result files are refused.
+    let files =
+        found.iter().map(|run| report_file_of(run, settings.prices())).collect::<Result<Vec<_>, _>>()?;
     match &arguments.output {
-        None => print(&text).map_err(Error::Print)?,
+        None => {
+            let mut stdout = BufWriter::new(io::stdout().lock());
+            render(files, format, &settings, &mut stdout)
+                .and_then(|()| stdout.flush())
+                .map_err(Error::Print)?;
+        }
         Some(path) => {
-            write(path, &text).map_err(|source| Error::ReportFile { path: path.clone(), source })?;
+            write_with(path, |file| render(files, format, &settings, file))
+                .map_err(|source| Error::ReportFile { path: path.clone(), source })?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -60,62 +69,60 @@ fn format(arguments: &Export) -> Result<Format, Error> {
     })
 }
 
-fn render(found: Vec<ResolvedRun>, format: Format, settings: &Config) -> Result<String, Error> {
-    // In any format, files that are not result files are refused.
-    let finished = found.into_iter().map(|run| load_finished(run, settings)).collect::<Result<_, Error>>()?;
-    let mut results = Results::of(finished);
-    results.rankings = rank_groups(&results.experiments, settings.prices());
-    Ok(match format {
-        Format::Csv => csv(&results, settings.prices()),
-        Format::Html => html(&results),
-        Format::Json => json(&read_contents(&results)?),
-        Format::Junit => junit(&results),
-        Format::Markdown => markdown::markdown(&results),
-    })
-}
-
-fn load_finished(run: ResolvedRun, settings: &Config) -> Result<FinishedExperiment, Error> {
-    let report = report_of(&run, settings.prices())?;
-    Ok(FinishedExperiment { report, path: Some(run.path), without_items: None })
+fn render(files: Vec<ReportFile>, format: Format, settings: &Config, to: &mut impl Write) -> io::Result<()> {
+    let as_text: fn(&Results) -> String = match format {
+        Format::Csv => return write_csv(to, &files, settings.prices()),
+        Format::Json => return json(&files, to),
+        Format::Html => html,
+        Format::Junit => junit,
+        Format::Markdown => markdown::markdown,
+    };
+    let rankings = rank_groups(&files, settings.prices()).map_err(io::Error::other)?;
+    let finished = files.into_iter().map(FinishedExperiment::of).collect::<Result<_, _>>();
+    let mut results = Results::of(finished.map_err(io::Error::other)?);
+    results.rankings = rankings;
+    to.write_all(as_text(&results).as_bytes())
 }
 
 /// The rankings of groups of variants with several runs among these.
-fn rank_groups(finished: &[FinishedExperiment], prices: &PriceTable) -> Vec<Ranking> {
-    let mut groups: Vec<(&str, Vec<&Report>)> = Vec::new();
-    for report in finished.iter().map(|finished| &finished.report) {
-        let Some(variant) = &report.variant else { continue };
+fn rank_groups(files: &[ReportFile], prices: &PriceTable) -> Result<Vec<Ranking>, StoreError> {
+    let mut groups: Vec<(&str, Vec<&ReportFile>)> = Vec::new();
+    for file in files {
+        let Some(variant) = &file.report().variant else { continue };
         match groups.iter_mut().find(|(group, _)| *group == variant.group) {
-            Some((_, runs)) => runs.push(report),
-            None => groups.push((&variant.group, vec![report])),
+            Some((_, runs)) => runs.push(file),
+            None => groups.push((&variant.group, vec![file])),
         }
     }
     groups.retain(|(_, runs)| runs.len() > 1);
-    let rank_group = |(_, mut runs): (&str, Vec<&Report>)| {
-        runs.sort_by_key(|report| report.variant.as_ref().map(|variant| variant.position));
-        let measured: Vec<_> = runs.iter().map(|report| Measurements::from_report(report, prices)).collect();
+    let rank_group = |(_, mut runs): (&str, Vec<&ReportFile>)| {
+        runs.sort_by_key(|file| file.report().variant.as_ref().map(|variant| variant.position));
+        let measured = runs.iter().map(|file| file.measurements(prices)).collect::<Result<Vec<_>, _>>()?;
         let runs = runs.iter().zip(&measured);
-        let runs: Vec<_> = runs.map(|(report, measurements)| RankInput { report, measurements }).collect();
-        rank(&runs)
+        let runs: Vec<_> =
+            runs.map(|(file, measurements)| RankInput { report: file.report(), measurements }).collect();
+        Ok(rank(&runs))
     };
     groups.into_iter().map(rank_group).collect()
 }
 
-/// The contents of the result files.
-fn read_contents(results: &Results) -> Result<Vec<String>, Error> {
-    let files = results.experiments.iter().filter_map(|finished| finished.path.as_ref());
-    let text = |path: &PathBuf| {
-        fs::read_to_string(path)
-            .map_err(|error| Error::RunFile { path: path.clone(), reason: error.to_string() })
-    };
-    files.map(text).collect()
-}
-
-/// Joins the contents of result files, including fields unknown to this version.
-fn json(files: &[String]) -> String {
-    // A byte order mark in the middle is not valid JSON.
-    let files: Vec<_> = files.iter().map(|file| file.trim_start_matches('\u{feff}').trim()).collect();
-    match files[..] {
-        [file] => format!("{file}\n"),
-        _ => format!("[\n{}\n]\n", files.join(",\n")),
+/// Joins the contents of result files, including fields unknown to this version. Those in parts are put together.
+fn json(files: &[ReportFile], to: &mut impl Write) -> io::Result<()> {
+    for (index, file) in files.iter().enumerate() {
+        if files.len() > 1 {
+            to.write_all(if index == 0 { b"[\n" } else { b",\n" })?;
+        }
+        match file.parts() {
+            Some(_) => file.write_whole(to)?,
+            None => {
+                let text = fs::read_to_string(file.path())?;
+                // A byte order mark in the middle is not valid JSON.
+                to.write_all(text.trim_start_matches('\u{feff}').trim().as_bytes())?;
+                if files.len() == 1 {
+                    to.write_all(b"\n")?;
+                }
+            }
+        }
     }
+    to.write_all(if files.len() > 1 { b"\n]\n" } else { b"" })
 }

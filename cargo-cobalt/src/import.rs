@@ -1,16 +1,21 @@
 //! `cargo cobalt import`: imports result files from elsewhere into this project.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
 
 use cobalt::command::config::Flags;
-use cobalt_core::report::Report;
-use cobalt_core::store::{Layout, ResultFileName, import_report, read_journal, strip_bom, validate_report};
+use cobalt_core::report::{Report, validate_items};
+use cobalt_core::store::{
+    DamagedReport, Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report,
+    read_journal, result_file_name, storage_error, strip_bom, validate_report,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::atomic_file::write_with;
 use crate::cli::Import;
 use crate::config::settings;
 use crate::error::Error;
@@ -72,7 +77,7 @@ fn import_file(
 ) -> Result<(String, ImportOutcome), String> {
     let file = ResultFile::read(path)?;
     let report = &file.report;
-    let items = report.items.len();
+    let items = file.parts.as_ref().map_or(report.items.len(), |parts| parts.index().items);
     let noun = if items == 1 { "item" } else { "items" };
     let run = format!("run {} of `{}` ({items} {noun})", report.id, one_line(&report.name));
     if let Some(at) = there.find(&report.id) {
@@ -84,7 +89,7 @@ fn import_file(
             )),
         };
     }
-    let to = import_report(layout, report, &file.bytes).map_err(|error| error.to_string())?;
+    let to = file.import(layout).map_err(|error| error.to_string())?;
     there.add(&report.id, &to);
     Ok((run, ImportOutcome::Imported(to)))
 }
@@ -165,17 +170,60 @@ struct ResultFile {
     report: Report,
     /// The whole file.
     bytes: Vec<u8>,
+    /// The items, if they are in parts.
+    parts: Option<PartsReader>,
 }
 
 impl ResultFile {
     /// Reads a file, or says what is wrong with it.
     fn read(path: &Path) -> Result<Self, String> {
         let bytes = fs::read(path).map_err(|error| format!("failed to read it: {error}"))?;
+        if ReportReader::of(&bytes).is_ok_and(|text| text.parts().is_some()) {
+            return Self::read_parts(path, bytes);
+        }
         let report = serde_json::from_slice::<Report>(strip_bom(&bytes));
         let report = report.map_err(|error| explain_invalid(&bytes, &error))?;
         validate(&report)?;
         validate_report(&bytes, &report).map_err(|damage| damage.to_string())?;
-        Ok(Self { report, bytes })
+        Ok(Self { report, bytes, parts: None })
+    }
+
+    /// Reads a run in parts. The items are checked one part after the other.
+    fn read_parts(path: &Path, bytes: Vec<u8>) -> Result<Self, String> {
+        let text = ReportReader::of(&bytes).map_err(|error| error.to_string())?;
+        let report = text.head().clone();
+        let index = text.parts().cloned().unwrap_or_default();
+        validate(&report)?;
+        let parts = PartsReader::open(path, index).map_err(|error| error.to_string())?;
+        for part in 0..parts.index().parts.len() {
+            let items = parts.items_of_part(part, &report.config).map_err(|error| error.to_string())?;
+            let part = Report { items, ..report.without_items() };
+            validate_items(&part).map_err(|(place, problem)| {
+                let item = &part.items[place];
+                DamagedReport { index: item.index, key: item.key.clone(), problem }.to_string()
+            })?;
+        }
+        for row in parts.rows() {
+            row.map_err(|error| error.to_string())?;
+        }
+        Ok(Self { report, bytes, parts: Some(parts) })
+    }
+
+    /// Copies it into the store: the items first, so that no result file is without them.
+    fn import(&self, layout: &Layout) -> Result<PathBuf, StoreError> {
+        let Some(parts) = &self.parts else { return import_report(layout, &self.report, &self.bytes) };
+        let head = layout.results().join(result_file_name(&self.report));
+        let items = head.with_file_name(&parts.index().file);
+        if !items.exists() {
+            layout
+                .create_folder(layout.results())
+                .and_then(|()| {
+                    let mut file = File::open(parts.path())?;
+                    write_with(&items, |to| io::copy(&mut file, to).map(drop))
+                })
+                .map_err(|source| storage_error("write", &items, source))?;
+        }
+        import_report(layout, &self.report, &self.bytes)
     }
 
     /// Whether another file has the same content, regardless of formatting.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{BuildOptions, Color, List, Selection};
 use crate::error::Error;
-use crate::project::{Binary, BuildOutput, Project, compile};
+use crate::project::{Binary, BinarySource, BuildOutput, CargoBuild};
 use crate::run::{BinaryRequest, Message, check_names, listing_failed, run_binary, variables};
 use crate::terminal::{Align, paint, print, print_json, table};
 
@@ -72,10 +72,18 @@ pub fn query(
     flags: &Flags,
     color: Color,
 ) -> Result<Experiments, Error> {
-    let project = Project::read(build)?;
-    let candidates = project.candidates(selection, build, flags)?;
-    let built = compile(&candidates, build, color)?;
-    let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
+    query_source(selection, &CargoBuild::read(build, color)?, flags)
+}
+
+/// Lists the experiments of the selected test targets.
+pub fn query_source(
+    selection: &Selection,
+    source: &dyn BinarySource,
+    flags: &Flags,
+) -> Result<Experiments, Error> {
+    let flags = &source.flags(flags);
+    let built = source.binaries(&source.candidates(selection, flags)?)?;
+    let with_variables = |binary| Ok((binary, variables(source, binary, flags)?));
     let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
     let clashes = check_names(&binaries, selection)?;
     let (mut rows, mut errors) = (Vec::new(), Vec::new());

@@ -1,5 +1,6 @@
 //! The `cargo cobalt` command.
 
+mod archive;
 mod assistants;
 mod atomic_file;
 mod baseline;
@@ -30,12 +31,14 @@ mod process_group;
 mod project;
 mod recordings;
 mod reference;
+mod remote;
 mod reporters;
 mod results;
 mod run;
 mod runs;
 mod score;
 mod serve;
+mod shards;
 mod show;
 mod sized_cache;
 mod terminal;
@@ -50,8 +53,12 @@ use cobalt::command::config::{Flags, RerunMode};
 use cobalt::recording::RecordMode;
 use cobalt_core::redact::register_environment;
 
-use cli::{BuildOptions, Cargo, Command, DataOptions, OutcomeOptions, Run, RunOptions, Settings};
+use archive::ArchivedBinaries;
+use cli::{BuildOptions, Cargo, Color, Command, DataOptions, OutcomeOptions, Run, RunOptions, Settings};
+use error::Error;
+use project::{BinarySource, CargoBuild};
 use reporters::github;
+use shards::PlanFile;
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -60,19 +67,19 @@ fn main() -> ExitCode {
     register_environment();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
-        Command::Run(arguments) if arguments.estimate => {
-            estimate::estimate(&arguments.options, &flags, color)
-        }
-        Command::Run(arguments) => run::run(&arguments.options, &flags, color),
+        Command::Run(arguments) => run_or_estimate(arguments, &flags, color),
         Command::Score(arguments) => score::score(arguments, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),
+        Command::Archive(arguments) => archive::archive(arguments, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Show(arguments) => show::show(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Export(arguments) => export::export(arguments, &flags),
         Command::Import(arguments) => import::import(arguments, &flags),
+        Command::Push(arguments) => remote::push(arguments, &flags),
+        Command::Pull(arguments) => remote::pull(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Dataset(arguments) => datasets::dataset(&arguments.command, &flags),
         Command::Recordings(arguments) => recordings::recordings(arguments, &flags, color),
@@ -95,6 +102,22 @@ fn main() -> ExitCode {
         }
         error.exit_code()
     })
+}
+
+/// Runs what cargo builds, or what is in an archive.
+fn run_or_estimate(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+    let Run { archive, options, .. } = arguments;
+    let source: Box<dyn BinarySource> = match &archive.archive {
+        Some(file) => Box::new(ArchivedBinaries::open(file, archive, &options.build, flags)?),
+        None => Box::new(CargoBuild::read(&options.build, color)?),
+    };
+    if arguments.estimate {
+        return estimate::estimate(options, &*source, flags);
+    }
+    let plans = arguments.balance.as_ref().map(|run| PlanFile::of_runs(run, &source.settings(flags)?));
+    let plans = plans.transpose()?;
+    let shard_plans = plans.as_ref().map(|plans| plans.path().to_owned());
+    run::run(options, &*source, &Flags { shard_plans, ..flags.clone() })
 }
 
 /// The subset of items to run, if not all.
@@ -132,21 +155,30 @@ fn flags(command: &Command) -> Flags {
             resume: run.resume.clone(),
             rerun: item_subset(run),
             shard: run.shard,
+            shard_group: run.shard_group.clone(),
+            push: run.push,
             ..of_run(&run.options)
         },
         Command::Score(score) => Flags {
             ci: score.ci,
+            push: score.push,
             concurrency: score.concurrency,
             max_cost: score.max_cost,
             ..of_data(&score.data, &score.build, of_outcome(&score.outcome, &score.settings))
         },
         Command::Watch(watch) => Flags { rerun: Some(RerunMode::Changed), ..of_run(&watch.options) },
-        Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
+        Command::Merge(merge) => {
+            Flags { ci: merge.ci, push: merge.push, ..of_outcome(&merge.outcome, &merge.settings) }
+        }
         Command::List(list) => Flags {
             variants: list.selection.variants(),
             ..of_data(&list.data, &list.build, of_file(&list.settings))
         },
-        Command::History(history) => of_file(&history.settings),
+        Command::History(history) => {
+            Flags { remote: history.remote.clone().flatten(), ..of_file(&history.settings) }
+        }
+        Command::Push(push) => Flags { remote: push.remote.remote.clone(), ..of_file(&push.settings) },
+        Command::Pull(pull) => Flags { remote: pull.remote.remote.clone(), ..of_file(&pull.settings) },
         Command::Show(show) => of_file(&show.settings),
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Export(export) => of_file(&export.settings),
@@ -166,7 +198,8 @@ fn flags(command: &Command) -> Flags {
             Flags { record: Some(RecordMode::Off), ..of_data(data, build, of_file(settings)) }
         }
         Command::Serve(serve) => of_file(&serve.settings),
-        Command::Clean(clean) => of_file(&clean.settings),
+        Command::Clean(clean) => Flags { remote: clean.remote.clone().flatten(), ..of_file(&clean.settings) },
+        Command::Archive(archive) => of_file(&archive.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Mcp(_)
         | Command::Init(_)

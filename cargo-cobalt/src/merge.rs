@@ -23,6 +23,7 @@ use crate::baseline::BaselineSource;
 use crate::cli::Merge;
 use crate::config::settings;
 use crate::error::Error;
+use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{FinishedExperiment, Output as _};
 use crate::run::{CI_HINT, Invocation, ItemLines, Screen};
@@ -34,6 +35,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     };
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let settings = settings(&Flags { baseline: files, ..flags.clone() })?;
+    check_push(&settings)?;
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let (whole, groups): (Vec<_>, Vec<_>) =
         group_by_experiment(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
@@ -50,7 +52,7 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     }
     teller.warn_of_variables(&settings)?;
     teller.merge(groups, &settings)?;
-    teller.conclude(settings.is_ci())
+    teller.conclude(&settings)
 }
 
 fn no_shards_error(arguments: &Merge) -> Error {
@@ -111,7 +113,7 @@ impl Merger {
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
         self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
-        self.merged.push(FinishedExperiment { report, path, without_items: None });
+        self.merged.push(FinishedExperiment { report, path, without_items: None, left_out: 0 });
         Ok(())
     }
 
@@ -129,7 +131,8 @@ impl Merger {
     }
 
     /// Shows the results and returns the exit code.
-    fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
+    fn conclude(mut self, settings: &Config) -> Result<ExitCode, Error> {
+        let ci = settings.is_ci();
         self.call.state.binary_ended();
         self.call.summaries();
         let Self { mut call, merged } = self;
@@ -145,6 +148,7 @@ impl Merger {
             ExitCode::from(u8::from(ci))
         };
         call.finish(&results)?;
+        push_finished(settings, &results, &call.screen);
         call.screen.into_result().map(|()| code)
     }
 }

@@ -3,31 +3,28 @@
 use std::process::ExitCode;
 
 use cobalt::command::config::Flags;
-use cobalt_core::store::read_report;
+use cobalt_core::store::ReportFile;
 
 use crate::cli::{Color, Score};
-use crate::config::{settings, settings_of};
 use crate::error::Error;
-use crate::project::Project;
+use crate::project::{BinarySource as _, CargoBuild};
 use crate::run;
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line};
 
 pub fn score(arguments: &Score, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let settings = match &arguments.build.manifest_path {
-        Some(_) => settings_of(Project::read(&arguments.build)?.root(), flags)?,
-        None => settings(flags)?,
-    };
+    let source = CargoBuild::read(&arguments.build, color)?;
+    let settings = source.settings(flags)?;
     let runs = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
     for run in &runs {
         if let Some(note) = &run.note {
             eprint_wrapped(&format!("note: {}", one_line(note)));
         }
         // A baseline has no outputs; the reason is better said before anything is built.
-        read_report(&run.path)?;
+        ReportFile::open(&run.path)?;
     }
     let experiments = runs.iter().map(|run| run.experiment.clone()).collect();
     let score = runs.into_iter().map(|run| run.path).collect();
     let flags = Flags { score, score_evaluators: arguments.evaluator.clone(), ..flags.clone() };
-    run::run(&arguments.run_options(experiments), &flags, color)
+    run::run(&arguments.run_options(experiments), &source, &flags)
 }

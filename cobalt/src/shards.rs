@@ -102,6 +102,7 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
     let first = reports().next().ok_or(MergeError::NoShards)?;
     let git = first.git.as_ref().map(|git| GitState {
         commit: git.commit.clone(),
+        branch: git.branch.clone(),
         dirty: reports().any(|report| report.git.as_ref().is_some_and(|git| git.dirty)),
     });
     Ok(Report {
@@ -118,8 +119,10 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
         },
         partial: false,
         shard: None,
+        shard_plan: None,
         shards: reports().map(|report| report.id.clone()).filter(|_| files.len() > 1).collect(),
         git: git.filter(|_| reports().all(|report| report.git.is_some())),
+        shard_group: common_value(reports().map(|report| report.shard_group.as_ref())).cloned(),
         sources: common_value(reports().map(|report| report.sources.as_ref())).cloned(),
         ci_status: None,
         baseline: None,
@@ -142,6 +145,7 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
             return Err(MergeError::Damaged { path: path.clone(), index: *index, key: key.clone(), problem });
         }
     }
+    check_plans(files)?;
     let mut first_known = BTreeMap::new();
     for file in files {
         for (what, value) in required_properties(&file.report) {
@@ -153,6 +157,17 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
         }
     }
     Ok(())
+}
+
+/// Refuses shards that were balanced by different latencies.
+fn check_plans(files: &[ShardFile]) -> Result<(), MergeError> {
+    let Some(first) = files.first() else { return Ok(()) };
+    let plan = |file: &ShardFile| file.report.shard_plan.clone();
+    let other = files.iter().find(|file| plan(file) != plan(first));
+    other.map_or(Ok(()), |other| {
+        let paths = [first, other].map(|file| file.path.clone());
+        Err(MergeError::OtherPlan { paths, plans: [plan(first), plan(other)] })
+    })
 }
 
 /// What must be equal in all shards, as text, if the file contains it.
@@ -296,6 +311,19 @@ pub enum MergeError {
         values: [String; 2],
     },
 
+    /// Two shards were balanced by different latencies.
+    #[error(
+        "the shards in `{}` and `{}` do not belong together: the first is {}, the second {}; give all machines the same baseline and, if you use it, the \
+         same --balance, and run all shards again",
+        .paths[0].display(), .paths[1].display(), balanced_by(.plans[0].as_deref()), balanced_by(.plans[1].as_deref())
+    )]
+    OtherPlan {
+        /// The two files.
+        paths: [PathBuf; 2],
+        /// The hashes of their plans, if they were balanced.
+        plans: [Option<String>; 2],
+    },
+
     /// Two files contain the same item.
     #[error(
         "item {index} (`{key}`) is in both `{}` and `{}`; remove one of the files",
@@ -355,6 +383,13 @@ pub enum MergeError {
 impl From<Error> for MergeError {
     fn from(error: Error) -> Self {
         Self::Baseline(Box::new(error))
+    }
+}
+
+fn balanced_by(plan: Option<&str>) -> String {
+    match plan {
+        Some(hash) => format!("balanced by the latencies with hash {}", short_hash(hash)),
+        None => "not balanced".to_owned(),
     }
 }
 

@@ -55,6 +55,19 @@ fn cases_of_other_shards_are_filtered_out() {
 }
 
 #[test]
+fn a_binary_that_is_started_directly_knows_the_shard_of_its_job() {
+    let sandbox = Sandbox::with_items(numbered(12, 0));
+    let job = |index: &str| {
+        let program = sandbox.program(fixture!("steered")).env("COBALT_SHARD", "auto");
+        program.env("BUILDKITE_PARALLEL_JOB", index).env("BUILDKITE_PARALLEL_JOB_COUNT", 2)
+    };
+    job("0").run().code(0);
+    assert_of_shard(&sandbox);
+    let other = job("2").run().code(3);
+    other.stderr_has(&["BUILDKITE_PARALLEL_JOB is 2 and BUILDKITE_PARALLEL_JOB_COUNT is 2"]);
+}
+
+#[test]
 fn a_shard_that_is_resumed_is_still_of_its_items() {
     let sandbox = Sandbox::with_items(last_does("hang-if-broken"));
     let done = of_shard(12).len() - 1;

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use cobalt::command::config::{Config, ReporterKind};
-use cobalt_core::store::{InterruptedJournal, JournalHeader, Layout, ResultFileName, read_measurements};
+use cobalt_core::store::{
+    InterruptedJournal, JournalHeader, Layout, ResultFileName, head_of_items_file, read_measurements,
+};
 use cobalt_core::wording::count;
 
 use crate::baseline::json_files;
@@ -181,13 +183,15 @@ pub fn results(
     let skipped: HashSet<_> = skipped.iter().map(|skipped| &*skipped.file).collect();
     let (mut ids, mut foreign) = (HashSet::new(), 0);
     for file in files(folder)? {
-        let Some(name) = ResultFileName::parse(&file.name).filter(|_| !skipped.contains(&*file.name)) else {
+        // The items of a run in parts go with its result file.
+        let result = head_of_items_file(&file.name).unwrap_or_else(|| file.name.clone());
+        let Some(name) = ResultFileName::parse(&result).filter(|_| !skipped.contains(&*result)) else {
             foreign += usize::from(!is_draft(&file.name));
             add_abandoned_draft(&file, limits, found)?;
             continue;
         };
-        let is_kept = kept.is_some_and(|kept| match whole.contains(&*file.name) {
-            true => kept.keeps(&file.name),
+        let is_kept = kept.is_some_and(|kept| match whole.contains(&*result) {
+            true => kept.keeps(&result),
             false => kept.keeps_partial(name),
         });
         let time = name.time().map(|start| start.time());
@@ -208,9 +212,10 @@ pub fn results(
     baselines(settings, &ids, found)
 }
 
-/// A file being written: a dot, the run ID, and `.tmp`.
+/// A file being written: a dot, the run ID, `.items` if it is an items file, and `.tmp`.
 fn is_draft(name: &str) -> bool {
     let id = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    let id = id.map(|id| id.strip_suffix(".items").unwrap_or(id));
     id.is_some_and(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 

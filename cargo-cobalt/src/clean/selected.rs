@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use cobalt_core::store::{Layout, ResultFileName};
+use cobalt_core::store::{Layout, ResultFileName, head_of_items_file};
 
 use super::candidates::{CleanupEntry, CleanupPlan, FileKind, files, folders, is_searchable, total_size};
 use crate::error::Error;
@@ -21,8 +21,9 @@ pub fn files_of_runs(
     let mut found = CleanupPlan::default();
     if is_searchable(layout.results(), layout, &mut found) {
         for file in files(layout.results())? {
-            let name = ResultFileName::parse(&file.name);
-            if indexed.contains(&*file.name) || name.is_some_and(|name| ids.contains(name.id)) {
+            let result = head_of_items_file(&file.name).unwrap_or_else(|| file.name.clone());
+            let name = ResultFileName::parse(&result);
+            if indexed.contains(&*result) || name.is_some_and(|name| ids.contains(name.id)) {
                 let time = name.and_then(|name| name.time()).map(|start| start.time());
                 found.entries.extend(file.entry(FileKind::Result, time)?);
             }
@@ -70,13 +71,22 @@ mod tests {
             fs::write(workspace.join("note"), "12345").unwrap();
         }
         fs::write(layout.results().join("renamed.json"), "{}").unwrap();
+        for id in [mine, other] {
+            let items = format!("2026-02-05T14-30-00_desk_{id}.items.zst");
+            fs::write(layout.results().join(items), "items").unwrap();
+        }
         fs::write(root.join("evil.jsonl"), "").unwrap();
         let ids = HashSet::from([mine, "../evil", "..", ""]);
         let found = files_of_runs(&layout, &ids, &HashSet::from(["renamed.json"])).unwrap();
         let mut names: Vec<_> = found.entries.iter().map(|entry| (entry.kind, entry.size)).collect();
         names.sort();
-        let expected =
-            [(FileKind::Result, 2), (FileKind::Result, 2), (FileKind::Journal, 0), (FileKind::Workspaces, 5)];
+        let expected = [
+            (FileKind::Result, 2),
+            (FileKind::Result, 2),
+            (FileKind::Result, 5),
+            (FileKind::Journal, 0),
+            (FileKind::Workspaces, 5),
+        ];
         assert_eq!(names, expected);
         assert!(found.entries.iter().all(|entry| !entry.path.to_string_lossy().contains(other)));
     }

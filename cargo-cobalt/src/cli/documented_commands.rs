@@ -56,7 +56,7 @@ fn arguments(rest: &str) -> Vec<String> {
     let end = rest.find(['`', ';', '|', '#', '>', ')']).unwrap_or(rest.len());
     let words = rest[..end].split_whitespace().take_while(|word| *word != "&&" && *word != "-");
     let words = words.filter(|word| !word.contains("[@]") && *word != "…");
-    words.map(|word| word.replace("\"$CI_NODE_INDEX/$CI_NODE_TOTAL\"", "1/3").replace('"', "")).collect()
+    words.map(|word| word.replace('"', "")).collect()
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Command-line definition: arguments and help texts, without behaviour.
 
+mod archive;
 mod dataset;
 #[cfg(test)]
 mod documented_commands;
 mod past_runs;
 mod recordings;
+mod remote;
 mod run;
 mod score;
 mod serve;
@@ -15,12 +17,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use archive::{Archive, ArchiveOptions};
 pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
 pub use past_runs::{
     Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
     ShowBaselines,
 };
 pub use recordings::{ListRecordings, PruneRecordings, Recordings, RecordingsCommand, ShowRecording};
+pub use remote::{Pull, Push};
 pub use run::{
     BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
     Watch,
@@ -85,6 +89,14 @@ pub enum Command {
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the shards do not fit
     /// together, or a file could not be read or written; 4 no shard found, or no run for --baseline.
     Merge(Merge),
+    /// Pack test binaries, data, recordings and settings into one file
+    ///
+    /// `cargo cobalt run --archive FILE` runs it on machines without Cargo, a compiler and the repository. Packs the test binaries of the
+    /// selected packages, the files of these packages and their path dependencies that git does not ignore, the baselines, and
+    /// `cobalt.toml`. Files that may contain secrets, such as `.env`, are left out. The same input gives the same bytes.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built, or a file could not be read or written; 4 nothing matched.
+    Archive(Archive),
     /// List experiments with their tags and item counts
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built or configured; 4 nothing matched.
@@ -122,6 +134,21 @@ pub enum Command {
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a file was refused (the others are imported); 4 no result file in the folders.
     Import(Import),
+    /// Push finished runs to the team's remote store
+    ///
+    /// The store is `remote` in `[storage]` of cobalt.toml, COBALT_REMOTE or --remote: a bucket (`s3://`, `gs://`, `az://`) or a folder.
+    /// Credentials come from the platform's variables. Without RUN, pushes all complete runs that the store does not have. Repeating it
+    /// does no harm.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 a run could not be pushed (it stays on this machine); 4 no such run.
+    Push(Push),
+    /// Pull runs from the team's remote store
+    ///
+    /// Copies result files into this project's results, where `history`, `compare` and all other commands find them. Without RUN, pulls
+    /// all complete runs that match the filters.
+    ///
+    /// Exit codes: 0; 2 invalid arguments; 3 a run could not be pulled; 4 no such run.
+    Pull(Pull),
     /// Set and show the baselines that later runs are compared with
     Baseline(Baseline),
     /// Show, check and edit datasets

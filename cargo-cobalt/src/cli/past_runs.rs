@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use cobalt::command::config::RemoteUrl;
 
 use super::{ExperimentName, RunName, Settings, Since, parse_count};
 
@@ -25,6 +26,10 @@ pub struct History {
     /// Only runs since this date (2026-02-05), time (2026-02-05T14:30:00Z) or age (7d, 12h)
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
+
+    /// Show the runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
+    pub remote: Option<Option<RemoteUrl>>,
 
     /// Print a JSON list
     #[arg(long)]
@@ -193,7 +198,7 @@ pub struct Import {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
+#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets", "remote"]))]
 pub struct Clean {
     /// Runs: result files, journals of interrupted runs, kept workspaces, and reporter files
     #[arg(short, long)]
@@ -214,6 +219,16 @@ pub struct Clean {
     /// Keep the latest N complete runs of each experiment, and everything newer than the oldest of them
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub keep: Option<NonZeroUsize>,
+
+    /// Runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one; needs `--older-than`, `--keep` or both
+    ///
+    /// With `--keep`, runs are counted for each experiment and branch. The newest complete run of a branch is always kept.
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with_all = ["results", "cache", "datasets", "days"])]
+    pub remote: Option<Option<RemoteUrl>>,
+
+    /// Only runs of the remote store older than this, e.g. `90d`
+    #[arg(long, value_name = "AGE", requires = "remote")]
+    pub older_than: Option<Since>,
 
     /// Delete without asking for confirmation
     #[arg(short, long, requires = "what", visible_alias = "force", visible_short_alias = 'f')]

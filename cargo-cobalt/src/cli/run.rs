@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use cobalt::command::config::{
-    KeepWorkspaces, MaxCost, OnInconclusive, Reporter, SettingChange, VariantSelection,
+    KeepWorkspaces, MaxCost, OnInconclusive, Reporter, SettingChange, ShardChoice, ShardGroup,
+    VariantSelection,
 };
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
-use cobalt_core::report::Shard;
 
-use super::{RunName, Settings, parse_count};
+use super::{ArchiveOptions, RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -34,13 +34,34 @@ pub struct Run {
 
     /// Run one shard of the items, e.g. `2/4`, the second of four; combine shards with `merge`
     ///
-    /// Items are assigned by key. The run is partial: thresholds are evaluated by `merge`.
-    #[arg(long, value_name = "INDEX/OF", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
-    pub shard: Option<Shard>,
+    /// `auto` takes the shard from the variables of GitLab, Buildkite, CircleCI, a Kubernetes Indexed Job or a Slurm array; on GitHub,
+    /// set COBALT_SHARD_INDEX and COBALT_SHARD_TOTAL. If the experiment has a baseline, its latencies balance the shards. The run is
+    /// partial: thresholds are evaluated by `merge`.
+    #[arg(long, value_name = "INDEX/OF|auto", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
+    pub shard: Option<ShardChoice>,
+
+    /// Name of the shards that belong together [default: the CI system's ID of the pipeline, or the ID of the Slurm array]
+    #[arg(long, value_name = "NAME", conflicts_with = "resume")]
+    pub shard_group: Option<ShardGroup>,
+
+    /// Balance the shards by the latencies of this run (as for `compare`) instead of the baseline's
+    ///
+    /// All machines must have the same run.
+    #[arg(long, value_name = "RUN", conflicts_with = "resume")]
+    pub balance: Option<RunName>,
+
+    /// Push finished runs to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
 
     /// Print what the run would cost, according to earlier runs, and run nothing
-    #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard"])]
+    #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard", "balance"])]
     pub estimate: bool,
+
+    #[command(flatten)]
+    pub archive: ArchiveOptions,
 
     #[command(flatten)]
     pub options: RunOptions,
@@ -269,6 +290,12 @@ pub struct Merge {
     /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
     #[arg(long)]
     pub ci: bool,
+
+    /// Push finished runs to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
 
     #[command(flatten)]
     pub outcome: OutcomeOptions,

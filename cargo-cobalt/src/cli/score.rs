@@ -23,6 +23,12 @@ pub struct Score {
     #[arg(long)]
     pub ci: bool,
 
+    /// Push the run to the team's remote store
+    ///
+    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
+    #[arg(long)]
+    pub push: bool,
+
     /// Maximum items in parallel
     #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub concurrency: Option<NonZeroUsize>,

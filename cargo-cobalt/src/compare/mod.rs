@@ -1,11 +1,14 @@
 //! `cargo cobalt compare`: which of two runs is better or worse, and in which items; or which of several runs is best.
 
 mod group;
+mod large;
 pub mod markdown;
 mod ranking;
 mod text;
 pub mod view;
 
+pub use self::large::changed_items_of;
+use self::large::most_changed_items;
 pub use self::ranking::ranking_section;
 use self::view::ComparedRuns;
 pub use self::view::regressions;
@@ -18,11 +21,11 @@ use std::thread;
 
 use cobalt::command::config::Flags;
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::comparison::{self, Comparison, most_changed};
+use cobalt_core::report::Measurements;
+use cobalt_core::report::comparison::{self, Comparison};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
-use cobalt_core::report::{Measurements, Report};
 use cobalt_core::reporters::render_ranking;
-use cobalt_core::store::{read_measurements, read_report};
+use cobalt_core::store::{ReportFile, read_measurements};
 use serde::Serialize;
 
 use crate::cli::Compare;
@@ -84,16 +87,14 @@ fn show(compared: &[ComparedRuns], ranking: Option<&Ranking>, arguments: &Compar
 struct LoadedRun {
     measurements: Measurements,
     /// Absent for a baseline file, which contains only metrics.
-    report: Option<Report>,
+    file: Option<ReportFile>,
 }
 
 impl LoadedRun {
     fn read(path: &Path, prices: &PriceTable) -> Result<Self, cobalt::Error> {
-        match read_report(path) {
-            Ok(report) => {
-                Ok(Self { measurements: Measurements::from_report(&report, prices), report: Some(report) })
-            }
-            Err(_) => Ok(Self { measurements: read_measurements(path, prices)?, report: None }),
+        match ReportFile::open(path) {
+            Ok(file) => Ok(Self { measurements: file.measurements(prices)?, file: Some(file) }),
+            Err(_) => Ok(Self { measurements: read_measurements(path, prices)?, file: None }),
         }
     }
 }
@@ -116,13 +117,15 @@ fn compare_runs(runs: &[LoadedRun], items: usize) -> Result<Vec<ComparedRuns>, E
     let comparisons = comparison::compare(&base.measurements, &measurements);
     let with_items = |(comparison, other): (Comparison, &LoadedRun)| {
         let comparison = require_matches(comparison)?;
-        let reports = base.report.as_ref().zip(other.report.as_ref());
-        let most_changed = reports.map(|(base, other)| most_changed(base, other, items)).unwrap_or_default();
+        let files = base.file.as_ref().zip(other.file.as_ref());
+        let most_changed = files.map(|(before, after)| {
+            most_changed_items((before, &base.measurements), (after, &other.measurements), items)
+        });
         Ok(ComparedRuns {
             comparison,
-            most_changed,
-            is_without_outputs: reports.is_none(),
-            is_with_baseline: base.report.is_none(),
+            most_changed: most_changed.transpose().map_err(cobalt::Error::from)?.unwrap_or_default(),
+            is_without_outputs: files.is_none(),
+            is_with_baseline: base.file.is_none(),
         })
     };
     comparisons.into_iter().zip(others).map(with_items).collect()
@@ -130,8 +133,8 @@ fn compare_runs(runs: &[LoadedRun], items: usize) -> Result<Vec<ComparedRuns>, E
 
 /// Ranks the runs; `None` if one is a baseline file, which has no summary.
 fn rank_runs(runs: &[LoadedRun]) -> Option<Ranking> {
-    let inputs = runs.iter().map(|LoadedRun { measurements, report }| {
-        report.as_ref().map(|report| RankInput { report, measurements })
+    let inputs = runs.iter().map(|LoadedRun { measurements, file }| {
+        file.as_ref().map(|file| RankInput { report: file.report(), measurements })
     });
     Some(rank(&inputs.collect::<Option<Vec<_>>>()?))
 }
@@ -144,10 +147,9 @@ fn require_matches(comparison: Comparison) -> Result<Comparison, Error> {
     }
 }
 
-/// Compares two reports.
-pub fn compare_reports(base: &Report, other: &Report, prices: &PriceTable) -> Result<Comparison, Error> {
-    let [base, other] = [base, other].map(|report| Measurements::from_report(report, prices));
-    require_matches(comparison::compare(&base, &[&other]).remove(0))
+/// Compares two runs.
+pub fn compare_measured(base: &Measurements, other: &Measurements) -> Result<Comparison, Error> {
+    require_matches(comparison::compare(base, &[other]).remove(0))
 }
 
 /// Fails if an evaluator or the error rate is worse, or if no evaluator could be compared.

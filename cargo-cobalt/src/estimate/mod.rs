@@ -13,10 +13,10 @@ use cobalt_core::reporters::{Listed, Style};
 use cobalt_core::store::{Layout, StoreError};
 use cobalt_core::wording::{count, group_thousands};
 
-use crate::cli::{Color, RunOptions};
-use crate::config::settings;
+use crate::cli::RunOptions;
 use crate::error::Error;
-use crate::list::{Experiments, no_experiments, query};
+use crate::list::{Experiments, no_experiments, query_source};
+use crate::project::BinarySource;
 use crate::terminal::{Align, paint, print, table};
 use cost_range::CostRange;
 use past_cost::{PartCost, PastCost};
@@ -33,7 +33,7 @@ const TITLES: [(&str, Align); 8] = [
 ];
 
 /// Estimates each selected experiment, and prints a table. Nothing is run.
-pub fn estimate(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+pub fn estimate(options: &RunOptions, source: &dyn BinarySource, flags: &Flags) -> Result<ExitCode, Error> {
     if !options.harness.is_empty() {
         return Err(Error::Arguments(
             "`--estimate` counts all items of an experiment and cannot be used with arguments after `--`; select \
@@ -41,8 +41,8 @@ pub fn estimate(options: &RunOptions, flags: &Flags, color: Color) -> Result<Exi
                 .to_owned(),
         ));
     }
-    let settings = settings(flags)?;
-    let Experiments { rows, mut errors, built } = query(&options.selection, &options.build, flags, color)?;
+    let settings = source.settings(&source.flags(flags))?;
+    let Experiments { rows, mut errors, built } = query_source(&options.selection, source, flags)?;
     if rows.is_empty() && errors.is_empty() {
         return Err(no_experiments(&options.selection, &built));
     }

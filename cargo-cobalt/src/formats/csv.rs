@@ -4,11 +4,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 
 use ::csv::{Terminator, Writer, WriterBuilder};
+use cobalt_core::item::make_unique;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, ItemResult, Report, Status};
 use cobalt_core::reporters::expected_field;
+use cobalt_core::store::{ItemRow, PartsReader, ReportFile, RowName, StoreError};
 use serde_json::Value;
 
 use crate::results::Results;
@@ -48,50 +51,129 @@ const FORMULA_PREFIXES: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝
 
 /// A header, then one row per trial of each item; `docs/formats.md` describes the columns. Costs are computed from `prices`.
 pub fn csv(results: &Results, prices: &PriceTable) -> String {
-    let evaluators = evaluator_names(results);
-    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
-    let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));
-    let header = COLUMNS.iter().map(ToString::to_string).chain(evaluators.iter().flat_map(of_evaluator));
-    let metrics = metric_names(results);
-    let header = header.chain(metrics.iter().map(|name| format!("metric.{name}")));
-    write_row(&mut writer, header.map(|cell| escape_formula(&cell).into_owned()));
-    for finished in &results.experiments {
-        let report = &finished.report;
-        for (item, case) in report.items.iter().zip(report.case_names()) {
-            for (index, run) in item.runs.iter().enumerate() {
-                let row = item_cells(report, item, &case).into_iter().chain([(index + 1).to_string()]);
-                let row = row.chain(run_cells(item, run, prices));
-                let row = row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name)));
-                let metric = |name: &&str| number_cell(run.metrics.get(*name).map(|metric| metric.value));
-                write_row(&mut writer, row.chain(metrics.iter().map(metric)));
-            }
-        }
-    }
-    let bytes = writer.into_inner().expect("writing to memory cannot fail");
+    let runs = results.experiments.iter().map(|finished| CsvRun::of_report(&finished.report)).collect();
+    let mut bytes = Vec::new();
+    write_runs(&mut bytes, runs, prices).expect("writing to memory cannot fail");
     String::from_utf8(bytes).expect("all cells are UTF-8")
 }
 
-fn write_row(writer: &mut Writer<Vec<u8>>, row: impl Iterator<Item = String>) {
-    writer
-        .write_record(row.collect::<Vec<_>>())
-        .expect("all rows have the same number of cells, and writing to memory cannot fail");
+/// The same of result files, item by item.
+///
+/// # Errors
+///
+/// It cannot be written, or a part of a run in parts is damaged.
+pub fn write_csv(to: impl Write, files: &[ReportFile], prices: &PriceTable) -> io::Result<()> {
+    let runs = files.iter().map(CsvRun::of_file).collect::<Result<_, _>>().map_err(io::Error::other)?;
+    write_runs(to, runs, prices)
+}
+
+/// A run whose items are read one by one.
+struct CsvRun<'a> {
+    report: &'a Report,
+    metrics: BTreeSet<&'a str>,
+    cases: CaseNames,
+    items: Box<dyn Iterator<Item = Result<Cow<'a, ItemResult>, StoreError>> + 'a>,
+}
+
+/// The names of items in test cases. A list of a million names would be large, but mostly they are keys or indexes.
+enum CaseNames {
+    Keys,
+    Indexes,
+    Listed(std::vec::IntoIter<String>),
+}
+
+impl CaseNames {
+    fn of_parts(parts: &PartsReader) -> Result<Self, StoreError> {
+        let (mut are_keys, mut are_indexes) = (true, true);
+        for row in parts.rows() {
+            let name = row?.name;
+            are_keys &= name == RowName::Key;
+            are_indexes &= name == RowName::Index;
+        }
+        if are_keys || are_indexes {
+            return Ok(if are_keys { Self::Keys } else { Self::Indexes });
+        }
+        let name = |row: ItemRow| match row.name {
+            RowName::Key => row.key,
+            RowName::Index => index_name(row.index),
+            RowName::Other(name) => name.into(),
+        };
+        let names = parts.rows().map(|row| row.map(name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::Listed(make_unique(names).into_iter()))
+    }
+
+    fn next(&mut self, item: &ItemResult) -> String {
+        match self {
+            Self::Keys => item.key.clone(),
+            Self::Indexes => index_name(item.index),
+            Self::Listed(names) => names.next().unwrap_or_default(),
+        }
+    }
+}
+
+fn index_name(index: usize) -> String {
+    format!("{index:04}")
+}
+
+impl<'a> CsvRun<'a> {
+    fn of_report(report: &'a Report) -> Self {
+        let trials = report.items.iter().flat_map(|item| &item.runs);
+        Self {
+            report,
+            metrics: trials.flat_map(|run| run.metrics.keys().map(String::as_str)).collect(),
+            cases: CaseNames::Listed(report.case_names().into_iter()),
+            items: Box::new(report.items.iter().map(|item| Ok(Cow::Borrowed(item)))),
+        }
+    }
+
+    fn of_file(file: &'a ReportFile) -> Result<Self, StoreError> {
+        let Some(parts) = file.parts() else { return Ok(Self::of_report(file.report())) };
+        Ok(Self {
+            report: file.report(),
+            metrics: file.report().summary.metrics.keys().map(String::as_str).collect(),
+            cases: CaseNames::of_parts(parts)?,
+            items: file.items(),
+        })
+    }
+}
+
+fn write_runs(to: impl Write, runs: Vec<CsvRun<'_>>, prices: &PriceTable) -> io::Result<()> {
+    let evaluators = evaluator_names(&runs);
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(to);
+    let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));
+    let header = COLUMNS.iter().map(ToString::to_string).chain(evaluators.iter().flat_map(of_evaluator));
+    let metrics: BTreeSet<_> = runs.iter().flat_map(|run| run.metrics.iter().copied()).collect();
+    let header = header.chain(metrics.iter().map(|name| format!("metric.{name}")));
+    write_row(&mut writer, header.map(|cell| escape_formula(&cell).into_owned()))?;
+    for CsvRun { report, mut cases, items, .. } in runs {
+        for item in items {
+            let item = item.map_err(io::Error::other)?;
+            let case = cases.next(&item);
+            for (index, run) in item.runs.iter().enumerate() {
+                let row = item_cells(report, &item, &case).into_iter().chain([(index + 1).to_string()]);
+                let row = row.chain(run_cells(&item, run, prices));
+                let row = row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name)));
+                let metric = |name: &&str| number_cell(run.metrics.get(*name).map(|metric| metric.value));
+                write_row(&mut writer, row.chain(metrics.iter().map(metric)))?;
+            }
+        }
+    }
+    writer.flush()
+}
+
+fn write_row(writer: &mut Writer<impl Write>, row: impl Iterator<Item = String>) -> io::Result<()> {
+    Ok(writer.write_record(row.collect::<Vec<_>>())?)
 }
 
 /// The distinct names of all evaluators.
-fn evaluator_names(results: &Results) -> Vec<&str> {
+fn evaluator_names<'a>(runs: &[CsvRun<'a>]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in results.experiments.iter().flat_map(|finished| &finished.report.config.evaluators) {
+    for name in runs.iter().flat_map(|run| &run.report.config.evaluators) {
         if !names.contains(&&**name) {
             names.push(name);
         }
     }
     names
-}
-
-/// The names of all metrics that a trial recorded.
-fn metric_names(results: &Results) -> BTreeSet<&str> {
-    let items = results.experiments.iter().flat_map(|finished| &finished.report.items);
-    items.flat_map(|item| &item.runs).flat_map(|run| run.metrics.keys().map(String::as_str)).collect()
 }
 
 fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {

@@ -10,7 +10,7 @@ pub mod markdown;
 mod notable;
 mod pr_comment;
 
-pub use self::csv::csv;
+pub use self::csv::{csv, write_csv};
 pub use self::html::html;
 pub use self::junit::junit;
 pub use self::notable::{NotableItem, Severity, notable_items};

@@ -50,6 +50,9 @@ fn experiment(finished: &FinishedExperiment) -> String {
     if let Some(reason) = &finished.without_items {
         let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
     }
+    if let Some(note) = finished.left_out_note() {
+        let _ = writeln!(text, "\n{note}.");
+    }
     match &report.baseline {
         Some(against) => text += &baseline_changes(against),
         None => text += "\nNo baseline to compare with.\n",
@@ -132,7 +135,12 @@ mod tests {
             }],
         });
         let report = serde_json::from_value(report).unwrap();
-        pr_comment(&Results::of(vec![FinishedExperiment { report, path: None, without_items: None }]))
+        pr_comment(&Results::of(vec![FinishedExperiment {
+            report,
+            path: None,
+            without_items: None,
+            left_out: 0,
+        }]))
     }
 
     #[test]

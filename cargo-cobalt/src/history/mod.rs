@@ -15,6 +15,7 @@ use crate::cli::History;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Index, RunFilter, RunMatches};
+use crate::remote::{Remote, RemoteError};
 use crate::runs::RunView;
 use crate::terminal::{
     columns, eprint_wrapped, one_line, paint, print, print_json, shorten_to_width, stdout_width,
@@ -25,13 +26,20 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let layout = settings.layout();
     let shown = |path: &Path| one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string());
-    let mut index = Index::open(layout)?;
-    let (found, skipped) = index.query(&RunFilter {
+    let filter = RunFilter {
         experiment: arguments.experiment.clone(),
         tag: arguments.tag.clone(),
         since: arguments.since.map(|since| since.timestamp()),
         limit: arguments.limit.get(),
-    })?;
+    };
+    let (found, skipped, place) = if arguments.remote.is_some() {
+        let remote = Remote::open(&settings)?;
+        let found = remote.sync(layout)?.query(&filter).map_err(RemoteError::from)?;
+        (found.into(), Vec::new(), one_line(remote.url()))
+    } else {
+        let (found, skipped) = Index::open(layout)?.query(&filter)?;
+        (found, skipped, shown(layout.results()))
+    };
     for skipped in skipped {
         let path = shown(&layout.results().join(&skipped.file));
         eprint_wrapped(&format!("warning: skipping `{path}`: {}", one_line(&skipped.reason)));
@@ -48,7 +56,7 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
             print(&format!("\n{trends}")).map_err(Error::Print)?;
         }
     }
-    if let Some(note) = note(&found, &shown(layout.results())) {
+    if let Some(note) = note(&found, &place) {
         eprint_wrapped(&note);
     }
     Ok(ExitCode::SUCCESS)

@@ -279,6 +279,11 @@ pub mod tests {
             git_commit: None,
             git_dirty: None,
             dataset_hash: None,
+            dataset_items: None,
+            git_branch: None,
+            partial: false,
+            shard: None,
+            shard_group: None,
             replayed_items: 0,
             file: String::new(),
         };

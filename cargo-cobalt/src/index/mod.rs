@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use cobalt_core::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
+pub use read::parse_run;
 pub use run::{IndexError, IndexedRun, RunFilter, RunMatches, RunStatus};
 pub use update::{FileStamp, SkippedFile, result_files};
 
@@ -63,6 +64,23 @@ impl Index {
             let whole = run::query_runs(connection, &RunFilter::ALL)?.runs;
             Ok(AllRuns { whole, partial: run::query_partial_runs(connection)? })
         })
+    }
+
+    /// The same if the index has changed since the state with this number, and the number of its state; `None` if it is only in memory.
+    pub fn all_runs_since(
+        &mut self,
+        known: Option<i64>,
+    ) -> Result<(Option<AllRuns>, Vec<SkippedFile>, Option<i64>), IndexError> {
+        let ((all, state), skipped) = self.run_query(|connection| {
+            let is_on_disk = connection.path().is_some_and(|path| !path.is_empty());
+            let state = update::generation(connection)?.filter(|_| is_on_disk);
+            if known.is_some() && known == state {
+                return Ok((None, state));
+            }
+            let whole = run::query_runs(connection, &RunFilter::ALL)?.runs;
+            Ok((Some(AllRuns { whole, partial: run::query_partial_runs(connection)? }), state))
+        })?;
+        Ok((all, skipped, state))
     }
 
     fn run_query<T>(

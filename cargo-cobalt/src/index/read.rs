@@ -9,9 +9,10 @@ use std::io;
 use std::path::Path;
 
 use cobalt_core::report::{
-    CiStatus, DatasetSummary, GitState, Rescored, RunConfig, RunVariant, RunVerdict, Summary, Timestamp,
+    CiStatus, DatasetSummary, GitState, Rescored, RunConfig, RunVariant, RunVerdict, Shard, Summary,
+    Timestamp,
 };
-use cobalt_core::store::{ReportReader, strip_bom};
+use cobalt_core::store::{ReportReader, file_slug, strip_bom};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -54,6 +55,8 @@ struct ResultHead {
     verdict: Option<IgnoredAny>,
     #[serde(default)]
     partial: bool,
+    shard: Option<Shard>,
+    shard_group: Option<String>,
     dataset: Option<DatasetSummary>,
     git: Option<GitState>,
 }
@@ -99,6 +102,16 @@ pub fn read(folder: &Path, file: &str) -> FileContent {
     }
 }
 
+/// The row of a result file's content, under the file's usual name.
+pub fn parse_run(bytes: &[u8]) -> serde_json::Result<IndexedRun> {
+    let (FileContent::Run(run) | FileContent::Partial(run)) = parse(bytes, "")? else {
+        return Err(serde::de::Error::custom("not a result file"));
+    };
+    let start = run.timestamp.get(..19).unwrap_or(&run.timestamp).replace(':', "-");
+    let file = format!("{start}_{}_{}.json", file_slug(&run.name), run.id);
+    Ok(IndexedRun { file, ..*run })
+}
+
 fn parse(bytes: &[u8], file: &str) -> serde_json::Result<FileContent> {
     let mut head: ResultHead = serde_json::from_slice(bytes)?;
     let content = if head.partial { FileContent::Partial } else { FileContent::Run };
@@ -135,7 +148,10 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         Some(variant) => (variant.experiment, Some(variant.name), Some(variant.group)),
         None => (head.name.clone(), None, None),
     };
+    let git_branch = git.as_ref().and_then(|git| git.branch.clone());
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
+    let (dataset_hash, dataset_items) =
+        head.dataset.map(|dataset| (dataset.hash, to_i64(dataset.items))).unzip();
     let mut metrics: BTreeMap<_, _> =
         summary.metrics.into_iter().map(|(name, stats)| (name, stats.avg)).collect();
     for (name, metric) in summary.run_metrics {
@@ -169,7 +185,12 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         eval_errors: to_i64(errors.evaluations),
         git_commit,
         git_dirty,
-        dataset_hash: head.dataset.map(|dataset| dataset.hash),
+        git_branch,
+        dataset_hash,
+        dataset_items,
+        partial: head.partial,
+        shard: head.shard.map(|shard| shard.to_string()),
+        shard_group: head.shard_group,
         replayed_items: summary.traffic.map_or(0, |traffic| to_i64(traffic.replayed_items)),
         file: file.to_owned(),
     }

@@ -61,7 +61,22 @@ pub struct IndexedRun {
     pub git_commit: Option<String>,
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
+    /// The branch, as the CI system or git named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
     pub dataset_hash: Option<String>,
+    /// The number of items of the dataset, of which a partial run has only some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset_items: Option<i64>,
+    /// Whether only some of the items were run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The shard of the items that was run: `2/4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// What the runs of all shards share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_group: Option<String>,
     /// Items whose model requests were all answered from recordings: their latency and agent cost are those of the recording.
     pub replayed_items: i64,
     /// The name of the result file.
@@ -137,7 +152,12 @@ impl IndexedRun {
             eval_errors: row.get("eval_errors")?,
             git_commit: row.get("git_commit")?,
             git_dirty: row.get("git_dirty")?,
+            git_branch: row.get("git_branch")?,
             dataset_hash: row.get("dataset_hash")?,
+            dataset_items: row.get("dataset_items")?,
+            partial: false,
+            shard: None,
+            shard_group: None,
             replayed_items: row.get("replayed_items")?,
             file: row.get("file")?,
         })
@@ -156,9 +176,9 @@ impl IndexedRun {
     pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, run_name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, user_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, dataset_hash, replayed_items, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
+                   git_commit, git_dirty, git_branch, dataset_hash, dataset_items, replayed_items, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :user_cost, :passed_items, :low_items, \
-                   :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :replayed_items, \
+                   :failed_items, :eval_errors, :git_commit, :git_dirty, :git_branch, :dataset_hash, :dataset_items, :replayed_items, \
                    :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
@@ -186,7 +206,9 @@ impl IndexedRun {
             ":eval_errors": self.eval_errors,
             ":git_commit": self.git_commit,
             ":git_dirty": self.git_dirty,
+            ":git_branch": self.git_branch,
             ":dataset_hash": self.dataset_hash,
+            ":dataset_items": self.dataset_items,
             ":replayed_items": self.replayed_items,
             ":file": self.file,
         })?;
@@ -236,29 +258,48 @@ pub struct RunMatches {
 }
 
 pub fn query_runs(connection: &Connection, filter: &RunFilter) -> Result<RunMatches> {
-    let sql = "SELECT * FROM runs WHERE (:since IS NULL OR timestamp >= :since) \
-               AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
-               ORDER BY timestamp DESC, id";
-    let mut query = connection.prepare_cached(sql)?;
-    let mut rows = query.query(named_params! { ":since": filter.since, ":tag": filter.tag })?;
-    let (mut runs, mut matching) = (Vec::new(), 0);
-    while let Some(row) = rows.next()? {
-        if let Some(wanted) = &filter.experiment {
-            let names = [row.get_ref("name")?.as_str()?, row.get_ref("experiment")?.as_str()?];
-            if !names.iter().any(|name| wanted.matches(name)) {
-                continue;
-            }
-        }
-        matching += 1;
-        if runs.len() < filter.limit {
-            runs.push(IndexedRun::from_row(row)?);
-        }
-    }
+    let names = filter.experiment.as_ref().map(|wanted| matching_names(connection, wanted)).transpose()?;
+    let names = names.map(|names| json_text(&names)).transpose()?;
+    let mut condition = vec!["TRUE"];
+    // Only the conditions that there are: an index serves them then.
+    condition.extend(filter.since.as_ref().map(|_| "timestamp >= :since"));
+    condition
+        .extend(filter.tag.as_ref().map(|_| "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)"));
+    condition.extend(names.as_ref().map(|_| "name IN (SELECT value FROM json_each(:names))"));
+    let condition = condition.join(" AND ");
+    let given: Vec<(&str, &dyn ToSql)> = [
+        filter.since.as_ref().map(|since| (":since", since as &dyn ToSql)),
+        filter.tag.as_ref().map(|tag| (":tag", tag as &dyn ToSql)),
+        names.as_ref().map(|names| (":names", names as &dyn ToSql)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let limit = i64::try_from(filter.limit).unwrap_or(i64::MAX);
+    let sql = format!("SELECT * FROM runs WHERE {condition} ORDER BY timestamp DESC, id LIMIT {limit}");
+    let mut query = connection.prepare_cached(&sql)?;
+    let runs = query.query_map(&*given, IndexedRun::from_row)?.collect::<Result<Vec<_>>>()?;
+    let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+    let matching: i64 = connection.prepare_cached(&sql)?.query_row(&*given, |row| row.get(0))?;
     let sql =
         "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM files WHERE partial_run IS NOT NULL)";
     let (known, partial): (i64, i64) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let count = |number| usize::try_from(number).unwrap_or(0);
-    Ok(RunMatches { runs, matching, known: count(known), partial: count(partial) })
+    Ok(RunMatches { runs, matching: count(matching), known: count(known), partial: count(partial) })
+}
+
+/// The names of runs that the name of an experiment or of a variant selects.
+fn matching_names(connection: &Connection, wanted: &ExperimentName) -> Result<Vec<String>> {
+    let mut query = connection.prepare_cached("SELECT DISTINCT experiment, name FROM runs")?;
+    let mut rows = query.query([])?;
+    let mut names = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (experiment, name) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+        if wanted.matches(experiment) || wanted.matches(name) {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
 }
 
 /// The partial runs, newest first, except those with a whole run of the same id.

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 8;
+const VERSION: i64 = 10;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -38,12 +38,16 @@ const TABLES: &str = "
         eval_errors INTEGER NOT NULL,
         git_commit TEXT,
         git_dirty INTEGER,
+        git_branch TEXT,
         dataset_hash TEXT,
+        dataset_items INTEGER,
         replayed_items INTEGER NOT NULL,
         file TEXT NOT NULL UNIQUE
     );
-    CREATE INDEX runs_by_time ON runs(timestamp);
-    -- All files that were read, so that each is read once. A partial run is stored here as JSON: with another table, earlier
+    CREATE INDEX runs_by_time ON runs(timestamp DESC, id);
+    CREATE INDEX runs_by_name ON runs(experiment, name);
+    -- All files that were read, so that each is read once. The row without a name is the state of the table: `size` is another number
+    -- after each change, and `modified` the time of the folder that the table agrees with, 0 if that is not known. A partial run is stored here as JSON: with another table, earlier
     -- versions of the command would treat the database as foreign.
     CREATE TABLE files (
         name TEXT PRIMARY KEY,
@@ -53,6 +57,10 @@ const TABLES: &str = "
         partial_run TEXT,
         problem TEXT
     );
+    -- So that nothing is counted row by row: there may be 100,000.
+    CREATE INDEX files_with_run ON files(run_id) WHERE run_id IS NOT NULL;
+    CREATE INDEX files_with_partial_run ON files(name) WHERE partial_run IS NOT NULL;
+    CREATE INDEX files_with_problem ON files(name) WHERE problem IS NOT NULL;
 ";
 
 /// Opens a database with any content.

@@ -150,6 +150,11 @@ fn a_run_is_a_row_with_its_figures() {
         git_commit: Some("abc".to_owned()),
         git_dirty: Some(true),
         dataset_hash: Some("d".to_owned()),
+        dataset_items: Some(4),
+        git_branch: None,
+        partial: false,
+        shard: None,
+        shard_group: None,
         replayed_items: 0,
         file: "a.json".to_owned(),
     };
@@ -327,7 +332,7 @@ fn partial_runs_are_told_beside_the_whole_ones_where_they_are_asked_for() {
     };
     let (whole, partial_ids, runs) = all();
     assert_eq!((whole, partial_ids), (the(&["aaa"]), the(&["ccc", "bbb"])));
-    let expected = IndexedRun { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
+    let expected = IndexedRun { id: "bbb".to_owned(), partial: true, ..row(&text("bbb", 6)).unwrap() };
     assert_eq!(
         runs[1],
         IndexedRun { file: "b.json".to_owned(), ..expected },

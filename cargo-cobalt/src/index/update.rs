@@ -9,7 +9,7 @@ use std::fs::{self, Metadata};
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
 use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, TransactionBehavior, params};
@@ -76,8 +76,12 @@ type Contents = HashMap<String, FileContent>;
 pub fn update<T>(
     connection: &mut Connection,
     folder: &Path,
-    question: impl FnOnce(&Connection) -> SqliteResult<T>,
+    question: impl Fn(&Connection) -> SqliteResult<T>,
 ) -> Result<(T, Vec<SkippedFile>), IndexError> {
+    let time = settled_time(folder);
+    if let Some(answer) = answer_if_unchanged(connection, time, &question)? {
+        return Ok(answer);
+    }
     let present =
         result_files(folder).map_err(|source| IndexError::Results { path: folder.to_owned(), source })?;
     let mut contents = Contents::new();
@@ -92,14 +96,65 @@ pub fn update<T>(
             apply(&transaction, &plan, &contents)?;
             let answer = question(&transaction)?;
             let mut skipped = skipped_files(&transaction)?;
+            let state = generation(&transaction)?;
+            let is_whole = plan.read.iter().all(|(file, _)| is_indexed(file, &contents));
             skipped.extend(plan.read.into_iter().filter_map(|(file, _)| unreadable_file(file, &contents)));
             transaction.commit()?;
+            if let Some((state, time)) = state.zip(time).filter(|_| is_whole && present.len() >= LARGE_STORE)
+            {
+                // Only saves time, and fails if the database cannot be written.
+                let _ = agree_with_folder(connection, state, time);
+            }
             return Ok((answer, skipped));
         }
         drop(transaction);
         contents.extend(read_all(folder, &unread));
         (behavior, may_write) = (TransactionBehavior::Immediate, true);
     }
+}
+
+/// The number of files from which a store is large: its files are compared with the index only if its folder has changed since. A file
+/// that is overwritten in place, which Cobalt never does, is noticed then.
+const LARGE_STORE: usize = 2_000;
+
+/// The age from which a folder's time tells all changes: file systems have clocks of up to two seconds.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
+
+/// The folder's modification time, unless it may change again without a difference.
+fn settled_time(folder: &Path) -> Option<i64> {
+    let modified = fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()?;
+    modified.elapsed().ok().filter(|age| *age > SETTLED_AFTER)?;
+    let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_nanos()).ok()
+}
+
+/// The answer from the index as it is, if the store is large and its folder has not changed since the last update.
+fn answer_if_unchanged<T>(
+    connection: &mut Connection,
+    time: Option<i64>,
+    question: impl Fn(&Connection) -> SqliteResult<T>,
+) -> SqliteResult<Option<(T, Vec<SkippedFile>)>> {
+    let Some(time) = time else { return Ok(None) };
+    let transaction = connection.transaction()?;
+    let known: Option<i64> = transaction
+        .query_row("SELECT modified FROM files WHERE name = ''", [], |row| row.get(0))
+        .optional()?;
+    if known != Some(time) {
+        return Ok(None);
+    }
+    let answer = (question(&transaction)?, skipped_files(&transaction)?);
+    transaction.commit()?;
+    Ok(Some(answer))
+}
+
+/// The number of the index's state. `None` if it is empty.
+pub fn generation(connection: &Connection) -> SqliteResult<Option<i64>> {
+    connection.query_row("SELECT size FROM files WHERE name = ''", [], |row| row.get(0)).optional()
+}
+
+/// Notes that the index in this state agrees with the folder at this time.
+fn agree_with_folder(connection: &Connection, state: i64, time: i64) -> SqliteResult<usize> {
+    connection.execute("UPDATE files SET modified = ? WHERE name = '' AND size = ?", [time, state])
 }
 
 /// The folder's potential result files. Files being written start with a dot.
@@ -124,7 +179,8 @@ pub fn result_files(folder: &Path) -> io::Result<BTreeMap<String, FileStamp>> {
 }
 
 fn indexed_files(connection: &Connection) -> SqliteResult<HashMap<String, IndexedFile>> {
-    let mut query = connection.prepare_cached("SELECT name, size, modified, run_id FROM files")?;
+    let mut query =
+        connection.prepare_cached("SELECT name, size, modified, run_id FROM files WHERE name <> ''")?;
     let rows = query.query_map([], |row| {
         let stamp = FileStamp { size: row.get(1)?, modified: row.get(2)? };
         Ok((row.get(0)?, IndexedFile { stamp, run_id: row.get(3)? }))
@@ -177,6 +233,13 @@ fn read_all(folder: &Path, files: &[String]) -> Vec<(String, FileContent)> {
 
 /// Writes the changes.
 fn apply(connection: &Connection, plan: &UpdatePlan, contents: &Contents) -> SqliteResult<()> {
+    if plan.is_empty() {
+        return Ok(());
+    }
+    // The first state has any number: a table that was emptied and filled again is in another one.
+    let sql = "INSERT INTO files (name, size, modified) VALUES ('', abs(random() / 4), 0) \
+               ON CONFLICT (name) DO UPDATE SET size = size + 1, modified = 0";
+    connection.execute(sql, [])?;
     for file in plan.removed.iter().chain(plan.read.iter().map(|(file, _)| file)) {
         connection.prepare_cached("DELETE FROM runs WHERE file = ?")?.execute([file])?;
         connection.prepare_cached("DELETE FROM files WHERE name = ?")?.execute([file])?;
@@ -209,6 +272,13 @@ fn insert_run(connection: &Connection, run: &IndexedRun) -> SqliteResult<()> {
     if is_before { run.replace(connection) } else { Ok(()) }
 }
 
+fn is_indexed(file: &str, contents: &Contents) -> bool {
+    matches!(
+        contents.get(file),
+        Some(FileContent::Run(_) | FileContent::Partial(_) | FileContent::Invalid(_))
+    )
+}
+
 fn unreadable_file(file: String, contents: &Contents) -> Option<SkippedFile> {
     match contents.get(&file)? {
         FileContent::Unreadable(error) => Some(SkippedFile { reason: error.to_string(), file }),
@@ -218,8 +288,16 @@ fn unreadable_file(file: String, contents: &Contents) -> Option<SkippedFile> {
 
 /// The indexed files that are skipped.
 fn skipped_files(connection: &Connection) -> SqliteResult<Vec<SkippedFile>> {
-    let sql = "SELECT files.name, files.problem, runs.file FROM files LEFT JOIN runs ON runs.id = files.run_id \
-               WHERE files.problem IS NOT NULL OR runs.file <> files.name ORDER BY files.name";
+    // Several files with the same run are rare, and looked for only if there are more files than runs.
+    let sql = "SELECT (SELECT count(*) FROM files WHERE run_id IS NOT NULL) > (SELECT count(*) FROM runs)";
+    let has_copies: bool = connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?;
+    let sql = match has_copies {
+        true => {
+            "SELECT files.name, files.problem, runs.file FROM files LEFT JOIN runs ON runs.id = files.run_id \
+             WHERE files.problem IS NOT NULL OR runs.file <> files.name ORDER BY files.name"
+        }
+        false => "SELECT name, problem, NULL FROM files WHERE problem IS NOT NULL ORDER BY name",
+    };
     let mut query = connection.prepare_cached(sql)?;
     let rows = query.query_map([], |row| {
         let reason = match row.get(1)? {

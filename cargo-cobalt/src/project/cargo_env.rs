@@ -60,15 +60,19 @@ pub fn library_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf]) ->
 }
 
 fn search_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf], before: &OsStr) -> Option<String> {
-    let built = binary.parent()?;
-    let root = built.parent()?;
-    let linked = linked.iter().map(|folder| strip_kind(folder)).filter(|folder| folder.starts_with(root));
-    let folders = linked.chain([root, built]).chain(toolchain.iter().map(|folder| &**folder));
-    let before: Vec<_> = std::env::split_paths(before).collect();
-    let folders = folders.chain(before.iter().map(|folder| &**folder));
+    let folders = library_folders(binary, linked, toolchain).into_iter().chain(std::env::split_paths(before));
     // An empty element would mean the current folder.
     let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
     std::env::join_paths(folders).ok()?.into_string().ok()
+}
+
+/// The same without those of this process.
+pub fn library_folders(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf]) -> Vec<PathBuf> {
+    let built = binary.parent().unwrap_or(binary);
+    let root = built.parent().unwrap_or(built);
+    let linked = linked.iter().map(|folder| strip_kind(folder)).filter(|folder| folder.starts_with(root));
+    let folders = linked.chain([root, built]).chain(toolchain.iter().map(|folder| &**folder));
+    folders.map(Path::to_owned).collect()
 }
 
 /// A build script's search path without the `kind=` prefix.
@@ -104,11 +108,20 @@ pub fn configured_variables() -> Result<Vec<(String, String)>, Error> {
     let here = env::current_dir().map_err(Error::CurrentFolder)?;
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(FOLDER)));
-    let configured = read(&here, home.as_deref())?.into_iter();
+    Ok(unless_set(read(around(&here, home.as_deref()))?))
+}
+
+/// The variables configured in this folder alone, with the same exceptions.
+pub fn variables_configured_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
+    Ok(unless_set(read(std::iter::once(folder.join(FOLDER)))?))
+}
+
+/// Without the variables that are already set in this process and not forced.
+fn unless_set(configured: Vec<Variable>) -> Vec<(String, String)> {
     let counts = |configured_variable: &Variable| {
         configured_variable.force || env::var_os(&configured_variable.name).is_none()
     };
-    Ok(configured.filter(counts).map(|Variable { name, value, .. }| (name, value)).collect())
+    configured.into_iter().filter(counts).map(|Variable { name, value, .. }| (name, value)).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,11 +132,15 @@ struct Variable {
     force: bool,
 }
 
-/// The variables in the configuration of a folder, of its parents, and last of cargo's home; the nearest wins.
-fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
-    let around = folder.ancestors().map(|folder| folder.join(FOLDER));
+/// The folders with the configuration of a folder, of its parents, and last of cargo's home.
+fn around<'a>(folder: &'a Path, home: Option<&Path>) -> impl Iterator<Item = PathBuf> + use<'a> {
+    folder.ancestors().map(|folder| folder.join(FOLDER)).chain(home.map(Path::to_owned))
+}
+
+/// The variables in the configuration of these folders; the first one wins.
+fn read(folders: impl Iterator<Item = PathBuf>) -> Result<Vec<Variable>, Error> {
     let mut configured: Vec<Variable> = Vec::new();
-    for folder in around.chain(home.map(Path::to_owned)) {
+    for folder in folders {
         let Some(path) = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
             continue;
         };
@@ -202,7 +219,7 @@ mod tests {
         write(&inner.join(".cargo"), "config.toml", "[env]\nA = \"near\"\n[build]\njobs = 1\n");
         write(&outer.path().join(".cargo"), "config", "[env]\nA = \"far\"\nB = \"far\"\n");
         write(&home, "config.toml", "[env]\nB = \"home\"\nC = { value = \"c\", relative = true }\n");
-        let read = read(&inner, Some(&home)).unwrap();
+        let read = read(around(&inner, Some(&home))).unwrap();
         let c = outer.path().join("home/c");
         assert_eq!(read, [plain("A", "near"), plain("B", "far"), plain("C", c.to_str().unwrap())]);
     }
@@ -215,7 +232,7 @@ mod tests {
         write(&folder.path().join(".cargo"), "config.toml", text);
         let data = folder.path().join("data");
         assert_eq!(
-            read(&folder.path().join("tests"), None).unwrap(),
+            read(around(&folder.path().join("tests"), None)).unwrap(),
             [plain("DATA", data.to_str().unwrap()), Variable { force: true, ..plain("MODE", "m") }]
         );
     }
@@ -224,7 +241,7 @@ mod tests {
     fn a_file_that_is_no_toml_is_named() {
         let folder = tempfile::tempdir().unwrap();
         write(&folder.path().join(".cargo"), "config.toml", "[env\n");
-        let message = read(folder.path(), None).unwrap_err().to_string();
+        let message = read(around(folder.path(), None)).unwrap_err().to_string();
         assert!(message.contains("config.toml") && message.contains("line 1"), "{message}");
     }
 }

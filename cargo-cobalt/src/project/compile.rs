@@ -30,9 +30,42 @@ pub struct Binary {
     pub root: PathBuf,
     /// Environment variables that cargo sets.
     pub variables: Vec<(String, String)>,
+    pub parts: BinaryParts,
+}
+
+/// What a binary uses at run time besides its package.
+#[derive(Clone, Debug, Default)]
+pub struct BinaryParts {
+    /// The search path for libraries of build scripts; of these folders, only those in the target folder count.
+    pub linked: Vec<PathBuf>,
+    /// The folders of the toolchain's libraries.
+    pub toolchain: Vec<PathBuf>,
+    /// The programs of its package, by name.
+    pub programs: Vec<(String, PathBuf)>,
+    /// The variables that the package's build script set.
+    pub script: Vec<(String, String)>,
 }
 
 impl Binary {
+    /// The binary of a target in this file, with the variables that cargo would set.
+    pub fn new(candidate: &Candidate, path: PathBuf, parts: BinaryParts) -> Option<Self> {
+        let package = Rc::clone(&candidate.package);
+        let mut variables = cargo_env::package_variables(&package);
+        variables.extend(cargo_env::library_path(&path, &parts.linked, &parts.toolchain));
+        let program = |(name, path): &(String, PathBuf)| {
+            Some((format!("CARGO_BIN_EXE_{name}"), path.to_str()?.to_owned()))
+        };
+        variables.extend(parts.programs.iter().filter_map(program));
+        variables.extend(parts.script.iter().cloned());
+        let root = package.manifest_path.parent()?.into();
+        Some(Self { path, target: candidate.target.clone(), package, root, variables, parts })
+    }
+
+    /// The folders in which its libraries are searched.
+    pub fn library_folders(&self) -> Vec<PathBuf> {
+        cargo_env::library_folders(&self.path, &self.parts.linked, &self.parts.toolchain)
+    }
+
     /// The package and the target, for messages.
     pub fn name(&self) -> String {
         format!("`{}/{}`", self.package.name, self.target)
@@ -49,10 +82,7 @@ pub struct BuildOutput {
 
 /// Builds the targets in one call of cargo; diagnostics go to stderr, or to stdout as JSON.
 pub fn compile(candidates: &[Candidate], build: &BuildOptions, color: Color) -> Result<BuildOutput, Error> {
-    let mut built = BuildOutput {
-        skipped: candidates.iter().filter_map(Candidate::needs_features).collect(),
-        ..BuildOutput::default()
-    };
+    let needs_features = candidates.iter().filter_map(Candidate::needs_features).collect();
     let candidates = || candidates.iter().filter(|candidate| candidate.missing_features.is_empty());
     let cargo = cargo();
     let mut command = Command::new(&cargo);
@@ -91,26 +121,38 @@ pub fn compile(candidates: &[Candidate], build: &BuildOptions, color: Color) -> 
     if !status.success() {
         return Err(ProjectError::Build.into());
     }
-    let configured = cargo_env::configured_variables()?;
-    let mut unfit = Vec::new();
-    for candidate in candidates() {
-        let Some(mut binary) = messages.binary_of(candidate) else { continue };
-        // Cargo's own variables come later and take precedence.
-        binary.variables.splice(0..0, configured.iter().cloned());
-        let is_ours = is_cobalt_binary(&binary.path)
-            .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
-        if is_ours {
-            built.binaries.push(binary);
-        } else if candidate.is_named {
-            unfit.push(format!(
+    let binaries = candidates().filter_map(|candidate| Some((candidate, messages.binary_of(candidate)?)));
+    BuildOutput::new(binaries, needs_features, &cargo_env::configured_variables()?)
+}
+
+impl BuildOutput {
+    /// The binaries that call `cobalt::main()`, each with the configured variables. A target that does not is an error if it was
+    /// selected explicitly.
+    pub fn new<'a>(
+        binaries: impl Iterator<Item = (&'a Candidate, Binary)>,
+        skipped: Vec<String>,
+        configured: &[(String, String)],
+    ) -> Result<Self, Error> {
+        let mut built = Self { binaries: Vec::new(), skipped };
+        let mut unfit = Vec::new();
+        for (candidate, mut binary) in binaries {
+            // Cargo's own variables come later and take precedence.
+            binary.variables.splice(0..0, configured.iter().cloned());
+            let is_ours = is_cobalt_binary(&binary.path)
+                .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
+            if is_ours {
+                built.binaries.push(binary);
+            } else if candidate.is_named {
+                unfit.push(format!(
                 "`{candidate}` does not call `cobalt::main()`, so its experiments cannot run; call it from `main`, or do \
                  not select the target"
             ));
-        } else {
-            built.skipped.push(format!("`{candidate}` does not call `cobalt::main()`"));
+            } else {
+                built.skipped.push(format!("`{candidate}` does not call `cobalt::main()`"));
+            }
         }
+        if unfit.is_empty() { Ok(built) } else { Err(Error::Multiple(unfit)) }
     }
-    if unfit.is_empty() { Ok(built) } else { Err(Error::Multiple(unfit)) }
 }
 
 /// The cargo that started this program, or else `cargo`.
@@ -165,19 +207,18 @@ impl BuildMessages {
                 && artifact.target.kind.contains(&TargetKind::Test)
         };
         let path: PathBuf = self.artifacts.iter().find(is_it)?.executable.as_ref()?.into();
-        let (package, target) = (Rc::clone(&candidate.package), candidate.target.clone());
-        let mut variables = cargo_env::package_variables(&package);
         let cargo = cargo();
-        let toolchain = cargo_env::toolchain_libraries(Path::new(&cargo));
-        variables.push(("CARGO".to_owned(), cargo));
-        variables.extend(cargo_env::library_path(&path, &self.linked_folders(), &toolchain));
-        variables.extend(self.programs_of(&package));
-        if let Some(script) = self.scripts.get(&package.id) {
-            variables.extend(script.env.iter().cloned());
-            variables.push(("OUT_DIR".to_owned(), script.out_dir.to_string()));
-        }
-        let root = package.manifest_path.parent()?.into();
-        Some(Binary { path, target, package, root, variables })
+        let script = self.scripts.get(&candidate.package.id);
+        let parts = BinaryParts {
+            linked: self.linked_folders(),
+            toolchain: cargo_env::toolchain_libraries(Path::new(&cargo)),
+            programs: self.programs_of(&candidate.package).collect(),
+            script: script.map(|script| script.env.clone()).unwrap_or_default(),
+        };
+        let mut binary = Binary::new(candidate, path, parts)?;
+        binary.variables.push(("CARGO".to_owned(), cargo));
+        binary.variables.extend(script.map(|script| ("OUT_DIR".to_owned(), script.out_dir.to_string())));
+        Some(binary)
     }
 
     /// The library search paths of build scripts, sorted.
@@ -189,8 +230,8 @@ impl BuildMessages {
         folders
     }
 
-    /// The variables by which tests find the programs of their package.
-    fn programs_of<'a>(&'a self, package: &'a Package) -> impl Iterator<Item = (String, String)> + 'a {
+    /// The programs of a package.
+    fn programs_of<'a>(&'a self, package: &'a Package) -> impl Iterator<Item = (String, PathBuf)> + 'a {
         let is_its_program = |artifact: &&Artifact| {
             artifact.package_id == package.id
                 && artifact.target.kind.contains(&TargetKind::Bin)
@@ -199,7 +240,7 @@ impl BuildMessages {
         let programs = self.artifacts.iter().filter(is_its_program);
         programs.filter_map(|artifact| {
             let path = artifact.executable.as_ref()?;
-            Some((format!("CARGO_BIN_EXE_{}", artifact.target.name), path.to_string()))
+            Some((artifact.target.name.clone(), path.into()))
         })
     }
 }

@@ -74,6 +74,11 @@ impl Project {
         Ok(Self { metadata })
     }
 
+    /// The project with this metadata.
+    pub fn of(metadata: Metadata) -> Self {
+        Self { metadata }
+    }
+
     /// Cargo's metadata of the workspace.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata

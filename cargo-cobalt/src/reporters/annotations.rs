@@ -197,7 +197,7 @@ mod tests {
             },
         });
         let report = serde_json::from_value(report).unwrap();
-        Results::of(vec![FinishedExperiment { report, path: None, without_items: None }])
+        Results::of(vec![FinishedExperiment { report, path: None, without_items: None, left_out: 0 }])
     }
 
     fn of(results: &Results) -> Vec<Annotation> {

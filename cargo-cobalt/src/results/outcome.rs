@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cobalt_core::report::ranking::Ranking;
 use cobalt_core::report::{Report, RunVerdict, SourceLocation};
 use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
-use cobalt_core::store::read_report;
+use cobalt_core::store::{ReportFile, StoreError};
 
 use super::RunState;
 use crate::error::Error;
@@ -42,7 +42,12 @@ pub struct FinishedExperiment {
     pub path: Option<PathBuf>,
     /// Why the items are missing: the results could not be saved or read.
     pub without_items: Option<String>,
+    /// The number of items that the report leaves out, as the run is large. Those in error or below a pass mark are left out last.
+    pub left_out: usize,
 }
+
+/// The number of items of a run in parts that reports have.
+const REPORTED_ITEMS: usize = 1000;
 
 /// An experiment that could not be run.
 #[derive(Debug)]
@@ -149,13 +154,46 @@ impl FinishedExperiment {
     /// The result of an event, with the items from the result file.
     pub fn read(finished: &ExperimentFinished) -> Self {
         let path = finished.path.as_ref().map(PathBuf::from);
-        let read = path.as_deref().map(read_report);
-        let (report, without_items) = match read {
-            Some(Ok(report)) => (report, None),
-            Some(Err(error)) => (finished.report.clone(), Some(error.to_string())),
-            None => (finished.report.clone(), finished.unsaved.clone()),
-        };
-        Self { report, path, without_items }
+        let read = path.as_deref().map(|path| ReportFile::open(path).and_then(Self::of));
+        match read {
+            Some(Ok(read)) => read,
+            Some(Err(error)) => Self {
+                report: finished.report.clone(),
+                path,
+                without_items: Some(error.to_string()),
+                left_out: 0,
+            },
+            None => Self {
+                report: finished.report.clone(),
+                path,
+                without_items: finished.unsaved.clone(),
+                left_out: 0,
+            },
+        }
+    }
+
+    /// The result in a file; of a run in parts, with a bounded number of items.
+    ///
+    /// # Errors
+    ///
+    /// The items file is damaged.
+    pub fn of(file: ReportFile) -> Result<Self, StoreError> {
+        let (path, items) = (file.path().to_owned(), file.item_count());
+        let report = file.worst_items(REPORTED_ITEMS)?;
+        Ok(Self { left_out: items - report.items.len(), report, path: Some(path), without_items: None })
+    }
+
+    /// What a report says of the items that it leaves out.
+    pub fn left_out_note(&self) -> Option<String> {
+        let shown = self.report.items.len();
+        (self.left_out > 0).then(|| {
+            format!(
+                "{shown} of {} items are shown, those in error or below a pass mark first; `cargo cobalt show {}` and \
+                 `cargo cobalt serve` have all of them",
+                shown + self.left_out,
+                self.report.id
+            )
+        })
     }
 }
 

@@ -12,11 +12,11 @@ use super::preflight::{check_baseline, check_names, missing_keys, nothing_matche
 use super::process::BinaryWithEnv;
 use super::screen::{ItemLines, Screen};
 use crate::baseline::BaselineSource;
-use crate::cli::{Color, RunOptions};
-use crate::config::{settings, settings_of};
+use crate::cli::RunOptions;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::project::{Binary, BuildOutput, Project, compile};
+use crate::project::{Binary, BinarySource, BuildOutput};
+use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
 use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
@@ -41,8 +41,8 @@ pub enum RunMode {
 }
 
 /// `cargo cobalt run`: a run, then the dashboard if requested.
-pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let CompletedRun { code, dashboard } = run_once(arguments, flags, color, RunMode::Once)?;
+pub fn run(arguments: &RunOptions, source: &dyn BinarySource, flags: &Flags) -> Result<ExitCode, Error> {
+    let CompletedRun { code, dashboard } = run_once(arguments, source, flags, RunMode::Once)?;
     if let Some((settings, path)) = dashboard {
         let options = DashboardOptions {
             project: JobProject {
@@ -62,16 +62,13 @@ pub fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
 /// Runs the selected experiments, one test binary after another, with the configured reporters.
 pub fn run_once(
     arguments: &RunOptions,
+    source: &dyn BinarySource,
     flags: &Flags,
-    color: Color,
     repeats: RunMode,
 ) -> Result<CompletedRun, Error> {
-    let project = Project::read(&arguments.build)?;
-    let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
-    let settings = match &arguments.build.manifest_path {
-        Some(_) => settings_of(project.root(), flags)?,
-        None => settings(flags)?,
-    };
+    let flags = &source.flags(flags);
+    let candidates = source.candidates(&arguments.selection, flags)?;
+    let settings = source.settings(flags)?;
     let given = arguments
         .outcome
         .baseline
@@ -83,27 +80,30 @@ pub fn run_once(
     let own_ledger = if flags.ledger.is_none() { Some(create_ledger()?) } else { None };
     let ledger = own_ledger.as_ref().map(|file| file.path().to_owned()).or_else(|| flags.ledger.clone());
     let flags = &Flags { baseline: files, ledger, ..flags.clone() };
+    if repeats == RunMode::Once {
+        check_push(&settings)?;
+    }
     let reporters = match repeats {
         RunMode::Once => Reporters::with_senders(&settings)?,
         RunMode::Watch => Reporters::of(&settings)?,
     };
     interrupt::install_handler()?;
-    if let Some(sentence) = project.first_build_notice(&arguments.build) {
+    if let Some(sentence) = source.notice() {
         eprint_wrapped(&sentence);
     }
-    let built = compile(&candidates, &arguments.build, color);
+    let built = source.binaries(&candidates);
     if interrupt::was_received() {
         return Err(Error::Interrupted);
     }
     let BuildOutput { binaries, skipped: foreign } = built?;
-    let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
+    let folder = std::env::current_dir().unwrap_or_else(|_| source.project().root().to_owned());
     let items = ItemLines { quiet: arguments.quiet, traces: arguments.trace };
     let mut invocation = Invocation::new(Screen::of(&settings, items, folder), reporters);
     invocation.set_flags(settings.requested_record_mode(), flags.max_cost);
     if !foreign.is_empty() {
         invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }
-    let ready = with_variables(&binaries, &project, flags, &invocation.screen)?;
+    let ready = with_variables(&binaries, source, flags, &invocation.screen)?;
     let mut refusals = check_names(&ready, &arguments.selection)?;
     if let Some(given) = &given {
         check_baseline(&ready, &arguments.selection, given)?;
@@ -125,6 +125,9 @@ pub fn run_once(
         nothing_matched,
     )?;
     invocation.finish(&results)?;
+    if repeats == RunMode::Once {
+        push_finished(&settings, &results, &invocation.screen);
+    }
     let path = show_dashboard_link(&settings, &results, &invocation.screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_received()).map(|path| (settings, path));
     // Last, as the results do not depend on it.
@@ -139,7 +142,7 @@ pub fn create_ledger() -> Result<tempfile::NamedTempFile, Error> {
 /// The binaries with their environment variables, including a hash of each package's sources.
 fn with_variables<'a>(
     binaries: &'a [Binary],
-    project: &Project,
+    source: &dyn BinarySource,
     flags: &Flags,
     screen: &Screen,
 ) -> Result<Vec<BinaryWithEnv<'a>>, Error> {
@@ -147,10 +150,10 @@ fn with_variables<'a>(
     let mut ready = Vec::with_capacity(binaries.len());
     for binary in binaries {
         let hash = hashes.entry(&binary.package.id).or_insert_with(|| {
-            let hash = project.source_hash(&binary.package);
+            let hash = source.source_hash(&binary.package);
             hash.inspect_err(|error| screen.eprintln(&format!("warning: {error}"))).unwrap_or_default()
         });
-        let mut variables = variables(project, binary, flags)?;
+        let mut variables = variables(source, binary, flags)?;
         variables.push((SOURCES.to_owned(), hash.as_str().into()));
         ready.push((binary, variables));
     }
@@ -158,17 +161,17 @@ fn with_variables<'a>(
 }
 
 /// The environment variables added for a binary, in increasing precedence: `.env` files (its package's before the workspace's),
-/// cargo's variables, flags.
+/// cargo's variables, flags, what the source of the binaries adds.
 pub fn variables(
-    project: &Project,
+    source: &dyn BinarySource,
     binary: &Binary,
     flags: &Flags,
 ) -> Result<Vec<(String, OsString)>, Error> {
-    let environment = Environment::read(&[&binary.root, project.root()])?;
+    let environment = Environment::read(&[&binary.root, source.environment_folder()])?;
     let from_files = environment.file_variables().map(|(name, value)| (name.to_owned(), value.into()));
     let from_flags = flags.variables()?.into_iter().map(|(name, value)| (name.to_owned(), value));
     let from_cargo = binary.variables.iter().map(|(name, value)| (name.clone(), value.into()));
-    Ok(from_files.chain(from_cargo).chain(from_flags).collect())
+    Ok(from_files.chain(from_cargo).chain(from_flags).chain(source.variables()).collect())
 }
 
 /// Prints the run's URL, or opens it if requested. Returns the run's path if a dashboard was requested and none is running.

@@ -15,7 +15,7 @@ mod view;
 
 pub use known::{KnownRuns, UnknownRun, short_hash};
 pub use labels::{RunLabels, write_labels};
-pub use resolve::{ResolvedRun, report_of};
+pub use resolve::{ResolvedRun, report_file_of, report_of};
 pub use view::{
     ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,
     partial_report,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Report;
-use cobalt_core::store::{read_measurements, read_report, strip_bom};
+use cobalt_core::store::{ReportFile, read_measurements, strip_bom};
 use serde::Deserialize;
 
 use super::known::{self, KnownRuns, UnknownRun, describe_run};
@@ -239,10 +239,15 @@ fn read_run_file(path: &Path) -> Result<ResolvedRun, Error> {
     Ok(ResolvedRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
 }
 
-/// Reads the report of a run. A baseline has no report.
+/// Reads the report of a run with all its items. A baseline has no report.
 pub fn report_of(run: &ResolvedRun, prices: &PriceTable) -> Result<Report, Error> {
-    match read_report(&run.path) {
-        Ok(report) => Ok(report),
+    Ok(report_file_of(run, prices)?.into_report()?)
+}
+
+/// Opens the result file of a run. A baseline has no report.
+pub fn report_file_of(run: &ResolvedRun, prices: &PriceTable) -> Result<ReportFile, Error> {
+    match ReportFile::open(&run.path) {
+        Ok(file) => Ok(file),
         Err(_) if read_measurements(&run.path, prices).is_ok() => {
             let reason = "it is a baseline, which contains only metrics; select the run itself".to_owned();
             Err(Error::RunFile { path: run.path.clone(), reason })

@@ -7,8 +7,10 @@ mod baseline_sources;
 mod cell;
 mod columns;
 mod item_fields;
+mod item_reader;
 mod item_values;
 mod list_details;
+mod loaded_parts;
 mod loaded_run;
 mod matched_items;
 mod project_files;
@@ -31,17 +33,18 @@ use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Report;
 use cobalt_core::report::comparison::Comparison;
 use cobalt_core::report::ranking::Ranking;
-use cobalt_core::store::{Layout, read_report};
+use cobalt_core::store::{Layout, ReportFile, items_file};
 
 pub use self::baseline_sources::BaselineSources;
 use self::baseline_sources::BaselineSourcesCache;
 pub use self::cell::{Cell, SortKey};
 pub use self::columns::{ColumnValues, FileColumn};
 pub use self::item_fields::ItemField;
+pub use self::item_reader::ItemReader;
 pub use self::loaded_run::{LoadedItem, LoadedRun, LoadedTraffic};
 pub use self::matched_items::{MatchedItem, item_change};
 pub use self::project_files::open_regular;
-pub use self::run_file::{ItemReader, RunFile, RunFileError};
+pub use self::run_file::{RunFile, RunFileError};
 use self::run_heads::RunHeadCache;
 pub use self::run_heads::{RunHead, RunHeads, ScoreDifference};
 pub use self::run_list::RunList;
@@ -52,10 +55,13 @@ use super::error::ApiError;
 use super::live::LiveUpdates;
 use super::server_registry;
 use crate::error::Error;
+use crate::results::FinishedExperiment;
 use crate::sized_cache::{SizedCache, lock};
 
 /// The memory limit of loaded runs in bytes. A run of 10,000 items takes about 7 MB.
 const LOADED_BYTES: usize = 32 << 20;
+/// The same of runs in parts. One of 1,000,000 items takes about 200 MB; a larger one is kept until the next.
+const LOADED_IN_PARTS_BYTES: usize = 448 << 20;
 /// The memory limit of search results in bytes.
 const SEARCH_BYTES: usize = 1 << 20;
 /// The memory limit of comparisons in bytes.
@@ -86,6 +92,8 @@ pub struct Store {
     baselines: BaselineSourcesCache,
     heads: RunHeadCache,
     loaded: SizedCache<RunFile, LoadedRun>,
+    /// The same of runs in parts.
+    loaded_in_parts: SizedCache<RunFile, LoadedRun>,
     loaders: Limiter,
     /// The indexes of the items that contain a text.
     searches: SizedCache<(RunFile, String), Vec<usize>>,
@@ -117,6 +125,7 @@ impl Store {
             baselines: BaselineSourcesCache::default(),
             heads: RunHeadCache::default(),
             loaded: SizedCache::new(LOADED_BYTES),
+            loaded_in_parts: SizedCache::new(LOADED_IN_PARTS_BYTES),
             loaders: Limiter::new(MAX_LOADERS),
             searches: SizedCache::new(SEARCH_BYTES),
             comparisons: SizedCache::new(COMPARISON_BYTES),
@@ -213,7 +222,9 @@ impl Store {
 
     /// Loads the run in a file, unless cached.
     fn load(&self, file: &RunFile) -> Result<Arc<LoadedRun>, RunFileError> {
-        self.loaded.get(file, LoadedRun::size, || {
+        let is_in_parts = items_file(file.path()).exists();
+        let loaded = if is_in_parts { &self.loaded_in_parts } else { &self.loaded };
+        loaded.get(file, LoadedRun::size, || {
             let _pass = self.loaders.acquire();
             match file.is_journal() {
                 true => LoadedRun::read_journal(file, self.settings.prices()),
@@ -306,6 +317,9 @@ impl Store {
     pub fn run_text(&self, id: &str) -> Result<RunText, ApiError> {
         self.with_files(&[id], |files| match files[0].is_journal() {
             true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
+            false if items_file(files[0].path()).exists() => {
+                Ok(RunText::InParts(Box::new(ReportFile::open(files[0].path())?)))
+            }
             false => Ok(RunText::File(files[0].open_text()?)),
         })
     }
@@ -325,11 +339,16 @@ impl Store {
         Ok(UnfinishedRun::read(file)?.report(self.settings.prices()))
     }
 
-    /// A run with all of its finished items.
-    pub fn report(&self, id: &str) -> Result<Report, ApiError> {
+    /// A run in the form in which reports have it: of a large one, with a bounded number of items.
+    pub fn finished_experiment(&self, id: &str) -> Result<FinishedExperiment, ApiError> {
         self.with_files(&[id], |files| match files[0].is_journal() {
-            true => self.unfinished(&files[0]),
-            false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
+            true => Ok(FinishedExperiment {
+                report: self.unfinished(&files[0])?,
+                path: None,
+                without_items: None,
+                left_out: 0,
+            }),
+            false => Ok(FinishedExperiment::of(ReportFile::open(files[0].path())?)?),
         })
     }
 }
@@ -339,6 +358,7 @@ impl Store {
 pub enum RunText {
     /// The result file, positioned after the byte order mark.
     File(File),
+    InParts(Box<ReportFile>),
     Unfinished(Box<Report>),
 }
 

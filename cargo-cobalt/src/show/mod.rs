@@ -2,6 +2,7 @@
 
 mod item;
 mod items;
+mod large;
 mod trace;
 
 use std::process::ExitCode;
@@ -9,13 +10,15 @@ use std::{fs, io, slice};
 
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::report::Report;
-use cobalt_core::store::read_journal;
+use cobalt_core::store::{ReportFile, read_journal};
 
 use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{KnownRuns, journals, partial_report, report_of};
+use crate::runs::{KnownRuns, journals, partial_report, report_file_of};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+
+pub use large::items_named;
 
 use items::{NamedItem, find, is_below_pass_mark_or_error, named_items, to_file_json};
 
@@ -23,19 +26,39 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let known = KnownRuns::open(settings.layout())?;
     let (run, item) = requested(arguments, &known);
-    let report = report(&run, &known, &settings)?;
-    let named = named_items(&report);
+    let file = match report(&run, &known, &settings)? {
+        ShownRun::Report(report) => return show_report(&report, item, arguments, &settings),
+        ShownRun::InParts(file) => file,
+    };
+    if item.is_none() && arguments.json && !arguments.low {
+        large::print_all(&file).map_err(Error::Print)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let report = match item {
+        Some(typed) => large::items_named(&file, typed)?,
+        None => large::worst_items(file)?,
+    };
+    show_report(&report, item, arguments, &settings)
+}
+
+fn show_report(
+    report: &Report,
+    item: Option<&str>,
+    arguments: &Show,
+    settings: &Config,
+) -> Result<ExitCode, Error> {
+    let named = named_items(report);
     match item {
         Some(item) if arguments.trace => {
-            let found = find(&report, &named, item)?;
-            print(&trace::text(&report, found, paint(&io::stdout()))).map_err(Error::Print)?;
+            let found = find(report, &named, item)?;
+            print(&trace::text(report, found, paint(&io::stdout()))).map_err(Error::Print)?;
         }
         Some(item) => {
-            let found = find(&report, &named, item)?;
+            let found = find(report, &named, item)?;
             if arguments.json {
                 print_json(&to_file_json(found)).map_err(Error::Print)?;
             } else {
-                print(&item::text(&report, found, settings.prices(), paint(&io::stdout())))
+                print(&item::text(report, found, settings.prices(), paint(&io::stdout())))
                     .map_err(Error::Print)?;
             }
         }
@@ -47,12 +70,12 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
         }
         None => {
             let is_shown =
-                |named: &&NamedItem<'_>| !arguments.low || is_below_pass_mark_or_error(&report, named.item);
+                |named: &&NamedItem<'_>| !arguments.low || is_below_pass_mark_or_error(report, named.item);
             let shown: Vec<_> = named.iter().filter(is_shown).collect();
             if arguments.json {
                 print_json(&shown.into_iter().map(to_file_json).collect::<Vec<_>>()).map_err(Error::Print)?;
             } else {
-                print(&items::text(&report, &shown, stdout_width(), paint(&io::stdout())))
+                print(&items::text(report, &shown, stdout_width(), paint(&io::stdout())))
                     .map_err(Error::Print)?;
             }
         }
@@ -71,15 +94,29 @@ fn requested<'a>(arguments: &'a Show, known: &KnownRuns) -> (RunName, Option<&'a
     }
 }
 
+/// The run to show.
+enum ShownRun {
+    Report(Box<Report>),
+    /// A large run, of which not all items are read.
+    InParts(Box<ReportFile>),
+}
+
 /// The report of a run, or of the finished items of an unfinished run.
-fn report(name: &RunName, known: &KnownRuns, settings: &Config) -> Result<Report, Error> {
+fn report(name: &RunName, known: &KnownRuns, settings: &Config) -> Result<ShownRun, Error> {
     match known.resolve(slice::from_ref(name)) {
         Ok(mut found) => {
             let run = found.remove(0);
             run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
-            report_of(&run, settings.prices())
+            let file = report_file_of(&run, settings.prices())?;
+            Ok(match file.parts() {
+                Some(_) => ShownRun::InParts(Box::new(file)),
+                None => ShownRun::Report(Box::new(file.into_report()?)),
+            })
         }
-        Err(error) => unfinished(name.as_str(), settings).ok_or(error),
+        Err(error) => match unfinished(name.as_str(), settings) {
+            Some(report) => Ok(ShownRun::Report(Box::new(report))),
+            None => Err(error),
+        },
     }
 }
 

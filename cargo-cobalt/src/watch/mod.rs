@@ -18,6 +18,7 @@ use notify::Event;
 use crate::cli::{Color, RunOptions};
 use crate::error::{Error, ErrorKind};
 use crate::interrupt;
+use crate::project::CargoBuild;
 use crate::run::{self, RunMode};
 use crate::terminal::{eprint_wrapped, relative_path};
 pub use scope::{FolderWatcher, WatchScope, folders, is_change, is_generated};
@@ -34,7 +35,8 @@ pub fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCo
     let ledger = run::create_ledger()?;
     let flags = &Flags { ledger: Some(ledger.path().to_owned()), ..flags.clone() };
     let run = || {
-        let ran = run::run_once(options, flags, color, RunMode::Watch)?;
+        let source = CargoBuild::read(&options.build, color)?;
+        let ran = run::run_once(options, &source, flags, RunMode::Watch)?;
         if ran.dashboard.is_some() {
             let hint =
                 "No dashboard is running. To follow runs live, run `cargo cobalt serve` in another terminal.";

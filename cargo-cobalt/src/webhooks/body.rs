@@ -117,6 +117,7 @@ impl<'a> Experiment<'a> {
         };
         let diverged = items().filter(|(item, _)| has_diverged(item)).map(|(_, name)| name.clone());
         let mut low: Vec<_> = items().filter_map(|(item, name)| low_item(report, item, name)).collect();
+        let is_whole = finished.left_out == 0;
         let lowest = |low: &LowItem| low.scores.values().copied().fold(f64::INFINITY, f64::min);
         low.sort_by(|one, other| lowest(one).total_cmp(&lowest(other)));
         Self {
@@ -124,9 +125,9 @@ impl<'a> Experiment<'a> {
             regressed: has_regressed(report),
             regressions: regressions_of(report).collect(),
             items_known: finished.without_items.is_none(),
-            low_items: low.len(),
+            low_items: if is_whole { low.len() } else { report.summary.low_items },
             low: low.into_iter().take(MOST_NAMED).collect(),
-            items_in_error: failed.len(),
+            items_in_error: if is_whole { failed.len() } else { report.summary.failed_items },
             failed: failed.into_iter().take(MOST_NAMED).collect(),
             diverged: diverged.take(MOST_NAMED).collect(),
         }
@@ -303,7 +304,8 @@ mod tests {
             "items": [item(0, json!({ "replayed": 1 })), item(1, diverged)],
         });
         let report = serde_json::from_value(report).unwrap();
-        let results = Results::of(vec![FinishedExperiment { report, path: None, without_items: None }]);
+        let results =
+            Results::of(vec![FinishedExperiment { report, path: None, without_items: None, left_out: 0 }]);
         let body = json!(Body::of(&results, None));
         let experiment = &body["experiments"][0];
         assert_eq!(experiment["diverged"], json!(["i1"]));

@@ -2,6 +2,8 @@
 
 #[cfg(unix)]
 mod action;
+#[cfg(unix)]
+mod archive;
 mod assistants;
 mod baseline;
 mod calls;
@@ -39,6 +41,7 @@ mod readme;
 mod receiver;
 mod recordings;
 mod reference;
+mod remote;
 mod rerun;
 mod run;
 mod score;

@@ -13,7 +13,7 @@ use crate::project::{ProgramOutput, Project};
 use crate::snapshot::assert_printed;
 
 /// This many cities, every third with a wrong answer.
-fn cities(project: &Project, number: usize) {
+pub(crate) fn cities(project: &Project, number: usize) {
     let ids: Vec<_> = (0..number).map(|index| format!("city-{index}")).collect();
     let answers: Vec<_> = ids.iter().map(|id| id.replace("city", "City")).collect();
     let says = |index: usize| if index % 3 == 2 { "Nowhere" } else { &*answers[index] };
@@ -299,6 +299,87 @@ fn what_is_no_shard_is_refused_or_passed_over() {
     ProgramOutput::by(&mut on(&project, ".cobalt/more", &["run"]), 0);
     assert_printed!(project.cobalt(&["merge", ".cobalt"], 0));
     assert_printed!(project.cobalt(&["merge", ".cobalt/more"], 4));
+}
+
+/// Rewrites the latencies of the items in a baseline or a result file.
+fn set_latencies(path: &Path, latency: impl Fn(usize) -> f64) {
+    let mut run: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    for (index, item) in run["items"].as_array_mut().unwrap().iter_mut().enumerate() {
+        item["latencyMs"] = latency(index).into();
+    }
+    fs::write(path, run.to_string()).unwrap();
+}
+
+/// The keys of the items that a machine ran, of the experiment `gated`.
+fn keys(project: &Project, machine: &str) -> Vec<String> {
+    let reports = reports(&project.path(&format!("artefacts/{machine}")));
+    let gated = reports.iter().find(|report| report.name == "gated").unwrap();
+    gated.items.iter().map(|item| item.key.clone()).collect()
+}
+
+#[test]
+fn the_latencies_of_the_baseline_or_of_a_run_balance_the_shards() {
+    let project = Project::steered();
+    cities(&project, 8);
+    project.cobalt(&["run", "--filter", "gated"], 0);
+    project.cobalt(&["baseline", "set", "gated@latest"], 0);
+    set_latencies(
+        &project.path(".cobalt/baselines/gated.json"),
+        |index| if index == 3 { 90.0 } else { 10.0 },
+    );
+    let shared = |shard: &str, balance: &[&str]| {
+        let machine = format!("artefacts/{}", shard.split('/').next().unwrap());
+        for name in ["baselines", "results"] {
+            fs::create_dir_all(project.path(&format!("{machine}/{name}"))).unwrap();
+        }
+        fs::copy(
+            project.path(".cobalt/baselines/gated.json"),
+            project.path(&format!("{machine}/baselines/gated.json")),
+        )
+        .unwrap();
+        let arguments = [&["run", "--filter", "gated", "--shard", shard], balance].concat();
+        ProgramOutput::by(&mut on(&project, &machine, &arguments), 0)
+    };
+    assert_printed!(shared("1/2", &[]));
+    shared("2/2", &[]);
+    assert_eq!(keys(&project, "1"), ["city-3"]);
+    assert_eq!(keys(&project, "2").len(), 7);
+    let plans: Vec<_> = ["1", "2"]
+        .iter()
+        .map(|machine| reports(&project.path(&format!("artefacts/{machine}")))[0].shard_plan.clone())
+        .collect();
+    assert!(plans[0].is_some() && plans[0] == plans[1], "{plans:?}");
+    project.cobalt(&["merge", "artefacts"], 0);
+
+    // One machine has the latencies of another run.
+    let path = files(&project, ".cobalt").remove(0);
+    set_latencies(&path, |_| 10.0);
+    shared("2/2", &["--balance", &path.display().to_string()]);
+    assert_eq!(keys(&project, "2").len(), 4);
+    assert_printed!(project.cobalt(&["merge", "artefacts"], 3));
+    assert_printed!(project.cobalt(&["run", "--balance", "latest"], 2));
+}
+
+#[test]
+fn the_shard_and_the_group_are_those_of_the_job() {
+    let project = Project::steered();
+    cities(&project, 6);
+    let job = |index: &str, more: &[(&str, &str)], code| {
+        let machine = format!("artefacts/{index}");
+        let mut command = on(&project, &machine, &["run", "--filter", "gated", "--shard", "auto"]);
+        let gitlab = [("CI_NODE_INDEX", index), ("CI_NODE_TOTAL", "2"), ("CI_PIPELINE_ID", "471")];
+        ProgramOutput::by(command.envs(gitlab).envs(more.iter().copied()), code)
+    };
+    assert_printed!(job("1", &[], 0));
+    job("2", &[("COBALT_SHARD_GROUP", "471")], 0);
+    let report = reports(&project.path("artefacts/2")).remove(0);
+    assert_eq!(report.shard.map(|shard| shard.to_string()).as_deref(), Some("2/2"));
+    assert_eq!(report.shard_group.as_deref(), Some("471"));
+    project.cobalt(&["merge", "artefacts"], 0);
+    assert_eq!(reports(&project.path(".cobalt"))[0].shard_group.as_deref(), Some("471"));
+    assert_printed!(job("3", &[], 3));
+    assert_printed!(job("1", &[("JOB_COMPLETION_INDEX", "0"), ("COBALT_SHARD_TOTAL", "2")], 3));
+    assert_printed!(job("1", &[("COBALT_SHARD_GROUP", "../up")], 3));
 }
 
 #[test]

@@ -49,6 +49,13 @@ impl Store {
         store
     }
 
+    /// An empty store with these settings.
+    pub(crate) fn new_with(settings: &str) -> Self {
+        let store = Self::new();
+        fs::write(store.0.path().join("cobalt.toml"), settings).unwrap();
+        store
+    }
+
     /// Two runs of `desk`, the newer one much worse, and an older one of `intent`.
     pub(crate) fn with_a_drop() -> Self {
         let store = Self::new();

@@ -36,6 +36,8 @@ pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
         verdict: RunVerdict::Passed,
         partial: false,
         shard: None,
+        shard_plan: None,
+        shard_group: None,
         shards: Vec::new(),
         pooled: Vec::new(),
         dataset: None,

@@ -171,4 +171,7 @@ pub struct GitState {
     pub commit: String,
     /// Whether tracked files differed from it.
     pub dirty: bool,
+    /// The branch, as the CI system or git names it; absent if none was checked out, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
 }

@@ -24,6 +24,7 @@ mod retried;
 #[cfg(feature = "schema")]
 mod schema;
 mod shard;
+mod shard_plan;
 pub mod stats;
 mod summary;
 mod threshold;
@@ -56,6 +57,7 @@ pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
 pub use rescored::Rescored;
 pub use retried::RetriedExecution;
 pub use shard::Shard;
+pub use shard_plan::{ShardPlan, ShardPlans};
 pub(crate) use summary::ItemCounts;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{

@@ -69,6 +69,12 @@ pub struct Report {
     /// The shard of the run, if it was sharded; such a run is partial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The hash of the plan that balanced the shards; absent if items were assigned by their keys alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_plan: Option<String>,
+    /// The name of the shards that belong together, if they have one; also of the run that was merged from them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_group: Option<String>,
     /// The IDs of the shard runs that this run was merged from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
@@ -208,6 +214,8 @@ impl Report {
             verdict: self.verdict,
             partial: self.partial,
             shard: self.shard,
+            shard_plan: self.shard_plan.clone(),
+            shard_group: self.shard_group.clone(),
             shards: self.shards.clone(),
             pooled: self.pooled.clone(),
             dataset: self.dataset.clone(),

@@ -9,9 +9,9 @@ use crate::hash::sha256_prefix;
 
 /// One of several shards that together contain all items of an experiment: `2/4` is the second of four.
 ///
-/// An item's shard depends only on its key: take the first eight bytes of the key's SHA-256 as a big-endian number; its
-/// remainder modulo the number of shards, plus one, is the shard's number. It is therefore the same on every machine, regardless
-/// of the order of the items and of other items.
+/// Unless the latencies of an earlier run balance the shards, an item's shard depends only on its key: take the first eight bytes of
+/// the key's SHA-256 as a big-endian number; its remainder modulo the number of shards, plus one, is the shard's number. It is
+/// therefore the same on every machine, regardless of the order of the items and of other items.
 ///
 /// ```
 /// use cobalt::report::Shard;
@@ -41,6 +41,12 @@ const EXPECTED: &str =
     "expected a shard such as `2/4`: its number (from 1), a slash, and the number of shards";
 
 impl Shard {
+    /// The shard with this number, from 1; `None` if there are fewer shards.
+    #[must_use]
+    pub fn new(index: u16, of: u16) -> Option<Self> {
+        (1..=of).contains(&index).then_some(Self { index, of })
+    }
+
     /// The shard's number, from 1.
     #[must_use]
     pub fn index(self) -> u16 {
@@ -70,7 +76,7 @@ impl TryFrom<UncheckedShard> for Shard {
     type Error = &'static str;
 
     fn try_from(UncheckedShard { index, of }: UncheckedShard) -> Result<Self, &'static str> {
-        if (1..=of).contains(&index) { Ok(Self { index, of }) } else { Err(EXPECTED) }
+        Self::new(index, of).ok_or(EXPECTED)
     }
 }
 

@@ -55,6 +55,8 @@ impl JournalHeader {
             // Some of the items do not measure the agent.
             partial: self.selection.is_some(),
             shard: self.shard,
+            shard_plan: self.shard_plan.clone(),
+            shard_group: self.shard_group.clone(),
             shards: Vec::new(),
             pooled: Vec::new(),
             dataset: Some(self.dataset.clone()),

@@ -66,6 +66,12 @@ pub struct JournalHeader {
     /// The shard of these items, if the run is sharded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// The hash of the plan that balanced the shards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_plan: Option<String>,
+    /// The name of the shards that belong together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard_group: Option<String>,
     /// Whether each line must have a checksum; earlier versions wrote none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub checksums: bool,
@@ -469,7 +475,7 @@ impl InterruptedRun {
                 Some(result) => {
                     let file = ReportFile::open(&result)?;
                     let selection = file.selected_indexes()?;
-                    (file.head().name.clone(), selection, file.head().rescored.clone())
+                    (file.report().name.clone(), selection, file.report().rescored.clone())
                 }
                 None => return Err(refuse(missing_reason(layout, id))),
             },

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
-use std::{io, thread};
+use std::{env, io, thread};
 
 use super::error::{CREATE_FOLDER, StoreError, storage_error};
 use crate::paths::package_root;
@@ -31,7 +31,8 @@ const CACHE_KEY_DIGITS: usize = 64;
 const CACHE_FOLDER_DIGITS: usize = 2;
 
 /// The contents of `.cobalt/.gitignore`: all generated files.
-pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\nserve.json\n";
+pub const GITIGNORE: &str =
+    "results/\nruns/\nreports/\ncache/\ndatasets/\nremote/\nhistory.db*\nserve.json\n";
 
 /// The file layout of a project, according to its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +41,22 @@ pub struct Layout {
     results: PathBuf,
     history: PathBuf,
     cache: PathBuf,
+    baselines: PathBuf,
 }
 
 impl Layout {
     /// From the root folder, the results folder, the history index, and the cache folder.
     #[doc(hidden)]
     pub fn new(root: PathBuf, results: PathBuf, history: PathBuf, cache: PathBuf) -> Self {
-        Self { root, results, history, cache }
+        let baselines = root.join("baselines");
+        Self { root, results, history, cache, baselines }
+    }
+
+    /// With the baselines in another folder.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_baselines(self, baselines: PathBuf) -> Self {
+        Self { baselines, ..self }
     }
 
     /// The folder of the result files.
@@ -138,6 +148,12 @@ impl Layout {
             .is_some_and(|(_, digits)| digits.len() == REQUEST_HASH_DIGITS && is_hexadecimal(digits))
     }
 
+    /// The folder of runs that were fetched from remote stores to be shown. It can be removed at any time.
+    #[must_use]
+    pub fn remote_runs(&self) -> PathBuf {
+        self.root.join("remote")
+    }
+
     /// The folder of kept workspaces, each run in a folder named by its ID.
     #[must_use]
     pub fn workspaces(&self) -> PathBuf {
@@ -153,7 +169,7 @@ impl Layout {
     /// The folder of the baselines, meant to be committed to git.
     #[must_use]
     pub fn baselines(&self) -> PathBuf {
-        self.root.join("baselines")
+        self.baselines.clone()
     }
 
     /// The baseline of the experiment with this name.
@@ -239,26 +255,85 @@ pub fn derive_id(parts: &[String]) -> String {
     crate::hash::sha256_hex(parts)[..12].to_owned()
 }
 
+/// The variable with the [`git_state`] of sources that are not in a repository here: the commit, `-dirty` if tracked files had
+/// uncommitted changes, and after a space the branch, if one was checked out. Empty if it is not known.
+pub const GIT_STATE_VARIABLE: &str = "COBALT_GIT_STATE";
+
 /// The git state of the source; `None` without git or a commit.
 pub fn git_state() -> Option<GitState> {
+    let state = match env::var(GIT_STATE_VARIABLE) {
+        Ok(description) => parse_state(&description)?,
+        Err(_) => git_state_of(&package_root())?,
+    };
+    let branch = ci_branch(|name| env::var(name).ok()).or(state.branch);
+    Some(GitState { branch, ..state })
+}
+
+/// The git state of a folder, with the branch that is checked out.
+#[doc(hidden)]
+#[must_use]
+pub fn git_state_of(folder: &Path) -> Option<GitState> {
+    let description = git(folder, &["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])?;
+    let state = parse_description(&description)?;
+    Some(GitState { branch: git(folder, &["symbolic-ref", "--quiet", "--short", "HEAD"]), ..state })
+}
+
+/// A value of [`GIT_STATE_VARIABLE`].
+fn parse_state(text: &str) -> Option<GitState> {
+    let (description, branch) =
+        text.split_once(' ').map_or((text, None), |(description, branch)| (description, Some(branch)));
+    Some(GitState { branch: branch.map(str::to_owned), ..parse_description(description)? })
+}
+
+/// The output of git in a folder, if it succeeds.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
-        .args(["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])
-        .current_dir(package_root())
+        .args(arguments)
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    if !output.status.success() {
-        return None;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The branch that a CI job runs for: CI systems check out a commit without a branch. For a pull request, it is the branch that it
+/// comes from.
+fn ci_branch(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let get = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let is_true = |name: &str| get(name).is_some_and(|value| value == "true");
+    if is_true("GITHUB_ACTIONS") {
+        return match get("GITHUB_HEAD_REF") {
+            // A fork's branch may have the name of the branch that it goes to, which it must not be taken for.
+            Some(head) if Some(&head) == get("GITHUB_BASE_REF").as_ref() => get("GITHUB_REF_NAME"),
+            Some(head) => Some(head),
+            None => get("GITHUB_REF_NAME").filter(|_| get("GITHUB_REF_TYPE").as_deref() != Some("tag")),
+        };
     }
-    parse_description(std::str::from_utf8(&output.stdout).ok()?.trim())
+    if is_true("GITLAB_CI") {
+        return match get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME") {
+            Some(head) if Some(&head) == get("CI_MERGE_REQUEST_TARGET_BRANCH_NAME").as_ref() => {
+                get("CI_MERGE_REQUEST_REF_PATH")
+            }
+            Some(head) => Some(head),
+            None => get("CI_COMMIT_BRANCH"),
+        };
+    }
+    if is_true("BUILDKITE") {
+        return get("BUILDKITE_BRANCH");
+    }
+    if is_true("CIRCLECI") {
+        return get("CIRCLE_BRANCH");
+    }
+    None
 }
 
 fn parse_description(description: &str) -> Option<GitState> {
     let (commit, dirty) =
         description.strip_suffix("-dirty").map_or((description, false), |commit| (commit, true));
     let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash.then(|| GitState { commit: commit.to_owned(), dirty })
+    is_hash.then(|| GitState { commit: commit.to_owned(), dirty, branch: None })
 }
 
 /// The maximum wait for a lock. If a process is killed while it starts a child, the child inherits its locks until it runs.
@@ -378,12 +453,43 @@ mod tests {
     #[test]
     fn a_description_tells_the_commit_and_whether_files_differ() {
         let hash = "0123456789abcdef0123456789abcdef01234567";
-        assert_eq!(parse_description(hash), Some(GitState { commit: hash.to_owned(), dirty: false }));
+        assert_eq!(
+            parse_description(hash),
+            Some(GitState { commit: hash.to_owned(), dirty: false, branch: None })
+        );
         assert_eq!(
             parse_description(&format!("{hash}-dirty")),
-            Some(GitState { commit: hash.to_owned(), dirty: true })
+            Some(GitState { commit: hash.to_owned(), dirty: true, branch: None })
         );
         assert_eq!(parse_description("v1.0-3-gabc"), None);
+    }
+
+    #[test]
+    fn a_job_tells_its_branch_and_a_fork_is_not_taken_for_the_branch_that_it_goes_to() {
+        let branch = |variables: &[(&str, &str)]| {
+            ci_branch(|name| {
+                variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        let github = ("GITHUB_ACTIONS", "true");
+        assert_eq!(branch(&[github, ("GITHUB_REF_NAME", "main")]).as_deref(), Some("main"));
+        assert_eq!(branch(&[github, ("GITHUB_REF_NAME", "v1"), ("GITHUB_REF_TYPE", "tag")]), None);
+        let pull_request = |head| {
+            branch(&[
+                github,
+                ("GITHUB_HEAD_REF", head),
+                ("GITHUB_BASE_REF", "main"),
+                ("GITHUB_REF_NAME", "7/merge"),
+            ])
+        };
+        assert_eq!(pull_request("fix").as_deref(), Some("fix"));
+        assert_eq!(pull_request("main").as_deref(), Some("7/merge"));
+        let gitlab = ("GITLAB_CI", "true");
+        assert_eq!(branch(&[gitlab, ("CI_COMMIT_BRANCH", "main")]).as_deref(), Some("main"));
+        assert_eq!(branch(&[gitlab, ("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "fix")]).as_deref(), Some("fix"));
+        assert_eq!(branch(&[("BUILDKITE", "true"), ("BUILDKITE_BRANCH", "b")]).as_deref(), Some("b"));
+        assert_eq!(branch(&[("CIRCLECI", "true"), ("CIRCLE_BRANCH", "c")]).as_deref(), Some("c"));
+        assert_eq!(branch(&[("GITHUB_REF_NAME", "main")]), None, "not on GitHub");
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub use journal::{
 };
 pub use journal_items::{JournalIndex, JournalItems};
 pub use layout::{
-    DOWNLOAD_PREFIX, GITIGNORE, Layout, REQUEST_HASH_DIGITS, create_folder, derive_id, file_slug, git_state,
-    new_run_id,
+    DOWNLOAD_PREFIX, GIT_STATE_VARIABLE, GITIGNORE, Layout, REQUEST_HASH_DIGITS, create_folder, derive_id,
+    file_slug, git_state, git_state_of, new_run_id,
 };
 pub use name_conflict::{NameConflict, find_name_conflict};
 pub use parts::{

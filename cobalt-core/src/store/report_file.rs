@@ -1,13 +1,13 @@
 //! Reads result files of both forms: with their items, and with the items in parts.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::error::{StoreError, storage_error};
 use super::parts::PartsReader;
 use super::report_reader::ReportReader;
-use super::results::strip_bom;
+use super::results::{strip_bom, write_json};
 use super::runs::measurements_in_parts;
 use crate::prices::PriceTable;
 use crate::redact::redacted_document;
@@ -24,20 +24,14 @@ use crate::report::{ItemResult, Measurements, Report};
 /// for item in newest.items() {
 ///     longest = longest.max(item?.input["input"].to_string().len());
 /// }
-/// println!("{}: {longest}", newest.head().name);
+/// println!("{}: {longest}", newest.report().name);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct ReportFile {
     path: PathBuf,
-    head: Report,
-    items: StoredItems,
-}
-
-#[derive(Debug)]
-enum StoredItems {
-    InHead(Vec<ItemResult>),
-    InParts(PartsReader),
+    report: Report,
+    parts: Option<PartsReader>,
 }
 
 impl ReportFile {
@@ -55,18 +49,21 @@ impl ReportFile {
         let bytes = redacted_document(bytes);
         // Most files have their items: they are parsed at once.
         match serde_json::from_slice::<Report>(strip_bom(&bytes)) {
-            Ok(mut report) => {
-                let items = std::mem::take(&mut report.items);
-                Ok(Self { path: path.to_owned(), head: report, items: StoredItems::InHead(items) })
-            }
+            Ok(report) => Ok(Self { path: path.to_owned(), report, parts: None }),
             Err(error) => {
-                let Ok((head, Some(parts))) = ReportReader::of(&bytes).map(ReportReader::into_head) else {
+                let Ok((report, Some(parts))) = ReportReader::of(&bytes).map(ReportReader::into_head) else {
                     return Err(unfit(error));
                 };
-                let items = StoredItems::InParts(PartsReader::open(path, parts)?);
-                Ok(Self { path: path.to_owned(), head, items })
+                let parts = Some(PartsReader::open(path, parts)?);
+                Ok(Self { path: path.to_owned(), report, parts })
             }
         }
+    }
+
+    /// Of a report that is in memory.
+    #[must_use]
+    pub fn of_report(path: &Path, report: Report) -> Self {
+        Self { path: path.to_owned(), report, parts: None }
     }
 
     /// The result file.
@@ -75,38 +72,81 @@ impl ReportFile {
         &self.path
     }
 
-    /// The report without its items.
+    /// The report; without its items if they are in parts.
     #[must_use]
-    pub fn head(&self) -> &Report {
-        &self.head
+    pub fn report(&self) -> &Report {
+        &self.report
     }
 
     /// The parts, if the items are in parts.
     #[must_use]
     pub fn parts(&self) -> Option<&PartsReader> {
-        match &self.items {
-            StoredItems::InHead(_) => None,
-            StoredItems::InParts(parts) => Some(parts),
-        }
+        self.parts.as_ref()
     }
 
     /// The number of items.
     #[must_use]
     pub fn item_count(&self) -> usize {
-        match &self.items {
-            StoredItems::InHead(items) => items.len(),
-            StoredItems::InParts(parts) => parts.index().items,
-        }
+        self.parts.as_ref().map_or(self.report.items.len(), |parts| parts.index().items)
     }
 
     /// The items in dataset order. Those in parts are read one part after the other; after an error, the next part follows.
     pub fn items(&self) -> Box<dyn Iterator<Item = Result<Cow<'_, ItemResult>, StoreError>> + '_> {
-        match &self.items {
-            StoredItems::InHead(items) => Box::new(items.iter().map(|item| Ok(Cow::Borrowed(item)))),
-            StoredItems::InParts(parts) => {
-                Box::new(parts.items(&self.head.config).map(|item| item.map(Cow::Owned)))
+        match &self.parts {
+            None => Box::new(self.report.items.iter().map(|item| Ok(Cow::Borrowed(item)))),
+            Some(parts) => Box::new(parts.items(&self.report.config).map(|item| item.map(Cow::Owned))),
+        }
+    }
+
+    /// The item at this position in dataset order, from 0. `None` if there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// Its part is damaged.
+    pub fn item(&self, position: usize) -> Result<Option<Cow<'_, ItemResult>>, StoreError> {
+        match &self.parts {
+            None => Ok(self.report.items.get(position).map(Cow::Borrowed)),
+            Some(parts) if position >= parts.index().items => Ok(None),
+            Some(parts) => parts.item(position, &self.report.config).map(|item| Some(Cow::Owned(item))),
+        }
+    }
+
+    /// The report with the items at these positions only.
+    ///
+    /// # Errors
+    ///
+    /// A part is damaged.
+    pub fn with_items_at(&self, positions: &[usize]) -> Result<Report, StoreError> {
+        let items = match &self.parts {
+            Some(parts) => parts.items_at(positions, &self.report.config)?,
+            None => positions.iter().filter_map(|at| self.report.items.get(*at).cloned()).collect(),
+        };
+        Ok(Report { items, ..self.report.without_items() })
+    }
+
+    /// The report with all its items if they are not in parts, or else with at most `most` of them: those in error, then those below
+    /// a pass mark, then others, in dataset order.
+    ///
+    /// # Errors
+    ///
+    /// A part is damaged.
+    pub fn worst_items(self, most: usize) -> Result<Report, StoreError> {
+        let Some(parts) = &self.parts else { return Ok(self.report) };
+        let mut ranked: [Vec<usize>; 3] = Default::default();
+        for (position, row) in parts.rows().enumerate() {
+            let row = row?;
+            let rank = match row.passed {
+                _ if row.rest.as_ref().is_some_and(|rest| !rest.failed.is_empty()) => 0,
+                false => 1,
+                true => 2,
+            };
+            if ranked[rank].len() < most {
+                ranked[rank].push(position);
             }
         }
+        let mut positions: Vec<_> = ranked.into_iter().flatten().take(most).collect();
+        positions.sort_unstable();
+        self.with_items_at(&positions)
     }
 
     /// The indexes of the run's items, if it is partial.
@@ -116,7 +156,7 @@ impl ReportFile {
     /// A part is damaged.
     #[doc(hidden)]
     pub fn selected_indexes(&self) -> Result<Option<Vec<usize>>, StoreError> {
-        if !self.head.partial {
+        if !self.report.partial {
             return Ok(None);
         }
         self.items().map(|item| Ok(item?.index)).collect::<Result<_, _>>().map(Some)
@@ -128,13 +168,20 @@ impl ReportFile {
     ///
     /// The columns of a run in parts are damaged.
     pub fn measurements(&self, prices: &PriceTable) -> Result<Measurements, StoreError> {
-        match &self.items {
-            StoredItems::InHead(items) => {
-                let report = Report { items: items.clone(), ..self.head.without_items() };
-                Ok(Measurements::from_report(&report, prices))
-            }
-            StoredItems::InParts(parts) => measurements_in_parts(&self.head, parts, prices),
+        match &self.parts {
+            None => Ok(Measurements::from_report(&self.report, prices)),
+            Some(parts) => measurements_in_parts(&self.report, parts, prices),
         }
+    }
+
+    /// Writes the report with all its items, in the form of a result file that is not in parts.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written, or a part is damaged.
+    pub fn write_whole(&self, to: &mut impl Write) -> io::Result<()> {
+        let items = self.items().map(|item| item.map_err(io::Error::other));
+        write_json(to, &self.report.without_items(), items)
     }
 
     /// The report with all its items: of a run of a million items, gigabytes.
@@ -143,13 +190,10 @@ impl ReportFile {
     ///
     /// A part is damaged.
     pub fn into_report(self) -> Result<Report, StoreError> {
-        let Self { mut head, items, .. } = self;
-        match items {
-            StoredItems::InHead(items) => head.items = items,
-            StoredItems::InParts(parts) => {
-                head.items = parts.items(&head.config).collect::<Result<_, _>>()?;
-            }
+        let Self { mut report, parts, .. } = self;
+        if let Some(parts) = parts {
+            report.items = parts.items(&report.config).collect::<Result<_, _>>()?;
         }
-        Ok(head)
+        Ok(report)
     }
 }

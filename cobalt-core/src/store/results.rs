@@ -101,7 +101,7 @@ pub fn write_items_by_line(
     head: &impl Serialize,
     items: &[impl Serialize],
 ) -> Result<(), StoreError> {
-    write_atomically(path, draft, |file| write_json(file, head, items))
+    write_atomically(path, draft, |file| write_json(file, head, items.iter().map(Ok)))
 }
 
 /// Writes a file atomically, using a draft that is synced and renamed.
@@ -141,14 +141,20 @@ fn write_before_items(to: &mut impl Write, head: &impl Serialize) -> io::Result<
     to.write_all(head.as_bytes())
 }
 
-fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serialize]) -> io::Result<()> {
+pub(super) fn write_json<T: Serialize>(
+    to: &mut impl Write,
+    head: &impl Serialize,
+    items: impl Iterator<Item = io::Result<T>>,
+) -> io::Result<()> {
     write_before_items(to, head)?;
+    let mut is_empty = true;
     to.write_all(b"[")?;
-    for (index, item) in items.iter().enumerate() {
-        to.write_all(if index == 0 { b"\n    " } else { b",\n    " })?;
-        serde_json::to_writer(&mut *to, item)?;
+    for item in items {
+        to.write_all(if is_empty { b"\n    " } else { b",\n    " })?;
+        serde_json::to_writer(&mut *to, &item?)?;
+        is_empty = false;
     }
-    to.write_all(if items.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" })
+    to.write_all(if is_empty { b"]\n}\n" } else { b"\n  ]\n}\n" })
 }
 
 /// Reads a result file with all its items, also of the original tool, with or without a byte order mark. [`ReportFile`] reads a large

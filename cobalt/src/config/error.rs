@@ -7,6 +7,8 @@ use cobalt_core::redact::redacted;
 use cobalt_core::report::Shard;
 use cobalt_core::wording::{self, line_and_column, unknown_name_message};
 
+use super::job_sets::JobSetError;
+use super::remote::CREDENTIAL_HINT;
 use super::settings::{Origin, RerunMode, dotted_key};
 use super::variables::{BASELINE, SCORE};
 
@@ -90,6 +92,10 @@ pub enum ConfigError {
         /// The requested shard of them.
         shard: Shard,
     },
+
+    /// The shard of the job is unknown.
+    #[error(transparent)]
+    JobSet(#[from] JobSetError),
 
     /// Stored outputs are scored as a whole.
     #[error("cannot combine {SCORE} with {other}: all stored outputs of a run are scored; unset one of them")]
@@ -175,8 +181,14 @@ fn describe_parse_error(message: &str) -> String {
         return format!("unknown key `{key}`: {instead}");
     }
     let known: Vec<_> = known.split('`').skip(1).step_by(2).collect();
+    if known.contains(&"remote") && CREDENTIALS.iter().any(|word| key.contains(word)) {
+        return format!("unknown key `{key}`: {CREDENTIAL_HINT}");
+    }
     unknown_name_message("key", "keys", key, &known)
 }
+
+/// Words in the names of keys that would hold credentials of the remote store.
+const CREDENTIALS: [&str; 5] = ["key", "secret", "token", "password", "credential"];
 
 /// Keys of other tools, with their replacements.
 const KEYS_OF_OTHER_TOOLS: [(&str, &str); 4] = [

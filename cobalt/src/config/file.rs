@@ -57,7 +57,7 @@ pub struct ConfigFile {
     pub(super) thresholds: Option<Vec<ThresholdExpr>>,
     /// The field of the items, or the list of fields, by which the statistics of experiments that name none are grouped.
     pub(super) group_by: Option<FieldNames>,
-    /// Where runs are stored. Relative paths start at the workspace root.
+    /// Where runs are stored, and the remote store of a team. Relative paths start at the workspace root.
     pub(super) storage: Option<Storage>,
     /// Default model of judges, and how to call it.
     pub(super) judge: Option<Judge>,

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::error::{ConfigError, Location};
 use super::file::{Ci, ConfigFile, ParsedFile};
+use super::job_sets::{ShardChoice, shard_of_job};
 use super::locate::{candidates, read_requested};
 use super::overrides::{EnvVariables, Flags, absolute_path};
 use super::reporter::{Reporter, ReporterKind};
@@ -174,6 +175,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let group_by = self.or_default("group-by", group_by, || FieldNames(Vec::new()));
         let mut storage = storage.unwrap_or_default();
+        let remote = self.remote(&storage, is_ci)?;
         let parts_from = storage.parts_from.take();
         let layout = self.layout(storage);
         let parts_from = self.parts_from(parts_from);
@@ -188,6 +190,8 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let env = self.env(env.unwrap_or_default());
         // These apply to one invocation; they are not settings.
         let (only, shard) = self.item_selection()?;
+        let group = self.flags.shard_group.clone();
+        let shard_group = group.map_or_else(|| self.variables.shard_group(), |group| Ok(Some(group)))?;
         let variants = self.variant_selection()?;
         let score = self.score(only.is_some(), shard.is_some())?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
@@ -231,6 +235,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
                 .located_thresholds("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
             parts_from,
+            remote,
             models,
             prices,
             env,
@@ -238,6 +243,8 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             score,
             only,
             shard,
+            shard_group,
+            shard_plans: self.variables.shard_plans()?,
             variants,
             faults: self.variables.faults()?,
             sources,
@@ -276,7 +283,12 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     /// Which items to run if not all, or which shard.
     fn item_selection(&self) -> Result<(Option<RerunMode>, Option<Shard>), ConfigError> {
         let only = self.flags.rerun.map_or_else(|| self.variables.rerun_mode(), |only| Ok(Some(only)))?;
-        let shard = self.flags.shard.map_or_else(|| self.variables.shard(), |shard| Ok(Some(shard)))?;
+        let choice = self.flags.shard.map_or_else(|| self.variables.shard(), |choice| Ok(Some(choice)))?;
+        let shard = match choice {
+            None => None,
+            Some(ShardChoice::Given(shard)) => Some(shard),
+            Some(ShardChoice::Auto) => Some(shard_of_job(|name| self.variables.text(name))?),
+        };
         match (only, shard) {
             (Some(only), Some(shard)) => Err(ConfigError::ShardWithRerun { only, shard }),
             either => Ok(either),
@@ -314,8 +326,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
         let (folder, origin) = match flags {
             Some(_) => (absolute_path(Path::new(".")), Origin::Flag),
-            None if written.is_some() => (self.workspace.clone(), self.origin("reporters")),
-            None => (self.workspace.clone(), Origin::Default),
+            None => {
+                let origin = if written.is_some() { self.origin("reporters") } else { Origin::Default };
+                (self.storage_root().unwrap_or_else(|| self.workspace.clone()), origin)
+            }
         };
         let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::new(ReporterKind::Cli)]);
         let placed: Vec<_> =

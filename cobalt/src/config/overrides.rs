@@ -2,21 +2,24 @@
 //! ignored.
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use cobalt_core::redact::redacted;
-use cobalt_core::report::{Shard, parse_duration};
+use cobalt_core::report::{ShardPlans, parse_duration};
 
 use super::error::ConfigError;
+use super::job_sets::{ShardChoice, ShardGroup, group_of_job};
+use super::remote::RemoteUrl;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
-    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, RESUME, RUNS, SCORE,
-    SCORE_EVALUATORS, SET, SHARD, TIMEOUT, VARIANT,
+    ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, REMOTE, RESUME, RUNS, SCORE,
+    SCORE_EVALUATORS, SET, SHARD, SHARD_GROUP, SHARD_PLANS, STORAGE_ROOT, TIMEOUT, VARIANT,
 };
 use super::variants::{SEPARATOR, SettingChange, VariantSelection};
 use crate::recording::RecordMode;
@@ -60,6 +63,9 @@ impl std::str::FromStr for MaxCost {
 pub struct Flags {
     /// `--config`: the file to read. Relative paths start at the current directory.
     pub config: Option<PathBuf>,
+    /// Of an archive: the folder at which relative paths of stored files start, instead of the workspace root. The baselines are
+    /// those of the archive.
+    pub storage_root: Option<PathBuf>,
     /// `--concurrency`: maximum items of an experiment in parallel.
     pub concurrency: Option<NonZeroUsize>,
     /// `--runs`: trials per item.
@@ -75,7 +81,11 @@ pub struct Flags {
     /// `--rerun-failed` or `--changed`: which items to run instead of all.
     pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
-    pub shard: Option<Shard>,
+    pub shard: Option<ShardChoice>,
+    /// `--shard-group`: the name of the shards that belong together.
+    pub shard_group: Option<ShardGroup>,
+    /// The file with the plans that balance shards.
+    pub shard_plans: Option<PathBuf>,
     /// `--variant`, `--set`: the variants to run, and changes of their settings.
     pub variants: VariantSelection,
     /// `--baseline`: baseline files and result files; each experiment is compared with the one of its name. Relative paths start at
@@ -97,6 +107,10 @@ pub struct Flags {
     pub record_stale: Option<Duration>,
     /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
+    /// `--remote`: the remote store.
+    pub remote: Option<RemoteUrl>,
+    /// `--push`: push finished runs to the remote store.
+    pub push: bool,
     /// `--keep-workspaces`: which workspaces to keep.
     pub keep_workspaces: Option<KeepWorkspaces>,
 }
@@ -109,6 +123,8 @@ impl Flags {
     /// The path of a baseline contains the separator of path lists.
     pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
+        let storage =
+            self.storage_root.as_deref().map(|root| (STORAGE_ROOT, absolute_path(root).into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
         let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
@@ -120,6 +136,8 @@ impl Flags {
         let evaluators = (!evaluators.is_empty()).then(|| (SCORE_EVALUATORS, evaluators.join(",").into()));
         let only = self.rerun.map(|only| (ONLY, only.to_string().into()));
         let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
+        let group = self.shard_group.as_ref().map(|group| (SHARD_GROUP, group.to_string().into()));
+        let plans = self.shard_plans.clone().map(|path| (SHARD_PLANS, path.into_os_string()));
         let VariantSelection { names, changes } = &self.variants;
         let variant = (!names.is_empty()).then(|| (VARIANT, names.join(",").into()));
         let changes: Vec<_> = changes.iter().map(ToString::to_string).collect();
@@ -137,6 +155,7 @@ impl Flags {
         let keep = self.keep_workspaces.map(|kept| (KEEP_WORKSPACES, kept.to_string().into()));
         let all = [
             config,
+            storage,
             concurrency,
             runs,
             ci,
@@ -145,6 +164,8 @@ impl Flags {
             evaluators,
             only,
             shard,
+            group,
+            plans,
             variant,
             set,
             baseline,
@@ -234,9 +255,33 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
         self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
     }
 
-    pub fn shard(&self) -> Result<Option<Shard>, ConfigError> {
-        let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
+    pub fn shard(&self) -> Result<Option<ShardChoice>, ConfigError> {
+        let expected = "a shard such as `2/4`, from `1/4` to `4/4`, or `auto`";
         self.read(SHARD, expected, |text| text.parse().ok())
+    }
+
+    /// The given group, or that of the job.
+    pub fn shard_group(&self) -> Result<Option<ShardGroup>, ConfigError> {
+        let expected = "up to 100 letters, digits, `-`, `_` and `.`";
+        let given = self.read(SHARD_GROUP, expected, |text| text.parse().ok())?;
+        Ok(given.or_else(|| group_of_job(|name| self.text(name))))
+    }
+
+    /// The plans that balance shards, by the names of experiments.
+    pub fn shard_plans(&self) -> Result<ShardPlans, ConfigError> {
+        let Some(path) = self.path(SHARD_PLANS) else { return Ok(ShardPlans::default()) };
+        let hint = "; it is named by COBALT_SHARD_PLANS";
+        let text = fs::read_to_string(&path).map_err(|source| ConfigError::Read {
+            path: path.clone(),
+            source,
+            hint,
+        })?;
+        serde_json::from_str(&text).map_err(|error| ConfigError::Malformed {
+            path,
+            line: error.line(),
+            column: error.column(),
+            problem: format!("expected plans of shards, as `cargo cobalt run --shard` writes them: {error}"),
+        })
     }
 
     /// The parts of a list that is separated by commas.
@@ -289,6 +334,14 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
 
     pub fn record_stale(&self) -> Result<Option<Duration>, ConfigError> {
         self.read(RECORD_STALE, "an age such as `30d`", |text| humantime::parse_duration(text).ok())
+    }
+
+    /// The remote store. The error does not contain the value, which may hold a key.
+    pub fn remote(&self) -> Result<Option<RemoteUrl>, ConfigError> {
+        let url = self.text(REMOTE).filter(|url| !url.is_empty());
+        url.map(|url| url.parse())
+            .transpose()
+            .map_err(|problem| ConfigError::MalformedVariable { name: REMOTE, problem })
     }
 
     pub fn cache(&self) -> Result<Option<bool>, ConfigError> {

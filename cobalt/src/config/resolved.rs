@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Shard, Threshold};
+use cobalt_core::report::{Shard, ShardPlan, ShardPlans, Threshold};
 use cobalt_core::store::Layout;
 use cobalt_core::trace::ContentLimits;
 
@@ -14,6 +14,8 @@ use super::baseline::BaselineSettings;
 use super::datasets::NamedDatasets;
 use super::error::{ConfigError, Location};
 use super::evaluators::EvaluatorEntry;
+use super::job_sets::ShardGroup;
+use super::remote::RemoteSettings;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
 use super::small_tables::DashboardSettings;
@@ -58,6 +60,7 @@ pub struct Config {
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
     pub(super) parts_from: usize,
+    pub(super) remote: RemoteSettings,
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
@@ -65,6 +68,8 @@ pub struct Config {
     pub(super) score: ScoreSettings,
     pub(super) only: Option<RerunMode>,
     pub(super) shard: Option<Shard>,
+    pub(super) shard_group: Option<ShardGroup>,
+    pub(super) shard_plans: ShardPlans,
     pub(super) variants: VariantSelection,
     pub(super) faults: Option<Faults>,
     pub(super) sources: Option<String>,
@@ -126,6 +131,12 @@ impl Config {
     #[must_use]
     pub fn parts_from(&self) -> usize {
         self.parts_from
+    }
+
+    /// The remote store of the team.
+    #[must_use]
+    pub fn remote(&self) -> &RemoteSettings {
+        &self.remote
     }
 
     /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.
@@ -229,8 +240,20 @@ impl Config {
     }
 
     /// The shard of the items to run.
-    pub(crate) fn shard(&self) -> Option<Shard> {
+    #[must_use]
+    pub fn shard(&self) -> Option<Shard> {
         self.shard
+    }
+
+    /// The name of the shards that belong together: the given one, or that of the job.
+    #[must_use]
+    pub fn shard_group(&self) -> Option<&ShardGroup> {
+        self.shard_group.as_ref()
+    }
+
+    /// The plan that balances the shards of an experiment.
+    pub(crate) fn shard_plan(&self, experiment: &str) -> Option<&ShardPlan> {
+        self.shard_plans.0.get(experiment)
     }
 
     /// Which variants to run, and with which settings.

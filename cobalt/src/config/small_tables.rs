@@ -12,15 +12,17 @@ use serde::{Deserialize, Serialize};
 
 use super::editor::EditorUrl;
 use super::error::ConfigError;
+use super::overrides::absolute_path;
+use super::remote::{EndpointUrl, PushName, RemoteUrl};
 use super::resolve::{Resolver, first_set};
 use super::settings::{Origin, dotted_key};
-use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR};
+use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR, STORAGE_ROOT};
 use crate::settings::{Dollars, PositiveInt};
 
-/// Where runs are stored. Relative paths start at the workspace root.
+/// Where runs are stored, and the remote store of a team. Relative paths start at the workspace root.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table such as `dir = \".cobalt\"`")]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Storage {
     /// Base directory for stored data; default ".cobalt".
     pub(super) dir: Option<PathBuf>,
@@ -32,6 +34,19 @@ pub struct Storage {
     pub(super) cache: Option<PathBuf>,
     /// From how many items on a result is kept in parts, in two files; default 20000.
     pub(super) parts_from: Option<PositiveInt>,
+    /// Remote store of a team: "s3://bucket/prefix", "gs://bucket/prefix", "az://container/prefix" or a folder. Credentials come from
+    /// the platform's variables.
+    pub(super) remote: Option<RemoteUrl>,
+    /// When finished runs are pushed to the remote store: "never", "ci" (with `--ci`) or "always"; default "never".
+    pub(super) push: Option<PushName>,
+    /// Whether runs are pushed without inputs, outputs, reasons and traces; default false.
+    pub(super) push_redacted: Option<bool>,
+    /// URL of the remote store's server, if it is not the platform's own.
+    pub(super) endpoint: Option<EndpointUrl>,
+    /// Region of the remote store's bucket.
+    pub(super) region: Option<String>,
+    /// Whether the endpoint may be without TLS; default false.
+    pub(super) allow_http: Option<bool>,
 }
 
 /// The price of a model, in USD per 1,000,000 tokens.
@@ -199,6 +214,8 @@ const DEFAULT_PARTS_FROM: usize = 20_000;
 
 /// The default base directory.
 const DEFAULT_DIR: &str = ".cobalt";
+/// The folder of the baselines in the workspace of an archive, whatever the project's settings say.
+pub const ARCHIVED_BASELINES: &str = ".cobalt/baselines";
 
 impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     /// Resolves where runs are stored. `COBALT_DIR` moves everything, so the file's settings for the parts are ignored then.
@@ -208,7 +225,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             (storage.dir, self.origin("storage.dir")),
         ]);
         let (dir, origin) = dir.unwrap_or((DEFAULT_DIR.into(), Origin::Default));
-        let dir = self.workspace.join(dir);
+        let archived = self.storage_root();
+        let root = archived.clone().unwrap_or_else(|| self.workspace.clone());
+        let dir = root.join(dir);
         self.note("storage.dir", &dir, origin.clone());
         let parts = [
             ("storage.results", RESULTS_DIR, storage.results, "results"),
@@ -222,11 +241,22 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
                 (written, self.origin(key)),
             ]);
             let (path, origin) = part.unwrap_or((dir.join(name), origin.clone()));
-            let path = self.workspace.join(path);
+            let path = root.join(path);
             self.note(key, &path, origin);
             path
         });
-        Layout::new(dir, results, history, cache)
+        let layout = Layout::new(dir, results, history, cache);
+        if archived.is_some() {
+            layout.with_baselines(self.workspace.join(ARCHIVED_BASELINES))
+        } else {
+            layout
+        }
+    }
+
+    /// The folder at which relative paths of stored files start, if it is not the workspace root.
+    pub(super) fn storage_root(&self) -> Option<PathBuf> {
+        let flag = self.flags.storage_root.as_deref().map(absolute_path);
+        flag.or_else(|| self.variables.path(STORAGE_ROOT))
     }
 
     /// Resolves from how many items on a result is kept in parts.

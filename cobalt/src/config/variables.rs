@@ -26,6 +26,14 @@ pub const SCORE_EVALUATORS: &str = "COBALT_SCORE_EVALUATORS";
 pub const ONLY: &str = "COBALT_ONLY";
 /// The shard of the items to run.
 pub const SHARD: &str = "COBALT_SHARD";
+/// The job's number among those that run shards, from 0.
+pub const SHARD_INDEX: &str = "COBALT_SHARD_INDEX";
+/// The number of jobs that run shards.
+pub const SHARD_TOTAL: &str = "COBALT_SHARD_TOTAL";
+/// The name of the shards that belong together.
+pub const SHARD_GROUP: &str = "COBALT_SHARD_GROUP";
+/// The file with the plans that balance shards.
+pub const SHARD_PLANS: &str = "COBALT_SHARD_PLANS";
 /// The variants to run, separated by commas.
 pub const VARIANT: &str = "COBALT_VARIANT";
 /// Changes of the variants' settings, separated by semicolons.
@@ -46,16 +54,22 @@ pub const RECORD_STALE: &str = "COBALT_RECORD_STALE";
 pub(crate) const GATEWAY: &str = "COBALT_GATEWAY";
 /// A hash of the package's sources, passed by `cargo cobalt run`.
 pub const SOURCES: &str = "COBALT_SOURCES";
+/// The git state of the sources, passed by `cargo cobalt run --archive`.
+pub const GIT_STATE: &str = cobalt_core::store::GIT_STATE_VARIABLE;
 /// Whether datasets are never fetched.
 pub const OFFLINE: &str = "COBALT_OFFLINE";
 /// Re-fetch dataset copies older than this: a time, or `1` for the start of this process.
 pub const REFRESH: &str = "COBALT_REFRESH";
 /// The directory to use instead of `.cobalt`.
 pub const DIR: &str = "COBALT_DIR";
+/// The directory at which relative paths of stored files start, instead of the workspace root; set for the binaries of an archive.
+pub const STORAGE_ROOT: &str = "COBALT_STORAGE_ROOT";
 /// The directory for result files.
 pub const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
 /// The index of past runs.
 pub const HISTORY_DB: &str = "COBALT_HISTORY_DB";
+/// The remote store of the team.
+pub const REMOTE: &str = "COBALT_REMOTE";
 /// The cache directory for model responses.
 pub const CACHE_DIR: &str = "COBALT_CACHE_DIR";
 /// Whether to cache model responses.
@@ -70,7 +84,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 32] = [
+const KNOWN_VARIABLES: [&str; 39] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -80,6 +94,7 @@ const KNOWN_VARIABLES: [&str; 32] = [
     DIR,
     FAULTS,
     GATEWAY,
+    GIT_STATE,
     HISTORY_DB,
     KEEP_WORKSPACES,
     LEDGER,
@@ -91,6 +106,7 @@ const KNOWN_VARIABLES: [&str; 32] = [
     RECORD_STALE,
     REDACTION_FORMS,
     REFRESH,
+    REMOTE,
     REQUEST,
     RESULTS_DIR,
     RESUME,
@@ -99,7 +115,12 @@ const KNOWN_VARIABLES: [&str; 32] = [
     SCORE_EVALUATORS,
     SET,
     SHARD,
+    SHARD_GROUP,
+    SHARD_INDEX,
+    SHARD_PLANS,
+    SHARD_TOTAL,
     SOURCES,
+    STORAGE_ROOT,
     TIMEOUT,
     VARIANT,
     // The access token of the dashboard's server.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 #[cfg(feature = "record")]
 use cobalt_core::recordings::RecordingFolder;
-use cobalt_core::report::Shard;
+use cobalt_core::report::{Shard, ShardPlan};
 use cobalt_core::store::{InterruptedRun, derive_id};
 
 use super::cases::{Cases, DeclaredExperiment, LoadFailure};
@@ -16,7 +16,7 @@ use crate::private::ExperimentDefinition;
 #[cfg(feature = "record")]
 use crate::recording::LedClients;
 use crate::recording::{RecordMode, Recordings, ResolvedRecording};
-use crate::session::{ItemSelection, MissingKeys, Plan, Rerun, Run};
+use crate::session::{Baseline, ItemSelection, MissingKeys, Plan, Rerun, Run};
 
 /// An experiment that is about to run.
 pub struct PlannedRun {
@@ -36,6 +36,14 @@ pub enum StartMode {
     Retry { run: InterruptedRun, still_failed: Option<String> },
     /// Nothing: none of its cases is selected, or no item is left, for the given reason.
     Skip { why: Option<String>, still_failed: Option<String> },
+}
+
+/// The shard of a new run.
+struct ShardRun {
+    shard: Shard,
+    /// The plan that balances the shards; without one, items are assigned by their keys.
+    balance: Option<ShardPlan>,
+    group: Option<String>,
 }
 
 impl StartMode {
@@ -65,17 +73,20 @@ impl StartMode {
             return Ok(Self::score(plan, selected, id));
         }
         if let Some(shard) = config.shard() {
-            return Ok(Self::new_shard_run(plan, shard, selected, id));
+            let balance = Baseline::shard_plan(plan.name(), config);
+            let balance = balance.map_err(|error| LoadFailure { case: "baseline", error })?;
+            let group = config.shard_group().map(ToString::to_string);
+            return Ok(Self::new_shard_run(plan, ShardRun { shard, balance, group }, selected, id));
         }
         let Some(only) = config.only() else {
-            let selected = ItemSelection { items: selected, shard: None };
+            let selected = ItemSelection::of(selected);
             return Ok(Self::New { selected, id, why: None, still_failed: None });
         };
         let Rerun { items, reason: why, still_failed } =
             plan.rerun(only, selected, config).map_err(results_error)?;
         let why = Some(why);
         let nothing = items.as_ref().is_some_and(Vec::is_empty);
-        let selected = ItemSelection { items, shard: None };
+        let selected = ItemSelection::of(items);
         Ok(match nothing {
             true => Self::Skip { why, still_failed },
             false => Self::New { selected, id, why, still_failed },
@@ -97,25 +108,48 @@ impl StartMode {
             let why = why.map(|why| format!("none of the selected items is among the {why}"));
             return Self::Skip { why, still_failed: None };
         }
-        Self::New { selected: ItemSelection { items, shard: None }, id, why, still_failed: None }
+        Self::New { selected: ItemSelection::of(items), id, why, still_failed: None }
     }
 
     /// Starts a new run of the selected items in a shard. It counts as partial even if the shard happens to contain all items, unless
     /// it is the only shard.
-    fn new_shard_run(plan: &Plan, shard: Shard, selected: Option<Vec<usize>>, id: Option<String>) -> Self {
+    fn new_shard_run(
+        plan: &Plan,
+        ShardRun { shard, balance, group }: ShardRun,
+        selected: Option<Vec<usize>>,
+        id: Option<String>,
+    ) -> Self {
         let are_all = selected.is_none();
+        let selection = ItemSelection {
+            items: None,
+            shard: Some(shard),
+            shard_plan: balance.as_ref().map(ShardPlan::hash),
+            shard_group: group,
+        };
         if are_all && shard.total() == 1 {
-            let selected = ItemSelection { items: None, shard: Some(shard) };
-            return Self::New { selected, id, why: Some(format!("shard {shard}")), still_failed: None };
+            let why = Some(format!("shard {shard}"));
+            return Self::New { selected: selection, id, why, still_failed: None };
         }
-        let items = selected.unwrap_or_else(|| (0..plan.dataset().len()).collect());
-        let items: Vec<_> = items.into_iter().filter(|index| shard.contains(plan.key(*index))).collect();
+        let all = 0..plan.dataset().len();
+        let in_shard = match &balance {
+            Some(balance) => balance.items(shard, &all.map(|index| plan.key(index)).collect::<Vec<_>>()),
+            None => all.filter(|index| shard.contains(plan.key(*index))).collect(),
+        };
+        let items: Vec<_> = match selected {
+            Some(selected) => {
+                selected.into_iter().filter(|index| in_shard.binary_search(index).is_ok()).collect()
+            }
+            None => in_shard,
+        };
         if items.is_empty() {
             let which = if are_all { "no item" } else { "none of the selected items" };
             return Self::Skip { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
-        let selected = ItemSelection { items: Some(items), shard: Some(shard) };
-        Self::New { selected, id, why: Some(format!("shard {shard}")), still_failed: None }
+        let balanced = balance
+            .map_or_else(String::new, |balance| format!(", balanced by the latencies of {}", balance.source));
+        let why = Some(format!("shard {shard}{balanced}"));
+        let selected = ItemSelection { items: Some(items), ..selection };
+        Self::New { selected, id, why, still_failed: None }
     }
 
     /// The items that are scored, if not all.

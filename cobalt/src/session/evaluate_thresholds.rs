@@ -10,7 +10,7 @@ use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{Comparison, compare, stale_baseline_warning};
 use cobalt_core::report::{
     BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, RunSummaries, SCHEMA,
-    Threshold, ci_status, evaluate_all,
+    ShardPlan, Threshold, ci_status, evaluate_all,
 };
 use cobalt_core::store::{
     ResultFileName, StoreError, read_experiment_name, read_measurements, read_report, result_files,
@@ -226,6 +226,18 @@ impl Baseline {
                 StoreError::Storage { action, path, source: io::Error::new(source.kind(), reason) }.into()
             }
             error => error,
+        })
+    }
+
+    /// The plan that balances the shards of the experiment: that of the command, or else the latencies of the saved baseline, which is
+    /// the same on all machines that have checked out the same commit.
+    pub fn shard_plan(experiment: &str, config: &Config) -> Result<Option<ShardPlan>, Error> {
+        if let Some(plan) = config.shard_plan(experiment) {
+            return Ok(Some(plan.clone()));
+        }
+        Ok(match Self::load_saved(experiment, config)? {
+            Self::Found(run) => Some(ShardPlan::of(format!("baseline {}", run.id), &run)),
+            Self::Absent(_) | Self::OtherExperiments(_) => None,
         })
     }
 

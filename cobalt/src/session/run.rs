@@ -46,9 +46,20 @@ pub fn find_runs_to_resume(layout: &Layout) -> (Vec<InterruptedRun>, Vec<(String
 #[derive(Clone, Debug, Default)]
 pub struct ItemSelection {
     /// The indexes of the items, if not all.
-    pub(crate) items: Option<Vec<usize>>,
+    pub items: Option<Vec<usize>>,
     /// The shard that they belong to.
-    pub(crate) shard: Option<Shard>,
+    pub shard: Option<Shard>,
+    /// The hash of the plan that balanced the shards.
+    pub shard_plan: Option<String>,
+    /// The name of the shards that belong together.
+    pub shard_group: Option<String>,
+}
+
+impl ItemSelection {
+    /// These items, or all; not of a shard.
+    pub fn of(items: Option<Vec<usize>>) -> Self {
+        Self { items, ..Self::default() }
+    }
 }
 
 /// The part of a run that earlier processes have done.
@@ -203,6 +214,8 @@ impl Run {
             sources: common_sources(sources, &plan),
             selection: selected.items,
             shard: selected.shard,
+            shard_plan: selected.shard_plan,
+            shard_group: selected.shard_group,
             checksums: true,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
@@ -290,8 +303,13 @@ impl Run {
             return Self::with_id(plan, ItemSelection::default(), layout, id);
         };
         let file = ReportFile::open(&path)?;
-        let report = file.head();
-        let selected = ItemSelection { items: file.selected_indexes()?, shard: report.shard };
+        let report = file.report();
+        let selected = ItemSelection {
+            items: file.selected_indexes()?,
+            shard: report.shard,
+            shard_plan: report.shard_plan.clone(),
+            shard_group: report.shard_group.clone(),
+        };
         let done = FinishedPart {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),

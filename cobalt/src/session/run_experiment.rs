@@ -155,7 +155,7 @@ async fn run_all(experiments: Vec<Prepared>, config: Config) -> Result<VariantRe
             Some(run) => Run::resume(plan, layout, &run.id)?,
             None => {
                 let why = plan.rescored().map(ToString::to_string);
-                Run::new(plan, ItemSelection { items: selection, shard: None }, layout)?.with_reason(why)
+                Run::new(plan, ItemSelection::of(selection), layout)?.with_reason(why)
             }
         };
         if let Some(why) = run.reason() {

@@ -216,6 +216,9 @@ pub fn items_section(index: usize, finished: &FinishedExperiment) -> Markup {
     let report = &finished.report;
     html! {
         h3 { "Items" }
+        @if let Some(note) = finished.left_out_note() {
+            p.note { (name(&note)) "." }
+        }
         @if let Some(why) = &finished.without_items {
             p.note { "Item results are unavailable: " (name(why)) }
         } @else if report.items.is_empty() {

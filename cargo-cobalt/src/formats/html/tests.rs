@@ -50,7 +50,7 @@ fn report(texts: &[&str]) -> Report {
 }
 
 fn results(reports: impl IntoIterator<Item = Report>) -> Results {
-    let finished = |report| FinishedExperiment { report, path: None, without_items: None };
+    let finished = |report| FinishedExperiment { report, path: None, without_items: None, left_out: 0 };
     Results::of(reports.into_iter().map(finished).collect())
 }
 
@@ -220,7 +220,8 @@ fn a_run_says_what_was_retried_and_tells_the_script_which_items_were() {
 fn a_run_whose_items_are_not_known_says_why() {
     let report = Report { items: Vec::new(), ..report(&["a"]) };
     let without_items = Some("the disk is full".to_owned());
-    let page = html(&Results::of(vec![FinishedExperiment { report, path: None, without_items }]));
+    let page =
+        html(&Results::of(vec![FinishedExperiment { report, path: None, without_items, left_out: 0 }]));
     assert!(page.contains("Item results are unavailable: <bdi>the disk is full</bdi>"));
     assert!(!page.contains("id=\"items-0\""));
 }

@@ -200,7 +200,7 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
         add("items.passed_after_retry", Some(summary.passed_after_retry.to_string()));
         add("attempts.retried", Some(summary.retried_executions.to_string()));
     }
-    if let Some(GitState { commit, dirty }) = &report.git {
+    if let Some(GitState { commit, dirty, .. }) = &report.git {
         add("commit", Some(commit.clone()));
         add("dirty", Some(dirty.to_string()));
     }
@@ -248,7 +248,9 @@ pub fn cases(finished: &FinishedExperiment) -> Vec<Case> {
     let missing = finished.without_items.as_ref().map(|why| missing_items_case(report, why));
     let summaries =
         report.summary.summary_errors.iter().map(|(name, error)| summary_case(report, name, error));
-    let mut cases: Vec<_> = items.chain(missing).chain(summaries).chain(threshold_cases(report)).collect();
+    let left_out = finished.left_out_note().map(|note| left_out_case(report, note));
+    let mut cases: Vec<_> =
+        items.chain(missing).chain(left_out).chain(summaries).chain(threshold_cases(report)).collect();
     cases.extend(unexplained_failure(report, &cases));
     cases
 }
@@ -317,6 +319,11 @@ fn with_location(report: &Report, text: &str) -> String {
 fn missing_items_case(report: &Report, why: &str) -> Case {
     let message = format!("item results are unavailable: {why}");
     Case::new(format!("{}::items", report.name), Outcome::Errored(Problem::new("no-results", &message)))
+}
+
+/// A case for the items of a large run that have no case.
+fn left_out_case(report: &Report, note: String) -> Case {
+    Case::new(format!("{}::other-items", report.name), Outcome::Skipped(note))
 }
 
 /// The case of a summary function that failed, named as under `cargo test`.

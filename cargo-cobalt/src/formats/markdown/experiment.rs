@@ -51,6 +51,9 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
             regressions(against)
         );
     }
+    if let Some(note) = finished.left_out_note() {
+        let _ = writeln!(text, "\n{note}.");
+    }
     match &finished.without_items {
         Some(reason) => {
             let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
@@ -63,7 +66,9 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
 /// The verdict with its grounds.
 pub fn verdict(report: &Report) -> String {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
-    let in_error = if report.items.is_empty() { report.summary.failed_items } else { in_error };
+    // Of a large run, the report has some of the items.
+    let is_whole = report.items.len() >= report.summary.total_items && !report.items.is_empty();
+    let in_error = if is_whole { in_error } else { report.summary.failed_items };
     let grounds = verdict_reasons(report, in_error);
     if grounds.is_empty() {
         verdict_label(report).to_owned()

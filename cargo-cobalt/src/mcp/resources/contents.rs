@@ -149,7 +149,7 @@ pub fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<Run
 pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -> Result<ItemContent, Error> {
     let ResolvedRun { project, found } = find(projects, project, name)?;
     // There is no resource at this URI.
-    let item = view::item(&found.report, key, ROOM);
+    let item = view::item(&*found.report_with_item(key)?, key, ROOM);
     let item = item.map_err(|error| Error::NothingMatched(error.to_string()))?;
     Ok(ItemContent { project: (*project).clone(), state: found.state, item })
 }

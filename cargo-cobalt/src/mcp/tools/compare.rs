@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cobalt_core::prices::PriceTable;
+use cobalt_core::report::TrafficSummary;
 use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
-use cobalt_core::report::{Measurements, TrafficSummary};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use tokio::task::block_in_place;
 use super::{ToolContext, ToolResult, define_tool};
 use crate::compare::ranking_section;
 use crate::compare::view::{ComparisonOutcome, ComparisonView, Headline, ItemView, Row, verdict_rank};
-use crate::compare::{compare_reports, markdown};
+use crate::compare::{changed_items_of, compare_measured, markdown};
 use crate::error::Error;
 use crate::markdown::{code, sentence};
 use crate::mcp::past_runs::{LoadedRun, PastRuns, find_project};
@@ -132,9 +132,21 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
         false => [base_past.find(run_a)?, past.find(run_b)?],
     };
     let others = other_runs.iter().map(|run| past.find(run)).collect::<Result<Vec<_>, _>>()?;
-    let mut comparison = compare_reports(&base.report, &other.report, past.prices())?;
+    let measured = [&base, &other].map(|found| found.measurements(past.prices()));
+    let [before, after] = measured;
+    let (before, after) = (before?, after?);
+    let mut comparison = compare_measured(&before, &after)?;
     shorten_names(&mut comparison);
-    let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
+    let changed = match (base.open_parts()?, other.open_parts()?) {
+        (None, None) => changed_items(&base.report, &other.report, MOST_ITEMS),
+        (before_file, after_file) => {
+            let (before_file, after_file) = (
+                before_file.unwrap_or_else(|| base.to_file()),
+                after_file.unwrap_or_else(|| other.to_file()),
+            );
+            changed_items_of((&before_file, &before), (&after_file, &after), MOST_ITEMS)?
+        }
+    };
     let view = ComparisonView::of(&comparison);
     let (finding, conclusion) = (view.outcome, conclusion(&view));
     let traffic = [&base, &other].map(|found| view::traffic(&found.report.summary));
@@ -143,7 +155,8 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
     let choice_notes: Vec<_> = found.iter().filter_map(|found| found.note.clone()).collect();
     let mut left_out = Vec::new();
     let ranking = (!others.is_empty())
-        .then(|| view::compact_ranking(rank_reports(&found, past.prices()), &mut left_out));
+        .then(|| Ok::<_, Error>(view::compact_ranking(rank_reports(&found, past.prices())?, &mut left_out)))
+        .transpose()?;
     let text = match &ranking {
         Some(ranking) => {
             view::first_lines(ranking_section(ranking).trim_start(), RANKING_TEXT) + "\n" + &text
@@ -215,13 +228,12 @@ fn build_result(
 }
 
 /// Ranks the runs.
-fn rank_reports(found: &[&LoadedRun], prices: &PriceTable) -> Ranking {
-    let measured: Vec<_> =
-        found.iter().map(|found| Measurements::from_report(&found.report, prices)).collect();
+fn rank_reports(found: &[&LoadedRun], prices: &PriceTable) -> Result<Ranking, Error> {
+    let measured = found.iter().map(|found| found.measurements(prices)).collect::<Result<Vec<_>, _>>()?;
     let runs = found.iter().zip(&measured);
     let runs: Vec<_> =
         runs.map(|(found, measurements)| RankInput { report: &found.report, measurements }).collect();
-    rank(&runs)
+    Ok(rank(&runs))
 }
 
 fn items(changes: &[ItemChange], room: usize) -> Vec<Map<String, Value>> {

@@ -362,7 +362,7 @@ impl PendingComparison {
         &self,
         mut hand_on: impl FnMut(ComparedItem) -> Result<(), RunFileError>,
     ) -> Result<(), RunFileError> {
-        let mut readers = self.runs.iter().map(|run| run.file.reader()).collect::<Result<Vec<_>, _>>()?;
+        let mut readers = self.runs.iter().map(|run| run.reader()).collect::<Result<Vec<_>, _>>()?;
         self.items.iter().try_for_each(|item| hand_on(self.compared_item(item, &mut readers)?))
     }
 
@@ -375,11 +375,11 @@ impl PendingComparison {
             .places
             .iter()
             .zip(&self.runs)
-            .map(|(place, run)| place.map(|place| (&**run, &run.items[place])))
+            .map(|(place, run)| place.map(|place| (&**run, place)))
             .collect();
         let (mut newest, mut outputs) = (None, Vec::with_capacity(light.len()));
         for (item, reader) in light.iter().zip(readers) {
-            let whole = item.map(|(run, item)| Ok::<_, RunFileError>((run, item, reader.item(&item.place)?)));
+            let whole = item.map(|(run, at)| Ok::<_, RunFileError>((run, &run.items[at], reader.item(at)?)));
             let whole = whole.transpose()?;
             outputs.push(whole.as_ref().map(|(run, item, whole)| compared_output(run, item, whole)));
             newest = whole.map(|(_, item, whole)| (item, whole)).or(newest);
@@ -390,7 +390,7 @@ impl PendingComparison {
             (1..self.runs.len())
                 .map(|other| item_change(&self.runs, &matched.places, other, self.evaluator.as_deref()))
         };
-        let contents: Vec<_> = light.iter().flatten().map(|(_, item)| &item.content).collect();
+        let contents: Vec<_> = light.iter().flatten().map(|(run, at)| run.items[*at].content).collect();
         Ok(ComparedItem {
             index: item.index,
             key: item.key.to_string(),
@@ -415,10 +415,10 @@ fn compared_output(run: &LoadedRun, light: &LoadedItem, whole: &ItemResult) -> C
         error: whole.error().map(str::to_owned),
         status: light.status,
         passed: light.passed,
-        runs: light.runs,
-        failed_runs: light.failed.len(),
+        runs: light.trials(),
+        failed_runs: light.failed().len(),
         scores: evaluators.filter_map(|(at, name)| Some((name.clone(), light.scores.mean(at)?))).collect(),
-        traffic: light.traffic.as_deref().map(ItemTraffic::from),
+        traffic: light.traffic().map(ItemTraffic::from),
         transcript: first.transcript.clone(),
     }
 }

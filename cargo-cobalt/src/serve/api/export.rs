@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::respond::{StrictQuery, run_blocking};
+use super::respond::{StrictQuery, run_blocking, stream_body};
 use crate::error::Error;
-use crate::formats::{csv, html, junit, markdown};
-use crate::results::{FinishedExperiment, Results};
+use crate::formats::{csv, html, junit, markdown, write_csv};
+use crate::results::Results;
 use crate::serve::error::ApiError;
-use crate::serve::store::Store;
+use crate::serve::store::{RunText, Store};
 
 /// The run and the format.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,16 +66,25 @@ pub async fn export(
 }
 
 /// A run in another format.
-fn render(store: &Store, query: &ExportQuery) -> Result<String, ApiError> {
-    let report = store.report(&query.run)?;
-    let results = Results::of(vec![FinishedExperiment { report, path: None, without_items: None }]);
-    Ok(match query.format {
+fn render(store: &Store, query: &ExportQuery) -> Result<Body, ApiError> {
+    if matches!(query.format, ExportFormat::Csv | ExportFormat::Json)
+        && let RunText::InParts(file) = store.run_text(&query.run)?
+    {
+        let (format, prices) = (query.format, store.prices().clone());
+        return Ok(stream_body(move |body| match format {
+            ExportFormat::Csv => write_csv(body, &[*file], &prices),
+            _ => file.write_whole(body),
+        }));
+    }
+    let results = Results::of(vec![store.finished_experiment(&query.run)?]);
+    let text = match query.format {
         ExportFormat::Csv => csv(&results, store.prices()),
         ExportFormat::Html => html(&results),
         ExportFormat::Json => results.experiments[0].report.to_json().map_err(Error::from)?,
         ExportFormat::Junit => junit(&results),
         ExportFormat::Markdown => markdown::markdown(&results),
-    })
+    };
+    Ok(text.into())
 }
 
 /// The file name of an exported run. The id of an imported result file may contain anything.

@@ -210,10 +210,14 @@ fn select_items(
     });
     sort.apply(runs, &mut items, query.order);
     let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
-    let page = items.iter().skip(query.offset).take(limit);
+    let from = query.offset.min(items.len());
+    let page = &items[from..items.len().min(from.saturating_add(limit))];
+    for (at, run) in runs.iter().enumerate() {
+        run.read_texts(page.iter().filter_map(|item| Some(&run.items[item.place(at)?])))?;
+    }
     Ok(Matrix {
         runs: runs.iter().map(|run| matrix_run(run)).collect(),
-        items: page.map(|item| matrix_item(runs, item)).collect(),
+        items: page.iter().map(|item| matrix_item(runs, item)).collect::<Result<_, _>>()?,
         matching: items.len(),
         total,
         found,
@@ -328,27 +332,30 @@ fn matrix_run(run: &LoadedRun) -> MatrixRun {
     }
 }
 
-fn matrix_item(runs: &Runs, item: &MatchedItem) -> MatrixItem {
-    let known: Vec<_> = places(runs, item).flatten().map(|(_, item)| item).collect();
+fn matrix_item(runs: &Runs, item: &MatchedItem) -> Result<MatrixItem, RunFileError> {
+    let known: Vec<_> = places(runs, item).flatten().collect();
     let newest = known.last();
-    MatrixItem {
+    let input = newest.map(|(run, item)| run.texts(item)).transpose()?;
+    let cells = places(runs, item).map(|place| place.map(|(run, item)| matrix_cell(run, item)).transpose());
+    Ok(MatrixItem {
         index: item.index,
-        key: newest.map_or_else(String::new, |item| item.key.to_string()),
-        input: newest.map_or_else(String::new, |item| item.input.to_string()),
-        content_changed: known.windows(2).any(|two| two[0].content != two[1].content),
-        cells: places(runs, item).map(|place| place.map(|(run, item)| matrix_cell(run, item))).collect(),
-    }
+        key: newest.map_or_else(String::new, |(_, item)| item.key.to_string()),
+        input: input.map_or_else(String::new, |texts| texts.input.to_string()),
+        content_changed: known.windows(2).any(|two| two[0].1.content != two[1].1.content),
+        cells: cells.collect::<Result<_, _>>()?,
+    })
 }
 
-fn matrix_cell(run: &LoadedRun, item: &LoadedItem) -> MatrixCell {
+fn matrix_cell(run: &LoadedRun, item: &LoadedItem) -> Result<MatrixCell, RunFileError> {
     let names = run.head.config.evaluators.iter().enumerate();
-    MatrixCell {
+    let texts = run.texts(item)?;
+    Ok(MatrixCell {
         passed: item.passed,
         status: item.status,
         scores: names.filter_map(|(at, name)| Some((name.clone(), item.scores.mean(at)?))).collect(),
         low: run.below_pass_mark(item).map(str::to_owned).collect(),
         not_applicable: run.not_applicable(item).map(str::to_owned).collect(),
-        output: item.output.as_ref().map(ToString::to_string),
-        error: item.error.as_ref().map(ToString::to_string),
-    }
+        output: texts.output.as_ref().map(ToString::to_string),
+        error: texts.error.as_ref().map(ToString::to_string),
+    })
 }

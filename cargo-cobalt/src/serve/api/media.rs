@@ -124,10 +124,10 @@ struct Media {
 
 fn find_media(store: &Store, id: &str, key: &str, path: &str) -> Result<Media, ApiError> {
     let (item, source) = store.with_run(id, |run| {
-        let item = run.items.iter().find(|item| *item.key == *key);
-        let item = item.ok_or_else(|| ApiError::not_found(format!("run {id} has no item “{key}”")))?;
+        let at = run.items.iter().position(|item| *item.key == *key);
+        let at = at.ok_or_else(|| ApiError::not_found(format!("run {id} has no item “{key}”")))?;
         let source = run.head.declared_at.as_ref().map(|place| place.file.clone());
-        Ok((run.file.reader()?.item(&item.place)?, source))
+        Ok((run.reader()?.item(at)?, source))
     })?;
     if !names_path(&item, path) {
         return Err(ApiError::not_found("the item does not name this file"));

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::error::Error;
+use std::io::{self, Write};
 use std::sync::Arc;
-use std::{io, thread};
+use std::thread;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts, Path};
@@ -179,6 +180,45 @@ pub fn stream_list<E: Send + 'static>(
         }
     });
     Body::from_stream(ReceiverStream::new(from))
+}
+
+/// Streams what a function writes. If it fails, the body is truncated.
+pub fn stream_body(write: impl FnOnce(&mut BodyWriter) -> io::Result<()> + Send + 'static) -> Body {
+    let (to, from) = channel(BUFFERED_CHUNKS);
+    // A slow client must not block other responses.
+    let _ = thread::Builder::new().spawn(move || {
+        let mut body = BodyWriter { to, piece: Vec::new() };
+        if let Err(error) = write(&mut body).and_then(|()| body.flush()) {
+            // The client may have disconnected.
+            let _ = body.to.blocking_send(Err(error));
+        }
+    });
+    Body::from_stream(ReceiverStream::new(from))
+}
+
+/// Writes a streamed body.
+#[derive(Debug)]
+pub struct BodyWriter {
+    to: Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+}
+
+impl Write for BodyWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() >= CHUNK_SIZE {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.piece.is_empty() {
+            return Ok(());
+        }
+        let piece = std::mem::take(&mut self.piece);
+        self.to.blocking_send(Ok(piece.into())).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
 }
 
 /// Strictly parsed query parameters. A parameter can be repeated if its field is a list.

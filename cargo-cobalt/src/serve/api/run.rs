@@ -2,6 +2,7 @@
 //! summaries of them.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,11 +17,11 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
 use super::items::{ItemState, has_state};
-use super::respond::{Conditional, PathParams, cached_json, conditional_response};
+use super::respond::{Conditional, PathParams, cached_json, conditional_response, stream_body};
 use crate::runs::{RunOutcome, RunView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRunState;
-use crate::serve::store::{LoadedRun, RunFileError, RunList, RunText, Store};
+use crate::serve::store::{LoadedItem, LoadedRun, RunFileError, RunList, RunText, Store};
 
 /// A run with all of its items.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -51,6 +52,11 @@ pub async fn run(
                     let text = JSON_PREFIX.chain(tokio::fs::File::from_std(file)).chain(JSON_SUFFIX);
                     tag.json(Body::from_stream(ReaderStream::with_capacity(text, CHUNK_SIZE)))
                 }
+                RunText::InParts(file) => tag.json(stream_body(move |body| {
+                    body.write_all(JSON_PREFIX)?;
+                    file.write_whole(body)?;
+                    body.write_all(JSON_SUFFIX)
+                })),
                 RunText::Unfinished(run) => {
                     tag.json(serde_json::to_vec(&WholeRun { run: *run }).unwrap_or_default())
                 }
@@ -193,8 +199,8 @@ fn load_overview(store: &Store, id: &str) -> Result<Overview, ApiError> {
             finished_items: run.items.len(),
             planned_items,
             histograms: histograms(run),
-            tokens: metric_stats(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
-            cost: metric_stats(items().filter_map(|item| item.cost)),
+            tokens: metric_stats(items().filter_map(|item| item.tokens().map(|tokens| tokens as f64))),
+            cost: metric_stats(items().filter_map(LoadedItem::cost)),
             states: count_states(run),
             is_baseline: store.baselines().is_source(id),
             variants: variants(&known, &run.head),

@@ -19,14 +19,33 @@ const MAX_READERS: usize = 4;
 const ITEMS_PER_READER: usize = 1000;
 /// The maximum number of items that are read to list the columns.
 const SAMPLE: usize = 1000;
+/// Of a run in parts, they are from this many places: each place costs a part.
+const SAMPLED_PLACES: usize = 8;
+/// The number of items from which a run is large, and the maximum length of a text of it in memory.
+const LARGE: usize = 100_000;
+const MAX_TEXT_OF_LARGE: usize = 32;
+
+/// The positions of the items that are read to list the columns.
+fn sample(run: &LoadedRun) -> Vec<usize> {
+    let count = run.items.len();
+    if run.parts().is_none() {
+        return (0..count).step_by(count.div_ceil(SAMPLE).max(1)).collect();
+    }
+    let neighbours = SAMPLE / SAMPLED_PLACES;
+    let places = (0..SAMPLED_PLACES).map(|place| place * count / SAMPLED_PLACES);
+    let mut sample: Vec<_> = places.flat_map(|start| start..(start + neighbours).min(count)).collect();
+    sample.dedup();
+    sample
+}
 
 impl Store {
     /// The values of a column, cached.
     pub fn column(&self, run: &LoadedRun, column: &FileColumn) -> Result<Arc<ColumnValues>, RunFileError> {
         self.columns.get(&(run.file.clone(), column.clone()), ColumnValues::size, || {
+            let longest = if run.items.len() < LARGE { MAX_TEXT } else { MAX_TEXT_OF_LARGE };
             let read = self.scan_items(run, |item| {
                 let mut cell = column.read(item);
-                let hash = cell.cut(MAX_TEXT);
+                let hash = cell.cut(longest);
                 (cell, hash)
             })?;
             let (cells, hashes): (Vec<_>, Vec<_>) = read.into_iter().unzip();
@@ -53,9 +72,13 @@ impl Store {
     ) -> Result<Vec<T>, RunFileError> {
         // Limits the number of files in memory.
         let _pass = self.loaders.acquire();
+        if let Some(parts) = run.parts() {
+            return parts.scan(each);
+        }
         let bytes = run.file.read()?;
         let text = |item: &LoadedItem| {
-            let place = usize::try_from(item.place.start).ok()?..usize::try_from(item.place.end).ok()?;
+            let place = item.place()?;
+            let place = usize::try_from(place.start).ok()?..usize::try_from(place.end).ok()?;
             // It was an item when its range was recorded.
             std::str::from_utf8(bytes.get(place)?).ok()
         };
@@ -86,10 +109,10 @@ impl Store {
             &run.file,
             |fields| fields.iter().map(ItemField::size).sum(),
             || {
-                let mut reader = run.file.reader()?;
+                let mut reader = run.reader()?;
                 let mut fields = Fields::default();
-                for item in run.items.iter().step_by(run.items.len().div_ceil(SAMPLE).max(1)) {
-                    fields.add(&reader.without_contents(&item.place)?);
+                for position in sample(run) {
+                    fields.add(&reader.without_contents(position)?);
                 }
                 Ok(fields.finish())
             },

@@ -1,22 +1,25 @@
 //! Runs in memory: the fields of each item that lists, overviews and comparisons need, and its byte range in the file.
 //!
-//! A [`LoadedRun`] is built item by item with [`RunBuilder`], from a result file or from the lines of a journal. An item's outputs,
-//! reasons and metadata are read again from the file on demand.
+//! A [`LoadedRun`] is built item by item with [`RunBuilder`], from a result file or from the lines of a journal, or from the columns of
+//! a run in parts. An item's outputs, reasons and metadata are read again from the file on demand.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cobalt_core::item::Item;
+use cobalt_core::item::{Item, make_unique};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{
-    ItemNames, ItemResult, MeasuredItem, Measurements, Report, RunConfig, ScoredEvaluation, Status,
-    Timestamp, TrialMeasurements,
+    ItemNames, ItemResult, ItemScores, MeasuredItem, Measurements, Report, RunConfig, Status, Timestamp,
+    TrialMeasurements,
 };
 use cobalt_core::reporters::expected_field;
-use cobalt_core::store::ReportReader;
+use cobalt_core::store::{ItemRow, ReportReader, RowName, RowRest, RowTraffic};
 use cobalt_core::wording::truncate;
 use serde_json::{Map, Value};
 
+use super::item_reader::ItemReader;
+use super::loaded_parts::LoadedParts;
 use super::run_file::{RunFile, RunFileError};
 
 /// The number of characters of a text in lists.
@@ -35,8 +38,10 @@ pub struct LoadedRun {
     measured: Measurements,
     /// In dataset order.
     pub items: Vec<LoadedItem>,
-    /// The file with the complete items.
+    /// The file with the complete items, or of a run in parts, with everything else.
     pub file: RunFile,
+    /// The items in parts.
+    parts: Option<LoadedParts>,
 }
 
 impl LoadedRun {
@@ -68,128 +73,294 @@ impl LoadedRun {
     pub fn size(&self) -> usize {
         /// A report without its items.
         const HEAD: usize = 16 << 10;
-        HEAD + self.items.iter().map(LoadedItem::size).sum::<usize>()
+        let parts = self.parts.as_ref().map_or(0, LoadedParts::size);
+        HEAD + parts + self.items.iter().map(LoadedItem::size).sum::<usize>()
+    }
+
+    /// The items in parts, if they are.
+    pub fn parts(&self) -> Option<&LoadedParts> {
+        self.parts.as_ref()
+    }
+
+    /// The starts of an item's texts. Those of a run in parts are read from the item's part, unless they were wanted lately.
+    pub fn texts<'a>(&'a self, item: &'a LoadedItem) -> Result<Cow<'a, ItemTexts>, RunFileError> {
+        match (&item.texts, &self.parts) {
+            (Some(texts), _) => Ok(Cow::Borrowed(&texts.starts)),
+            (None, Some(parts)) => parts.texts(self.position(item)).map(|texts| Cow::Owned((*texts).clone())),
+            (None, None) => Ok(Cow::Owned(ItemTexts::default())),
+        }
+    }
+
+    /// Reads the texts of items at once, so that [`texts`](Self::texts) has them.
+    pub fn read_texts<'a>(&self, items: impl Iterator<Item = &'a LoadedItem>) -> Result<(), RunFileError> {
+        match &self.parts {
+            Some(parts) => parts.read_texts(items.map(|item| self.position(item)).collect()),
+            None => Ok(()),
+        }
+    }
+
+    /// The position of an item among the items.
+    fn position(&self, item: &LoadedItem) -> usize {
+        self.items.partition_point(|other| other.index < item.index)
+    }
+
+    /// A reader of single items.
+    pub fn reader(&self) -> Result<ItemReader<'_>, RunFileError> {
+        Ok(match &self.parts {
+            Some(parts) => ItemReader::of_parts(parts, &self.head.config),
+            None => ItemReader::of_file(&self.items, self.file.open()?, &self.file),
+        })
     }
 }
 
-/// The fields of an item that lists and comparisons need.
+/// The fields of an item that lists and comparisons need. There may be a million of them.
 #[derive(Debug)]
 pub struct LoadedItem {
     /// The item's key.
     pub key: Box<str>,
-    /// The item's test-case name, if it differs from the key.
-    pub name: Option<Box<str>>,
     /// The item's index in the dataset.
     pub index: usize,
+    pub latency_ms: f64,
+    /// [`NO_TOKENS`] if unknown.
+    tokens: u64,
+    /// NaN if unknown.
+    cost: f64,
+    /// A hash of the whole item.
+    pub content: u64,
+    pub scores: ItemScores,
+    /// The starts of its texts; absent if the run is in parts.
+    texts: Option<Box<PlacedTexts>>,
+    /// What few items have.
+    rest: Option<Box<ItemRest>>,
     pub passed: bool,
     pub status: Status,
-    /// The number of trials.
-    pub runs: usize,
-    /// The retried attempts of all trials.
-    pub retried: usize,
-    /// The start of the input, the output and the error.
-    pub input: Box<str>,
-    pub output: Option<Box<str>>,
-    pub error: Option<Box<str>>,
-    pub latency_ms: f64,
-    pub tokens: Option<u64>,
-    pub cost: Option<f64>,
-    pub scores: ItemScores,
-    /// The trials in which the agent or an evaluator failed.
-    pub failed: Box<[usize]>,
-    /// A hash of the whole item.
-    pub content: Box<str>,
-    cluster: Option<Box<str>>,
-    /// The latency and usage of each trial, if there are several.
-    trials: Box<[TrialMeasurements]>,
-    /// The values of each metric that the agent recorded.
-    metrics: BTreeMap<String, Vec<f64>>,
-    /// What judges said that compare the output with another answer.
-    compared: BTreeMap<String, Vec<[f64; 2]>>,
-    /// Whether its latency is not that of an agent and its models.
-    has_replayed_latency: bool,
-    /// The model traffic of all trials, if it passed through the gateway. Boxed: most runs have none.
-    pub traffic: Option<Box<LoadedTraffic>>,
-    /// The byte range of its JSON in the file.
-    pub place: Range<u64>,
+    name: NameKind,
 }
 
-impl LoadedItem {
-    /// Extracts the fields of an item. Its key and name are set once all items are known.
-    pub fn of(item: &ItemResult, place: Range<u64>, config: &RunConfig, prices: &PriceTable) -> Self {
-        let measured = MeasuredItem::of(item, String::new(), &config.evaluators, prices);
+/// The tokens of an item that reports none.
+const NO_TOKENS: u64 = u64::MAX;
+
+/// The test-case name of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NameKind {
+    Key,
+    Index,
+    /// In [`ItemRest::name`].
+    Other,
+}
+
+/// The starts of an item's texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ItemTexts {
+    pub input: Box<str>,
+    /// Of the first trial; absent if it failed.
+    pub output: Option<Box<str>>,
+    pub error: Option<Box<str>>,
+}
+
+/// The starts of an item's texts, and the byte range of its JSON in the file.
+#[derive(Debug)]
+struct PlacedTexts {
+    starts: ItemTexts,
+    place: Range<u64>,
+}
+
+impl ItemTexts {
+    pub fn of(item: &ItemResult) -> Self {
         Self {
-            key: Box::default(),
-            name: None,
-            index: item.index,
-            passed: config.passes(item),
-            status: item.status(),
-            runs: item.runs.len(),
-            retried: item.retried_attempts(),
             input: input_preview(&item.input),
             output: item.first_trial().output.as_ref().map(|output| preview(&output.text())),
             error: item.first_error().map(|error| preview(&error)),
-            latency_ms: measured.latency_ms,
-            tokens: measured.tokens,
-            cost: measured.cost,
-            scores: ItemScores::of(item, &config.evaluators),
-            failed: measured.failed.into(),
-            content: measured.content.into(),
-            cluster: measured.cluster.map(Into::into),
-            trials: measured.trials.into(),
-            metrics: measured.metrics,
-            has_replayed_latency: measured.replayed,
-            compared: measured.compared,
-            traffic: LoadedTraffic::of(item, &measured.asked).map(Box::new),
-            place,
-        }
-    }
-
-    /// The item's test-case name.
-    pub fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.key)
-    }
-
-    /// The mean over the trials of a metric that the agent recorded.
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        let values = self.metrics.get(name).filter(|values| !values.is_empty())?;
-        Some(values.iter().sum::<f64>() / values.len() as f64)
-    }
-
-    fn measured(&self, evaluators: &[String]) -> MeasuredItem {
-        let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
-        MeasuredItem {
-            key: self.key.to_string(),
-            content: self.content.to_string(),
-            cluster: self.cluster.as_ref().map(ToString::to_string),
-            failed: self.failed.to_vec(),
-            latency_ms: self.latency_ms,
-            tokens: self.tokens,
-            cost: self.cost,
-            asked: self.traffic.as_ref().map_or_else(Vec::new, |traffic| traffic.asked()),
-            replayed: self.has_replayed_latency,
-            retried: self.retried,
-            scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
-            compared: self.compared.clone(),
-            metrics: self.metrics.clone(),
-            trials: self.trials.to_vec(),
         }
     }
 
     pub fn size(&self) -> usize {
-        /// The overhead of an allocation.
-        const OVERHEAD: usize = 16;
-        let texts = [&self.key, &self.input, &self.content].into_iter();
-        let texts = texts.chain(&self.name).chain(&self.output).chain(&self.error).chain(&self.cluster);
+        let texts = [&self.input].into_iter().chain(&self.output).chain(&self.error);
+        texts.map(|text| text.len() + OVERHEAD).sum()
+    }
+}
+
+/// What few items have.
+#[derive(Debug, Default)]
+struct ItemRest {
+    name: Option<Box<str>>,
+    failed: Box<[usize]>,
+    cluster: Option<Box<str>>,
+    retried: usize,
+    trials: Box<[TrialMeasurements]>,
+    metrics: BTreeMap<String, Vec<f64>>,
+    compared: BTreeMap<String, Vec<[f64; 2]>>,
+    has_replayed_latency: bool,
+    traffic: Option<LoadedTraffic>,
+}
+
+impl From<RowRest> for ItemRest {
+    fn from(rest: RowRest) -> Self {
+        let asked = rest.asked;
+        Self {
+            name: None,
+            failed: rest.failed.into(),
+            cluster: rest.cluster.map(Into::into),
+            retried: rest.retried,
+            trials: rest.trials.into(),
+            metrics: rest.metrics,
+            compared: rest.compared,
+            has_replayed_latency: rest.has_replayed_latency,
+            traffic: rest.traffic.map(|traffic| LoadedTraffic::new(traffic, &asked)),
+        }
+    }
+}
+
+/// The overhead of an allocation.
+const OVERHEAD: usize = 16;
+
+impl LoadedItem {
+    /// Extracts the fields of an item. Its key and name are set once all items are known.
+    pub fn of(item: &ItemResult, place: Range<u64>, config: &RunConfig, prices: &PriceTable) -> Self {
+        let texts = PlacedTexts { starts: ItemTexts::of(item), place };
+        let row = ItemRow::of(item, config, false, prices);
+        Self { texts: Some(Box::new(texts)), ..Self::of_row(row) }
+    }
+
+    /// From the columns of a run in parts.
+    pub fn of_row(row: ItemRow) -> Self {
+        let mut rest = row.rest.map(|rest| Box::new(ItemRest::from(*rest)));
+        let name = match row.name {
+            RowName::Key => NameKind::Key,
+            RowName::Index => NameKind::Index,
+            RowName::Other(name) => {
+                rest.get_or_insert_default().name = Some(name);
+                NameKind::Other
+            }
+        };
+        Self {
+            key: row.key.into(),
+            index: row.index,
+            latency_ms: row.latency_ms,
+            tokens: row.tokens.unwrap_or(NO_TOKENS),
+            cost: row.cost.unwrap_or(f64::NAN),
+            content: content_number(&row.content),
+            scores: row.scores,
+            texts: None,
+            rest,
+            passed: row.passed,
+            status: row.status,
+            name,
+        }
+    }
+
+    fn set_name(&mut self, name: String) {
+        self.name = match () {
+            () if *name == *self.key => NameKind::Key,
+            () if name == format!("{:04}", self.index) => NameKind::Index,
+            () => NameKind::Other,
+        };
+        if self.name == NameKind::Other {
+            self.rest.get_or_insert_default().name = Some(name.into());
+        }
+    }
+
+    /// The item's test-case name.
+    pub fn name(&self) -> Cow<'_, str> {
+        match self.name {
+            NameKind::Key => Cow::Borrowed(&self.key),
+            NameKind::Index => Cow::Owned(format!("{:04}", self.index)),
+            NameKind::Other => {
+                let name = self.rest.as_ref().and_then(|rest| rest.name.as_deref());
+                Cow::Borrowed(name.unwrap_or(&self.key))
+            }
+        }
+    }
+
+    /// The number of trials.
+    pub fn trials(&self) -> usize {
+        self.scores.trials()
+    }
+
+    /// The retried attempts of all trials.
+    pub fn retried(&self) -> usize {
+        self.rest.as_ref().map_or(0, |rest| rest.retried)
+    }
+
+    /// The agent's tokens over all trials, if reported.
+    pub fn tokens(&self) -> Option<u64> {
+        Some(self.tokens).filter(|tokens| *tokens != NO_TOKENS)
+    }
+
+    /// The agent cost over all trials, if known.
+    pub fn cost(&self) -> Option<f64> {
+        Some(self.cost).filter(|cost| !cost.is_nan())
+    }
+
+    /// The trials in which the agent or an evaluator failed.
+    pub fn failed(&self) -> &[usize] {
+        self.rest.as_ref().map_or(&[], |rest| &rest.failed)
+    }
+
+    /// The model traffic of all trials, if it passed through the gateway.
+    pub fn traffic(&self) -> Option<&LoadedTraffic> {
+        self.rest.as_ref()?.traffic.as_ref()
+    }
+
+    /// The mean over the trials of a metric that the agent recorded.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        let values = self.rest.as_ref()?.metrics.get(name).filter(|values| !values.is_empty())?;
+        Some(values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The byte range of its JSON in the file; absent if the run is in parts.
+    pub fn place(&self) -> Option<&Range<u64>> {
+        self.texts.as_ref().map(|texts| &texts.place)
+    }
+
+    fn measured(&self, evaluators: &[String]) -> MeasuredItem {
+        let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
+        let rest = self.rest.as_deref();
+        MeasuredItem {
+            key: self.key.to_string(),
+            content: format!("{:016x}", self.content),
+            cluster: rest.and_then(|rest| rest.cluster.as_ref().map(ToString::to_string)),
+            failed: self.failed().to_vec(),
+            latency_ms: self.latency_ms,
+            tokens: self.tokens(),
+            cost: self.cost(),
+            asked: self.traffic().map_or_else(Vec::new, LoadedTraffic::asked),
+            replayed: rest.is_some_and(|rest| rest.has_replayed_latency),
+            retried: self.retried(),
+            scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
+            compared: rest.map_or_else(BTreeMap::new, |rest| rest.compared.clone()),
+            metrics: rest.map_or_else(BTreeMap::new, |rest| rest.metrics.clone()),
+            trials: rest.map_or_else(Vec::new, |rest| rest.trials.to_vec()),
+        }
+    }
+
+    pub fn size(&self) -> usize {
+        let texts = self.texts.as_ref().map_or(0, |texts| size_of_val(&**texts) + texts.starts.size());
+        size_of::<Self>()
+            + self.key.len()
+            + self.scores.size()
+            + 2 * OVERHEAD
+            + texts
+            + self.rest.as_ref().map_or(0, |rest| rest.size())
+    }
+}
+
+impl ItemRest {
+    fn size(&self) -> usize {
+        let texts = self.name.iter().chain(&self.cluster);
         size_of::<Self>()
             + texts.map(|text| text.len() + OVERHEAD).sum::<usize>()
-            + self.scores.size()
             + size_of_val(&*self.failed)
             + size_of_val(&*self.trials)
             + self.metrics.iter().map(size_of_entry).sum::<usize>()
             + self.compared.iter().map(size_of_entry).sum::<usize>()
-            + self.traffic.as_ref().map_or(0, |traffic| traffic.size() + 2 * OVERHEAD)
+            + self.traffic.as_ref().map_or(0, |traffic| traffic.asked.len() + OVERHEAD)
     }
+}
+
+/// A hash of an item as a number: it is 16 hexadecimal digits.
+fn content_number(content: &str) -> u64 {
+    u64::from_str_radix(content, 16).unwrap_or_default()
 }
 
 /// The approximate memory use of values with their name in bytes.
@@ -215,25 +386,13 @@ pub struct LoadedTraffic {
 }
 
 impl LoadedTraffic {
-    /// `None` if no trial has traffic.
-    fn of(item: &ItemResult, asked: &[String]) -> Option<Self> {
-        let trials = || item.runs.iter().filter_map(|run| run.traffic.as_deref());
-        trials().next()?;
-        Some(Self {
-            replayed: trials().map(|trial| trial.replayed).sum(),
-            live: trials().map(|trial| trial.live).sum(),
-            recorded_at: trials().filter_map(|trial| trial.recorded_at).min(),
-            has_diverged: trials().any(|trial| trial.diverged.is_some()),
-            asked: asked.join(" ").into(),
-        })
+    fn new(traffic: RowTraffic, asked: &[String]) -> Self {
+        let RowTraffic { replayed, live, recorded_at, has_diverged } = traffic;
+        Self { replayed, live, recorded_at, has_diverged, asked: asked.join(" ").into() }
     }
 
     fn asked(&self) -> Vec<String> {
         self.asked.split_ascii_whitespace().map(str::to_owned).collect()
-    }
-
-    fn size(&self) -> usize {
-        size_of::<Self>() + self.asked.len()
     }
 }
 
@@ -262,12 +421,12 @@ impl<'a> RunBuilder<'a> {
         let Self { names, mut items, prices, .. } = self;
         let named = names.keys().into_iter().zip(names.case_names());
         for (item, (key, name)) in items.iter_mut().zip(named) {
-            item.name = (name != key).then(|| name.into());
             item.key = key.into();
+            item.set_name(name);
         }
         items.sort_by_key(|item| item.index);
         items.shrink_to_fit();
-        LoadedRun { measured: Measurements::from_report(&head, prices), head, items, file }
+        LoadedRun { measured: Measurements::from_report(&head, prices), head, items, file, parts: None }
     }
 }
 
@@ -282,75 +441,45 @@ impl LoadedRun {
             ))
         };
         let text = ReportReader::of(&bytes).map_err(unfit)?;
+        if let Some(parts) = text.parts() {
+            let parts = LoadedParts::open(file, parts.clone())?;
+            return Self::read_parts(file, text.head().clone(), parts, prices);
+        }
         let mut loading = RunBuilder::new(text.head().config.clone(), text.head().partial, prices);
         let add = |place: Range<usize>, item| loading.add(place.start as u64..place.end as u64, &item);
         let head = text.read(add).map_err(unfit)?;
         Ok(loading.finish(head, file.clone()))
     }
+
+    /// Reads the columns of a run in parts.
+    fn read_parts(
+        file: &RunFile,
+        head: Report,
+        parts: LoadedParts,
+        prices: &PriceTable,
+    ) -> Result<Self, RunFileError> {
+        let mut items = parts.read_items()?;
+        make_names_unique(&mut items);
+        Ok(Self {
+            measured: Measurements::from_report(&head, prices),
+            head,
+            items,
+            file: file.clone(),
+            parts: Some(parts),
+        })
+    }
 }
 
-/// The scores of an item by all evaluators in all trials, in one allocation.
-///
-/// For each evaluator, the score of each trial: [`NO_SCORE`] if it failed, [`NOT_APPLICABLE`] if it does not apply to the item, and
-/// [`NOT_RUN`] if it was not run.
-#[derive(Debug)]
-pub struct ItemScores {
-    runs: usize,
-    scores: Box<[f64]>,
-}
-
-const NO_SCORE: f64 = -1.0;
-const NOT_RUN: f64 = -2.0;
-const NOT_APPLICABLE: f64 = -3.0;
-
-impl ItemScores {
-    /// In the order of these evaluators.
-    pub fn of(item: &ItemResult, evaluators: &[String]) -> Self {
-        let score = |name: &String| {
-            let evaluations = item.runs.iter().map(|run| run.evaluations.get(name));
-            let score = |it: &ScoredEvaluation| match it.not_applicable {
-                true => NOT_APPLICABLE,
-                false => it.score.unwrap_or(NO_SCORE),
-            };
-            evaluations.map(|it| it.map_or(NOT_RUN, score)).collect::<Vec<_>>()
-        };
-        Self { runs: item.runs.len(), scores: evaluators.iter().flat_map(score).collect() }
+/// Makes the names of items unique. Most runs have names that are keys or indexes, which are unique.
+fn make_names_unique(items: &mut [LoadedItem]) {
+    if items.iter().all(|item| item.name == NameKind::Key)
+        || items.iter().all(|item| item.name == NameKind::Index)
+    {
+        return;
     }
-
-    fn all(&self, evaluator: usize) -> &[f64] {
-        self.scores.get(evaluator * self.runs..(evaluator + 1) * self.runs).unwrap_or_default()
-    }
-
-    /// The scores of an evaluator.
-    pub fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
-        self.all(evaluator).iter().copied().filter(|score| *score >= 0.0)
-    }
-
-    /// Their mean.
-    pub fn mean(&self, evaluator: usize) -> Option<f64> {
-        let (count, total) =
-            self.given(evaluator).fold((0_u32, 0.0), |(n, total), score| (n + 1, total + score));
-        (count > 0).then(|| total / f64::from(count))
-    }
-
-    /// Whether an evaluator scored any trial below a pass mark.
-    pub fn is_below(&self, evaluator: usize, mark: f64) -> bool {
-        self.given(evaluator).any(|score| score < mark)
-    }
-
-    /// Whether an evaluator failed in any trial.
-    pub fn is_missing(&self, evaluator: usize) -> bool {
-        self.all(evaluator).contains(&NO_SCORE)
-    }
-
-    /// Whether an evaluator applied in no trial.
-    pub fn is_not_applicable(&self, evaluator: usize) -> bool {
-        let scores = self.all(evaluator);
-        !scores.is_empty() && scores.iter().all(|score| *score == NOT_APPLICABLE)
-    }
-
-    pub fn size(&self) -> usize {
-        size_of_val(&*self.scores)
+    let names = make_unique(items.iter().map(|item| item.name().into_owned()).collect());
+    for (item, name) in items.iter_mut().zip(names) {
+        item.set_name(name);
     }
 }
 
@@ -427,13 +556,13 @@ mod tests {
         let (config, prices) = (RunConfig::default(), PriceTable::default());
         let load = |runs: &[Value]| LoadedItem::of(&item(runs), 0..0, &config, &prices);
         let loaded = load(&runs);
-        let traffic = loaded.traffic.as_ref().unwrap();
+        let traffic = loaded.traffic().unwrap();
         assert_eq!((traffic.replayed, traffic.live, traffic.has_diverged), (3, 3, true));
         assert_eq!(traffic.recorded_at.unwrap().to_string(), "2026-01-20T09:00:00.000Z");
-        let measured = MeasuredItem::of(&item(&runs), String::new(), &[], &prices);
+        let measured = MeasuredItem::of(&item(&runs), "a".to_owned(), &[], &prices);
         assert_eq!(measured.asked, ["0123456789", "abcdef0123"], "of the first trial");
         assert_eq!(loaded.measured(&[]), measured);
-        assert!(load(&[run(Value::Null)]).traffic.is_none());
+        assert!(load(&[run(Value::Null)]).traffic().is_none());
     }
 
     #[test]

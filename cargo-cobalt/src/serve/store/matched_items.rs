@@ -153,6 +153,6 @@ fn compute_change(
         ScoreChange::new(name, score, after.scores.mean(at))
     });
     // A newly failed item is not a change of one evaluator's scores.
-    let is_in_error = [before, after].map(|item| evaluator.is_none() && !item.failed.is_empty());
+    let is_in_error = [before, after].map(|item| evaluator.is_none() && !item.failed().is_empty());
     ScoreChange::ranked_changes(scores, is_in_error)
 }

@@ -2,14 +2,10 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use cobalt_core::redact::redacted_document;
-use cobalt_core::report::{ItemResult, ItemWithoutContents};
-use cobalt_core::store::strip_bom;
-use serde::de::DeserializeOwned;
+use cobalt_core::store::{StoreError, strip_bom};
 
 use crate::error::Error;
 use crate::serve::error::ApiError;
@@ -42,6 +38,16 @@ impl From<ApiError> for RunFileError {
     }
 }
 
+impl From<StoreError> for RunFileError {
+    /// Of an items file: without it, the run may have been deleted.
+    fn from(error: StoreError) -> Self {
+        match &error {
+            StoreError::Storage { source, .. } if source.kind() == io::ErrorKind::NotFound => Self::Changed,
+            _ => Self::Permanent(Error::from(error).into()),
+        }
+    }
+}
+
 impl RunFile {
     /// The current version of the file.
     pub fn current(path: &Path) -> io::Result<Self> {
@@ -61,7 +67,8 @@ impl RunFile {
         format!("{}\0{}\0{:?}", self.path.display(), self.size, self.modified)
     }
 
-    fn open(&self) -> Result<File, RunFileError> {
+    /// Opens this version of the file.
+    pub fn open(&self) -> Result<File, RunFileError> {
         let open = || {
             let file = File::open(&self.path)?;
             let now = Self::from_metadata(&self.path, &file.metadata()?);
@@ -96,11 +103,6 @@ impl RunFile {
         Ok(bytes)
     }
 
-    /// A reader of single items.
-    pub fn reader(&self) -> Result<ItemReader<'_>, RunFileError> {
-        Ok(ItemReader { file: self.open()?, of: self, bytes: Vec::new() })
-    }
-
     pub fn to_error(&self, source: io::Error) -> RunFileError {
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => RunFileError::Changed,
@@ -109,35 +111,5 @@ impl RunFile {
                 RunFileError::Permanent(error.into())
             }
         }
-    }
-}
-
-/// Reads items by their byte ranges.
-#[derive(Debug)]
-pub struct ItemReader<'a> {
-    file: File,
-    of: &'a RunFile,
-    bytes: Vec<u8>,
-}
-
-impl ItemReader<'_> {
-    /// The item in this byte range.
-    pub fn item(&mut self, place: &Range<u64>) -> Result<ItemResult, RunFileError> {
-        self.read(place)
-    }
-
-    /// The same without the contents of its spans.
-    pub fn without_contents(&mut self, place: &Range<u64>) -> Result<ItemResult, RunFileError> {
-        self.read(place).map(|ItemWithoutContents(item)| item)
-    }
-
-    fn read<T: DeserializeOwned>(&mut self, place: &Range<u64>) -> Result<T, RunFileError> {
-        self.bytes.resize(usize::try_from(place.end - place.start).unwrap_or_default(), 0);
-        let read =
-            self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut self.bytes));
-        read.map_err(|error| self.of.to_error(error))?;
-        let item = redacted_document(std::mem::take(&mut self.bytes));
-        // It was an item when its range was recorded.
-        serde_json::from_slice(&item).map_err(|_| RunFileError::Changed)
     }
 }

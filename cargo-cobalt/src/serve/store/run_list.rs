@@ -75,6 +75,8 @@ struct Snapshot {
     at: Instant,
     /// The folder's modification time; absent if it is too recent to detect further changes.
     folder: Option<SystemTime>,
+    /// The number of the index's state; absent if the index is only in memory.
+    state: Option<i64>,
 }
 
 impl RunListCache {
@@ -99,7 +101,19 @@ impl RunListCache {
         {
             return Ok(Arc::clone(&seen.known));
         }
-        let (all, skipped) = Index::open(layout)?.all_runs()?;
+        let state = seen.as_ref().and_then(|seen| seen.state);
+        let (all, skipped, state) = Index::open(layout)?.all_runs_since(state)?;
+        let folder = folder.filter(|time| time.elapsed().is_ok_and(|age| age > CLOCK_RESOLUTION));
+        let Some(all) = all else {
+            // Nothing has changed: of a large store, that is known without its rows.
+            if let Some(seen) = seen.as_mut().filter(|seen| seen.known.skipped == skipped) {
+                (seen.at, seen.folder) = (Instant::now(), folder);
+                return Ok(Arc::clone(&seen.known));
+            }
+            *seen = None;
+            drop(seen);
+            return self.load_within(Duration::ZERO, layout);
+        };
         let view = |runs: Vec<_>, is_partial| {
             runs.into_iter().map(|run| RunView::finished(run, is_partial)).collect()
         };
@@ -112,8 +126,7 @@ impl RunListCache {
                 Arc::new(RunList::new(all, skipped, version))
             }
         };
-        let folder = folder.filter(|time| time.elapsed().is_ok_and(|age| age > CLOCK_RESOLUTION));
-        *seen = Some(Snapshot { known: Arc::clone(&known), at: Instant::now(), folder });
+        *seen = Some(Snapshot { known: Arc::clone(&known), at: Instant::now(), folder, state });
         Ok(known)
     }
 }

@@ -130,18 +130,36 @@ impl PartsReader {
     ///
     /// There is no such item, or its part is damaged.
     pub fn item(&self, position: usize, config: &RunConfig) -> Result<ItemResult, StoreError> {
-        let none = || {
-            let reason = format!("it has {} items, and none at position {position}", self.index.items);
-            storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidInput, reason))
-        };
-        let part = self.index.part_of(position).ok_or_else(none)?;
-        let text = self.part(part)?;
-        let line = lines(&text).nth(position - self.index.parts[part].first);
-        let item = line.ok_or_else(|| self.damaged(What::Part, part, "an item is missing"))?;
-        let mut item: ItemResult = serde_json::from_slice(item)
-            .map_err(|error| self.damaged(What::Part, part, &error.to_string()))?;
-        item.passed = config.passes(&item);
-        Ok(item)
+        self.items_at(&[position], config).map(|mut items| items.remove(0))
+    }
+
+    /// The items at these positions. A part is read once for consecutive positions in it.
+    ///
+    /// # Errors
+    ///
+    /// One of the items does not exist, or its part is damaged.
+    pub fn items_at(&self, positions: &[usize], config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
+        let part_of = |position: &usize| self.index.part_of(*position);
+        let mut items = Vec::with_capacity(positions.len());
+        for positions in positions.chunk_by(|one, next| part_of(one) == part_of(next)) {
+            let none = || {
+                let reason =
+                    format!("it has {} items, and none at position {}", self.index.items, positions[0]);
+                storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidInput, reason))
+            };
+            let part = part_of(&positions[0]).ok_or_else(none)?;
+            let text = self.part(part)?;
+            let lines: Vec<_> = lines(&text).collect();
+            for position in positions {
+                let line = lines.get(position - self.index.parts[part].first);
+                let line = line.ok_or_else(|| self.damaged(What::Part, part, "an item is missing"))?;
+                let mut item: ItemResult = serde_json::from_slice(line)
+                    .map_err(|error| self.damaged(What::Part, part, &error.to_string()))?;
+                item.passed = config.passes(&item);
+                items.push(item);
+            }
+        }
+        Ok(items)
     }
 
     /// The rows of a block of columns.

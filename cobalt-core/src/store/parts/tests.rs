@@ -83,7 +83,7 @@ fn a_result_in_parts_is_read_as_one_that_is_not() {
         let path = write(folder.path(), &report);
         assert_eq!(read_report(&path).unwrap(), report);
         let file = ReportFile::open(&path).unwrap();
-        assert_eq!((file.head(), file.item_count()), (&report.without_items(), count));
+        assert_eq!((file.report(), file.item_count()), (&report.without_items(), count));
         let parts = file.parts().unwrap();
         assert_eq!(parts.index().parts.len() > 3, count == 6_000, "parts are about 1 MiB long");
         for position in [0, 3, count / 2, count.saturating_sub(1)].into_iter().filter(|it| *it < count) {
@@ -91,6 +91,11 @@ fn a_result_in_parts_is_read_as_one_that_is_not() {
         }
         let told = parts.item(count, &report.config).unwrap_err().to_string();
         assert!(told.contains(&format!("it has {count} items, and none at position {count}")), "{told}");
+        let mut whole = Vec::new();
+        file.write_whole(&mut whole).unwrap();
+        let written =
+            fs::read(write_report(&layout(&folder.path().join("whole")), &report).unwrap()).unwrap();
+        assert!(whole == written, "as if it were not in parts");
         let measured = Measurements::from_report(&report, &PriceTable::default());
         assert_eq!(file.measurements(&PriceTable::default()).unwrap(), measured);
         assert_eq!(read_measurements(&path, &PriceTable::default()).unwrap(), measured);
@@ -123,6 +128,18 @@ fn rows_have_what_the_items_have() {
         .iter()
         .map(|item| super::ItemRow::of(item, &report.config, false, &PriceTable::default()));
     assert_eq!(rows, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_worst_items_of_a_large_run_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&(0..50).map(item).collect::<Vec<_>>());
+    let path = write(folder.path(), &report);
+    let worst = |most| ReportFile::open(&path).unwrap().worst_items(most).unwrap();
+    let indexes: Vec<_> = worst(12).items.iter().map(|item| item.index).collect();
+    let errors: Vec<_> = (0..50).filter(|index| matches!(index % 5, 1 | 3)).take(12).collect();
+    assert_eq!(indexes, errors);
+    assert_eq!(worst(50), report);
 }
 
 #[test]

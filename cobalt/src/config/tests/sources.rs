@@ -94,6 +94,9 @@ fn flags_become_variables_for_the_test_binaries() {
         score_evaluators: vec!["exact".to_owned(), "tone".to_owned()],
         rerun: Some(RerunMode::Failed),
         shard: Some("2/4".parse().unwrap()),
+        shard_group: Some("nightly-7".parse().unwrap()),
+        shard_plans: Some("/w/plans.json".into()),
+        storage_root: None,
         variants: VariantSelection {
             names: vec!["mini".to_owned(), "large".to_owned()],
             changes: vec!["model=gpt-4o".parse().unwrap(), "shots=3".parse().unwrap()],
@@ -107,6 +110,9 @@ fn flags_become_variables_for_the_test_binaries() {
         record: Some(RecordMode::Auto),
         record_stale: Some(Duration::from_secs(30 * 24 * 3600)),
         on_inconclusive: Some(OnInconclusive::Fail),
+        // These are for the command.
+        remote: "s3://bucket".parse().ok(),
+        push: true,
         keep_workspaces: Some(KeepWorkspaces::Failed),
     };
     let expected = [
@@ -119,6 +125,8 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_SCORE_EVALUATORS", "exact,tone"),
         ("COBALT_ONLY", "failed"),
         ("COBALT_SHARD", "2/4"),
+        ("COBALT_SHARD_GROUP", "nightly-7"),
+        ("COBALT_SHARD_PLANS", "/w/plans.json"),
         ("COBALT_VARIANT", "mini,large"),
         ("COBALT_SET", "model=gpt-4o;shots=3"),
         ("COBALT_BASELINE", "/w/desk.json"),

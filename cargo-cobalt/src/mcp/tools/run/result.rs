@@ -6,7 +6,7 @@ use std::path::Path;
 
 use cobalt::command::exit_code::FAILED;
 use cobalt_core::report::{Report, RunVerdict};
-use cobalt_core::store::read_report;
+use cobalt_core::store::ReportFile;
 use cobalt_core::wording::{count, truncate};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -99,6 +99,9 @@ struct BriefRun {
     verdict: RunVerdict,
 }
 
+/// The maximum number of items that are read of a run in parts.
+const MOST_READ: usize = 2_000;
+
 /// The result of a finished command.
 pub fn build(project: &Project, outcome: Outcome) -> Result<ToolResult<RunResult>, Error> {
     let Outcome { code, state, mut compile_errors, stderr } = outcome;
@@ -114,7 +117,10 @@ pub fn build(project: &Project, outcome: Outcome) -> Result<ToolResult<RunResult
     let printed = if tells_more { stderr::last_lines(&stderr) } else { Vec::new() };
     errors.extend(still_failed(&state));
     let reports = state.finished.iter().map(|finished| match &finished.path {
-        Some(path) => read_report(Path::new(path)).unwrap_or_else(|_| finished.report.clone()),
+        Some(path) => {
+            let read = ReportFile::open(Path::new(path)).and_then(|file| file.worst_items(MOST_READ));
+            read.unwrap_or_else(|_| finished.report.clone())
+        }
         None => finished.report.clone(),
     });
     let mut ran = RunResult {

@@ -116,12 +116,12 @@ impl LoadedColumn {
         match &self.column {
             Column::File(_) => Cell::Missing,
             Column::Metric(name) => number(item.metric(name)),
-            Column::Attempts => Cell::number((item.runs + item.retried) as f64),
+            Column::Attempts => Cell::number((item.trials() + item.retried()) as f64),
             Column::Score(evaluator) => number(item.scores.mean(*evaluator)),
             Column::Status => Cell::Text(item.status.name().into()),
             Column::Latency => Cell::number(item.latency_ms),
-            Column::Tokens => number(item.tokens.map(|tokens| tokens as f64)),
-            Column::Cost => number(item.cost),
+            Column::Tokens => number(item.tokens().map(|tokens| tokens as f64)),
+            Column::Cost => number(item.cost()),
             Column::Key => Cell::Text(item.key.clone()),
         }
     }

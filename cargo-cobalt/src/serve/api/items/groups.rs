@@ -64,9 +64,9 @@ struct Group<'a> {
 impl Group<'_> {
     fn summary(&self, run: &LoadedRun, start: usize) -> ItemGroup {
         let items = || self.entries.iter().filter_map(|entry| Some(&run.items[entry.place?]));
-        let errors = items().filter(|item| !item.failed.is_empty()).count();
+        let errors = items().filter(|item| !item.failed().is_empty()).count();
         let passed = items().filter(|item| item.passed).count();
-        let below = items().filter(|item| item.failed.is_empty() && !item.passed).count();
+        let below = items().filter(|item| item.failed().is_empty() && !item.passed).count();
         let mean = |(at, name): (usize, &String)| {
             let scores: Vec<_> = items().filter_map(|item| item.scores.mean(at)).collect();
             let total: f64 = scores.iter().sum();

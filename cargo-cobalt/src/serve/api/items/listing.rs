@@ -118,9 +118,22 @@ impl ListedRuns {
     }
 
     /// The item in this run, or else in the first one that has it.
-    pub fn item<'a>(&'a self, entry: &Entry<'a>) -> Option<&'a LoadedItem> {
-        let here = entry.place.map(|place| &self.this.items[place]);
-        here.or_else(|| self.compared(entry).find_map(|(_, item)| item))
+    pub fn item<'a>(&'a self, entry: &Entry<'a>) -> Option<(&'a LoadedRun, &'a LoadedItem)> {
+        let here = entry.place.map(|place| (&*self.this, &self.this.items[place]));
+        here.or_else(|| self.compared(entry).find_map(|(run, item)| Some((run, item?))))
+    }
+
+    /// Reads the texts of listed items in all runs at once.
+    pub fn read_texts(&self, entries: &[Entry<'_>]) -> Result<(), RunFileError> {
+        let Some(RunComparison { runs, .. }) = &self.comparison else {
+            let items = entries.iter().filter_map(|entry| Some(&self.this.items[entry.place?]));
+            return self.this.read_texts(items);
+        };
+        for (at, run) in runs.iter().enumerate() {
+            let place = |entry: &Entry<'_>| entry.matched.and_then(|matched| matched.place(at));
+            run.read_texts(entries.iter().filter_map(|entry| Some(&run.items[place(entry)?])))?;
+        }
+        Ok(())
     }
 
     /// The items that a query selects, in its order.
@@ -215,12 +228,12 @@ pub fn has_state(run: &LoadedRun, item: &LoadedItem, state: ItemState) -> bool {
     match state {
         ItemState::Passed => item.passed,
         ItemState::Failing => !item.passed,
-        ItemState::Low => item.failed.is_empty() && !item.passed,
+        ItemState::Low => item.failed().is_empty() && !item.passed,
         ItemState::Error => item.status == Status::Error,
         ItemState::Timeout => item.status == Status::Timeout,
         ItemState::EvalError => (0..run.head.config.evaluators.len()).any(|at| item.scores.is_missing(at)),
-        ItemState::Diverged => item.traffic.as_ref().is_some_and(|traffic| traffic.has_diverged),
-        ItemState::Retried => item.retried > 0,
+        ItemState::Diverged => item.traffic().is_some_and(|traffic| traffic.has_diverged),
+        ItemState::Retried => item.retried() > 0,
     }
 }
 
@@ -272,7 +285,7 @@ impl ItemSort {
             Self::Index => {}
             Self::Key => entries.sort_by(|one, two| {
                 let (one, two) = (runs.item(one), runs.item(two));
-                let order = one.map(|item| &item.key).cmp(&two.map(|item| &item.key));
+                let order = one.map(|(_, item)| &item.key).cmp(&two.map(|(_, item)| &item.key));
                 if is_descending { order.reverse() } else { order }
             }),
             _ => {

@@ -97,9 +97,12 @@ fn items_page(store: &Store, id: &str, query: &ItemsQuery) -> Result<Items, ApiE
         let columns = ValueColumns::load(store, &runs, query)?;
         let listing = runs.list(store, query)?;
         let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
-        let page = listing.entries.iter().skip(query.offset).take(limit);
+        let from = query.offset.min(listing.entries.len());
+        let page = &listing.entries[from..listing.entries.len().min(from.saturating_add(limit))];
+        runs.read_texts(page)?;
+        let rows = page.iter().filter_map(|entry| item_row(&runs, entry, &columns).transpose());
         Ok(Items {
-            items: page.filter_map(|entry| item_row(&runs, entry, &columns)).collect(),
+            items: rows.collect::<Result<_, _>>()?,
             matching: listing.entries.len(),
             total: listing.total,
             fields: (*store.item_fields(&runs.this)?).clone(),
@@ -125,11 +128,11 @@ fn whole_item(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<
             None => (&entries[..0], &entries[..0]),
         };
         let alone = runs.entry(at);
-        let mut item = run.file.reader()?.item(&run.items[at].place)?;
+        let mut item = run.reader()?.item(at)?;
         item.passed = run.items[at].passed;
         Ok(WholeItem {
             item,
-            row: item_row(&runs, &alone, &columns).ok_or(RunFileError::Changed)?,
+            row: item_row(&runs, &alone, &columns)?.ok_or(RunFileError::Changed)?,
             position,
             // Items that this run does not have cannot be opened in it.
             previous: before.iter().rev().find_map(key_of),
@@ -158,44 +161,51 @@ impl ValueColumns {
 }
 
 /// `None` if no run has the item, which cannot be.
-fn item_row(runs: &ListedRuns, entry: &Entry<'_>, columns: &ValueColumns) -> Option<ItemRow> {
-    let Some(place) = entry.place else { return Some(missing_row(runs, entry, runs.item(entry)?)) };
+fn item_row(
+    runs: &ListedRuns,
+    entry: &Entry<'_>,
+    columns: &ValueColumns,
+) -> Result<Option<ItemRow>, RunFileError> {
+    let Some(place) = entry.place else { return missing_row(runs, entry) };
     let (run, item) = (&*runs.this, &runs.this.items[place]);
     let missing = (0..).zip(&run.head.config.evaluators).filter(|(at, _)| item.scores.is_missing(*at));
     let reference = runs.compared(entry).next().and_then(|(run, item)| Some((run, item?)));
     let change = |name: &String| Some((name.clone(), score_change((run, item), reference?, name)?));
-    Some(ItemRow {
+    let texts = run.texts(item)?;
+    Ok(Some(ItemRow {
         key: item.key.to_string(),
         index: item.index,
-        name: item.name().to_owned(),
+        name: item.name().into_owned(),
         passed: item.passed,
         status: item.status,
-        runs: item.runs,
-        retried: item.retried,
+        runs: item.trials(),
+        retried: item.retried(),
         low: run.below_pass_mark(item).map(str::to_owned).collect(),
         eval_errors: missing.map(|(_, name)| name.clone()).collect(),
         not_applicable: run.not_applicable(item).map(str::to_owned).collect(),
-        input: item.input.to_string(),
-        output: item.output.as_ref().map(ToString::to_string),
-        error: item.error.as_ref().map(ToString::to_string),
+        input: texts.input.to_string(),
+        output: texts.output.as_ref().map(ToString::to_string),
+        error: texts.error.as_ref().map(ToString::to_string),
         latency_ms: item.latency_ms,
-        tokens: item.tokens,
-        cost: item.cost,
+        tokens: item.tokens(),
+        cost: item.cost(),
         scores: mean_scores(run, item),
-        traffic: item.traffic.as_deref().map(ItemTraffic::from),
+        traffic: item.traffic().map(ItemTraffic::from),
         values: columns.values(run, place),
-        compared: compared_rows(runs, entry, Some(item)),
+        compared: compared_rows(runs, entry, Some(item))?,
         changes: run.head.config.evaluators.iter().filter_map(change).collect(),
         is_missing: false,
-    })
+    }))
 }
 
 /// The row of an item that only other runs have.
-fn missing_row(runs: &ListedRuns, entry: &Entry<'_>, item: &LoadedItem) -> ItemRow {
-    ItemRow {
+fn missing_row(runs: &ListedRuns, entry: &Entry<'_>) -> Result<Option<ItemRow>, RunFileError> {
+    let Some((run, item)) = runs.item(entry) else { return Ok(None) };
+    let texts = run.texts(item)?;
+    Ok(Some(ItemRow {
         key: item.key.to_string(),
         index: item.index,
-        name: item.name().to_owned(),
+        name: item.name().into_owned(),
         passed: false,
         status: Status::Ok,
         runs: 0,
@@ -203,7 +213,7 @@ fn missing_row(runs: &ListedRuns, entry: &Entry<'_>, item: &LoadedItem) -> ItemR
         low: Vec::new(),
         eval_errors: Vec::new(),
         not_applicable: Vec::new(),
-        input: item.input.to_string(),
+        input: texts.input.to_string(),
         output: None,
         error: None,
         latency_ms: 0.0,
@@ -212,31 +222,34 @@ fn missing_row(runs: &ListedRuns, entry: &Entry<'_>, item: &LoadedItem) -> ItemR
         scores: BTreeMap::new(),
         traffic: None,
         values: BTreeMap::new(),
-        compared: compared_rows(runs, entry, None),
+        compared: compared_rows(runs, entry, None)?,
         changes: BTreeMap::new(),
         is_missing: true,
-    }
+    }))
 }
 
 fn compared_rows(
     runs: &ListedRuns,
     entry: &Entry<'_>,
     this: Option<&LoadedItem>,
-) -> Vec<Option<ComparedRow>> {
-    let row = |run: &LoadedRun, item: &LoadedItem| ComparedRow {
-        id: run.head.id.clone(),
-        scores: mean_scores(run, item),
-        passed: item.passed,
-        status: item.status,
-        low: run.below_pass_mark(item).map(str::to_owned).collect(),
-        output: item.output.as_ref().map(ToString::to_string),
-        error: item.error.as_ref().map(ToString::to_string),
-        latency_ms: item.latency_ms,
-        tokens: item.tokens,
-        cost: item.cost,
-        changed: this.is_some_and(|this| this.content != item.content),
+) -> Result<Vec<Option<ComparedRow>>, RunFileError> {
+    let row = |run: &LoadedRun, item: &LoadedItem| {
+        let texts = run.texts(item)?;
+        Ok(ComparedRow {
+            id: run.head.id.clone(),
+            scores: mean_scores(run, item),
+            passed: item.passed,
+            status: item.status,
+            low: run.below_pass_mark(item).map(str::to_owned).collect(),
+            output: texts.output.as_ref().map(ToString::to_string),
+            error: texts.error.as_ref().map(ToString::to_string),
+            latency_ms: item.latency_ms,
+            tokens: item.tokens(),
+            cost: item.cost(),
+            changed: this.is_some_and(|this| this.content != item.content),
+        })
     };
-    runs.compared(entry).map(|(run, item)| item.map(|item| row(run, item))).collect()
+    runs.compared(entry).map(|(run, item)| item.map(|item| row(run, item)).transpose()).collect()
 }
 
 /// Each evaluator's mean score.

@@ -1,0 +1,16 @@
+//! Archives of test binaries with their data, for machines that do not build: `cargo cobalt archive` packs them, and
+//! `cargo cobalt run --archive` runs them.
+
+mod error;
+mod files;
+mod frames;
+mod libraries;
+mod manifest;
+mod nextest;
+mod pack;
+mod platform;
+mod source;
+mod unpack;
+
+pub use pack::archive;
+pub use source::ArchivedBinaries;

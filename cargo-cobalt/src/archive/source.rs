@@ -1,0 +1,246 @@
+//! Runs the binaries of an archive: unpacks it, and passes them on as cargo would have built them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::Package;
+use cobalt::command::config::{Config, Flags, GIT_STATE};
+use cobalt::recording::RecordMode;
+use cobalt_core::redact::set_forms;
+use tempfile::TempDir;
+
+use super::error::ArchiveError;
+use super::manifest::{Manifest, NOMINAL_ROOT, WORKSPACE, rebase};
+use super::nextest::NextestArchive;
+use super::platform;
+use super::unpack::{Contents, PackedArchive};
+use crate::cli::{ArchiveOptions, BuildOptions, Selection};
+use crate::config::settings_of;
+use crate::error::Error;
+use crate::interrupt;
+use crate::project::{
+    Binary, BinaryParts, BinarySource, BuildOutput, Candidate, Project, variables_configured_in,
+};
+
+/// Marks a folder with a complete copy of an archive, and names the archive.
+const MARKER: &str = ".cobalt-archive";
+
+/// A test binary in an unpacked archive.
+#[derive(Clone, Debug, Default)]
+pub struct ArchivedBinary {
+    pub path: PathBuf,
+    pub linked: Vec<PathBuf>,
+    pub toolchain: Vec<PathBuf>,
+    pub programs: Vec<(String, PathBuf)>,
+    pub script: BTreeMap<String, String>,
+}
+
+/// The project and the binaries of an unpacked archive.
+#[derive(Debug)]
+pub struct ArchivedBinaries {
+    project: Project,
+    build: BuildOptions,
+    /// By the ID of the package and the target.
+    binaries: HashMap<(String, String), ArchivedBinary>,
+    /// The hashes of the sources, by the ID of the package.
+    sources: HashMap<String, String>,
+    /// The state of the repository, if the archive says it.
+    git: Option<String>,
+    /// The current folder, in which an archive with its own workspace stores results.
+    storage: Option<PathBuf>,
+    /// Removes the unpacked files at the end.
+    _folder: Option<TempDir>,
+}
+
+impl ArchivedBinaries {
+    /// Unpacks an archive.
+    pub fn open(
+        file: &Path,
+        options: &ArchiveOptions,
+        build: &BuildOptions,
+        flags: &Flags,
+    ) -> Result<Self, Error> {
+        interrupt::install_handler()?;
+        let archive = PackedArchive::open(file)?;
+        let here = std::env::current_dir().map_err(Error::CurrentFolder)?;
+        // Whether a target is there is known without its features.
+        let build = BuildOptions { all_features: true, ..build.clone() };
+        match &archive.contents {
+            Contents::Cobalt(manifest) => {
+                if options.workspace_remap.is_some() {
+                    return Err(ArchiveError::HasWorkspace(file.to_owned()).into());
+                }
+                if options.extract_to.is_none()
+                    && matches!(flags.record, Some(RecordMode::Record | RecordMode::Auto))
+                {
+                    return Err(ArchiveError::RecordsNowhere.into());
+                }
+                check_platform(file, &manifest.platform)?;
+                let (folder, guard) = unpacked(&archive, options.extract_to.as_deref())?;
+                Ok(Self::of_manifest(manifest, &folder, guard, build, here))
+            }
+            Contents::Nextest => {
+                let workspace = options.workspace_remap.as_deref().ok_or(ArchiveError::NoWorkspace)?;
+                let opened = |source| ArchiveError::Open { path: workspace.to_owned(), source };
+                let workspace = workspace.canonicalize().map_err(opened)?;
+                let (folder, guard) = unpacked(&archive, options.extract_to.as_deref())?;
+                let NextestArchive { metadata, platform, binaries } =
+                    NextestArchive::read(&folder, &workspace)?;
+                platform.map_or(Ok(()), |platform| check_platform(file, &platform))?;
+                let project = Project::of(metadata);
+                let sources = HashMap::new();
+                Ok(Self { project, build, binaries, sources, git: None, storage: None, _folder: guard })
+            }
+        }
+    }
+
+    fn of_manifest(
+        manifest: &Manifest,
+        folder: &Path,
+        guard: Option<TempDir>,
+        build: BuildOptions,
+        here: PathBuf,
+    ) -> Self {
+        let mut metadata = manifest.metadata.clone();
+        rebase(&mut metadata, Path::new(NOMINAL_ROOT), &folder.join(WORKSPACE));
+        let mut binaries = HashMap::new();
+        let mut sources = HashMap::new();
+        for packed in &manifest.binaries {
+            let archived = ArchivedBinary {
+                path: folder.join(&packed.path),
+                toolchain: packed.libraries.iter().map(|library| folder.join(library)).collect(),
+                programs: packed
+                    .programs
+                    .iter()
+                    .map(|(name, path)| (name.clone(), folder.join(path)))
+                    .collect(),
+                script: packed.variables.clone(),
+                ..ArchivedBinary::default()
+            };
+            binaries.insert((packed.package.clone(), packed.target.clone()), archived);
+            sources.insert(packed.package.clone(), packed.sources.clone());
+        }
+        let git = Some(manifest.git.clone().unwrap_or_default());
+        Self {
+            project: Project::of(metadata),
+            build,
+            binaries,
+            sources,
+            git,
+            storage: Some(here),
+            _folder: guard,
+        }
+    }
+
+    fn binary(&self, candidate: &Candidate) -> Option<Binary> {
+        let key = (candidate.package.id.repr.clone(), candidate.target.clone());
+        let ArchivedBinary { path, linked, toolchain, programs, script } = self.binaries.get(&key)?.clone();
+        let parts = BinaryParts { linked, toolchain, programs, script: script.into_iter().collect() };
+        Binary::new(candidate, path, parts)
+    }
+}
+
+impl BinarySource for ArchivedBinaries {
+    fn project(&self) -> &Project {
+        &self.project
+    }
+
+    fn settings(&self, flags: &Flags) -> Result<Config, Error> {
+        let settings = settings_of(self.project.root(), flags)?;
+        set_forms(settings.redacts_forms());
+        Ok(settings)
+    }
+
+    fn flags(&self, flags: &Flags) -> Flags {
+        Flags { storage_root: self.storage.clone(), ..flags.clone() }
+    }
+
+    fn candidates(&self, selection: &Selection, flags: &Flags) -> Result<Vec<Candidate>, Error> {
+        let build = self.build.clone();
+        self.project.candidates(selection, &build, flags)
+    }
+
+    fn binaries(&self, candidates: &[Candidate]) -> Result<BuildOutput, Error> {
+        let (found, missing): (Vec<_>, Vec<_>) = candidates
+            .iter()
+            .map(|candidate| (candidate, self.binary(candidate)))
+            .partition(|(_, binary)| binary.is_some());
+        let missing =
+            missing.iter().map(|(candidate, _)| format!("`{candidate}` is not in the archive")).collect();
+        let found = found.into_iter().filter_map(|(candidate, binary)| Some((candidate, binary?)));
+        BuildOutput::new(found, missing, &variables_configured_in(self.project.root())?)
+    }
+
+    /// The hash that the archive has. Without one, the sources in the folder may be others than those of the binaries.
+    fn source_hash(&self, package: &Package) -> Result<String, Error> {
+        Ok(self.sources.get(&package.id.repr).cloned().unwrap_or_default())
+    }
+
+    fn environment_folder(&self) -> &Path {
+        self.storage.as_deref().unwrap_or_else(|| self.project.root())
+    }
+
+    fn variables(&self) -> Vec<(String, OsString)> {
+        self.git.iter().map(|git| (GIT_STATE.to_owned(), git.into())).collect()
+    }
+}
+
+fn check_platform(file: &Path, triple: &str) -> Result<(), ArchiveError> {
+    match platform::mismatch(triple) {
+        Some(here) => {
+            Err(ArchiveError::OtherPlatform { path: file.to_owned(), packed: triple.to_owned(), here })
+        }
+        None => Ok(()),
+    }
+}
+
+/// The folder of the unpacked archive, and a guard that removes it if it is temporary.
+fn unpacked(archive: &PackedArchive, wanted: Option<&Path>) -> Result<(PathBuf, Option<TempDir>), Error> {
+    let Some(wanted) = wanted else {
+        let folder = tempfile::Builder::new().prefix("cobalt-archive-").tempdir();
+        let folder = folder.map_err(|source| ArchiveError::Extract { path: std::env::temp_dir(), source })?;
+        archive.unpack(folder.path())?;
+        return Ok((folder.path().to_owned(), Some(folder)));
+    };
+    let failed = |source| ArchiveError::Extract { path: wanted.to_owned(), source };
+    let wanted = &std::path::absolute(wanted).map_err(failed)?;
+    if !is_copy(archive, wanted)? {
+        let parent = wanted.parent().unwrap_or(wanted);
+        fs::create_dir_all(parent).map_err(failed)?;
+        // Unpacked beside it and renamed: jobs that share the folder see a complete copy or none.
+        let draft = draft_folder(parent).map_err(failed)?;
+        archive.unpack(draft.path())?;
+        fs::write(draft.path().join(MARKER), &archive.identity).map_err(failed)?;
+        match fs::rename(draft.path(), wanted) {
+            Ok(()) => drop(draft.keep()),
+            // Another job was faster.
+            Err(_) if is_copy(archive, wanted)? => {}
+            Err(source) => return Err(failed(source).into()),
+        }
+    }
+    Ok((wanted.clone(), None))
+}
+
+/// Whether a folder is a complete copy of the archive; an error if it is neither that nor empty or missing.
+fn is_copy(archive: &PackedArchive, folder: &Path) -> Result<bool, ArchiveError> {
+    if fs::read_to_string(folder.join(MARKER)).is_ok_and(|identity| identity == archive.identity) {
+        return Ok(true);
+    }
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => Ok(false),
+        Ok(false) => Err(ArchiveError::Occupied(folder.to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(ArchiveError::Extract { path: folder.to_owned(), source }),
+    }
+}
+
+/// A folder for a copy that others may read.
+fn draft_folder(parent: &Path) -> std::io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".cobalt-archive-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+    builder.tempdir_in(parent)
+}

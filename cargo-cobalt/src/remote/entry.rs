@@ -1,0 +1,80 @@
+//! An index object: what lists show of a run, and where its files are.
+
+use cobalt_core::report::Timestamp;
+use cobalt_core::store::ResultFileName;
+use serde::{Deserialize, Serialize};
+
+use super::layout;
+use crate::index::IndexedRun;
+
+/// A run in the remote store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RemoteEntry {
+    /// The version of this format.
+    pub format: u32,
+    /// When it was pushed, ISO 8601 in UTC with milliseconds.
+    pub pushed_at: String,
+    /// Whether inputs, outputs and everything else that quotes them were removed before it was pushed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+    /// The run, as the local index has it.
+    pub run: IndexedRun,
+    /// The result file.
+    pub result: RemoteFile,
+    /// The items, if they are in a file of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<RemoteFile>,
+}
+
+/// A file of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RemoteFile {
+    /// The SHA-256 of the file.
+    pub hash: String,
+    /// The size of the file.
+    pub bytes: u64,
+    /// The size of the object, which may be compressed.
+    pub stored_bytes: u64,
+}
+
+impl RemoteEntry {
+    /// Parses an index object. `None` if a newer version wrote it, or if it is damaged: names of files come from it.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let entry: Self = serde_json::from_slice(bytes).ok()?;
+        let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let files_are_named_well =
+            is_hash(&entry.result.hash) && entry.items.as_ref().is_none_or(|items| is_hash(&items.hash));
+        let name = ResultFileName::parse(&entry.run.file)?;
+        let is_plain = !entry.run.file.contains(['/', '\\']);
+        let time: Timestamp = serde_json::from_value(entry.run.timestamp.clone().into()).ok()?;
+        (entry.format == layout::FORMAT_VERSION
+            && layout::is_id(&entry.run.id)
+            && name.id == entry.run.id
+            && is_plain
+            && time.to_string() == entry.run.timestamp
+            && files_are_named_well)
+            .then_some(entry)
+    }
+
+    /// The name of the index object, without the folder.
+    pub fn name(&self) -> String {
+        layout::index_name(&self.run, &self.result.hash)
+    }
+
+    /// The object of the result file.
+    pub fn result_object(&self) -> String {
+        layout::result(&self.run.id, &self.result.hash)
+    }
+
+    /// The object of the items, if they are in a file of their own.
+    pub fn items_object(&self) -> Option<String> {
+        self.items.as_ref().map(|items| layout::items(&self.run.id, &items.hash))
+    }
+
+    /// The sizes of all objects.
+    pub fn stored_bytes(&self) -> u64 {
+        self.result.stored_bytes + self.items.as_ref().map_or(0, |items| items.stored_bytes)
+    }
+}

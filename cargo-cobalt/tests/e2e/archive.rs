@@ -1,0 +1,182 @@
+//! `cargo cobalt archive` and `run --archive`: a machine without cargo and without the repository gets the same results.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::command::{COBALT, program};
+use crate::project::{ProgramOutput, Project};
+use crate::shards::{cities, reports, timeless};
+
+/// An archive of a package with 20 cities, in its folder.
+fn archived(project: &Project) -> String {
+    cities(project, 20);
+    project.write(".gitignore", "data/private.txt\n");
+    project.write("data/private.txt", "private");
+    project.write(".env", "KEY=sk-not-for-others\n");
+    project.cobalt(&["archive"], 0).stderr_has("packed 1 test target and ");
+    project.path("cobalt-archive.tar.zst").to_str().unwrap().to_owned()
+}
+
+/// The command on a machine without cargo, git and a compiler.
+fn elsewhere(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = program(COBALT, folder);
+    command.arg("cobalt").args(arguments).env("PATH", "").env_remove("CARGO").env_remove("CARGO_TARGET_DIR");
+    command
+}
+
+fn worker() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// Runs an archive with these arguments, and checks the exit code.
+fn run(folder: &Path, archive: &str, arguments: &[&str], code: i32) -> ProgramOutput {
+    ProgramOutput::by(&mut elsewhere(folder, &[&["run", "--archive", archive], arguments].concat()), code)
+}
+
+#[test]
+fn shards_of_an_archive_are_merged_into_the_report_of_one_run() {
+    let project = Project::steered();
+    let archive = archived(&project);
+    project.cobalt(&["run"], 0);
+    let folder = worker();
+    for shard in ["1/3", "2/3", "3/3"] {
+        run(folder.path(), &archive, &["--shard", shard, "-q"], 0);
+    }
+    ProgramOutput::by(&mut elsewhere(folder.path(), &["merge", ".cobalt"]).env("COBALT_DIR", "merged"), 0);
+    let (one, other) = (reports(&project.path(".cobalt")), reports(&folder.path().join("merged")));
+    assert_eq!(one.len(), 2);
+    assert_eq!(one.iter().map(timeless).collect::<Vec<_>>(), other.iter().map(timeless).collect::<Vec<_>>());
+    let mut left: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".cobalt", "merged"], "results and nothing else");
+}
+
+#[test]
+fn an_archive_has_the_baselines_and_the_hash_of_the_sources() {
+    let project = Project::steered();
+    cities(&project, 20);
+    project.cobalt(&["run"], 0);
+    project.cobalt(&["baseline", "set", "--experiment", "gated"], 0);
+    let archive = archived(&project);
+    let folder = worker();
+    run(folder.path(), &archive, &["-q"], 0).stdout_has("vs. baseline ");
+    let kept = folder.path().join("kept");
+    let again = ["--changed", "--extract-to", kept.to_str().unwrap()];
+    run(folder.path(), &archive, &again, 0).stderr_has("nothing to run");
+    let report = &reports(&folder.path().join(".cobalt"))[0];
+    assert!(report.sources.is_some() && report.baseline.is_some());
+    let private = ["workspace/.env", "workspace/data/private.txt"].map(|file| kept.join(file).exists());
+    assert_eq!(private, [false, false]);
+    assert!(
+        kept.join("workspace/data/items.jsonl").exists() && kept.join("workspace/tests/evals.rs").exists()
+    );
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_and_included_secrets_are_named() {
+    let project = Project::steered();
+    let archive = fs::read(archived(&project)).unwrap();
+    project.cobalt(&["archive", "-o", "again.tar.zst"], 0);
+    // The first archive is a file of the package now.
+    fs::remove_file(project.path("cobalt-archive.tar.zst")).unwrap();
+    project.cobalt(&["archive", "-o", "again.tar.zst"], 0);
+    assert!(archive == fs::read(project.path("again.tar.zst")).unwrap());
+    fs::remove_file(project.path("again.tar.zst")).unwrap();
+    let included = ["archive", "--include", ".env", "--include", "data/private.*"];
+    project.cobalt(&included, 0).stderr_has("warning: packed `.env`, which may contain secrets");
+    let folder = worker();
+    let kept = folder.path().join("kept");
+    let archive = project.path("cobalt-archive.tar.zst");
+    run(folder.path(), archive.to_str().unwrap(), &["-q", "--extract-to", kept.to_str().unwrap()], 0);
+    assert_eq!(fs::read_to_string(kept.join("workspace/data/private.txt")).unwrap(), "private");
+    assert!(kept.join("workspace/.env").exists());
+}
+
+#[test]
+fn an_interrupted_run_of_an_archive_is_resumed() {
+    let project = Project::steered();
+    cities(&project, 20);
+    let items = project.read("data/items.jsonl").replacen("City-7\"}", "wait\"}", 1);
+    project.write("data/items.jsonl", &items);
+    assert!(items.contains("wait"));
+    project.cobalt(&["archive"], 0);
+    let archive = project.path("cobalt-archive.tar.zst").to_str().unwrap().to_owned();
+    let folder = worker();
+    let kept = folder.path().join("kept").to_str().unwrap().to_owned();
+    let arguments = ["run", "--archive", &archive, "--extract-to", &kept, "--experiment", "gated"];
+    let mut child = elsewhere(folder.path(), &arguments).spawn().unwrap();
+    let journals = folder.path().join(".cobalt/runs");
+    let journal = wait_for(|| {
+        let journal = fs::read_dir(&journals).ok()?.next()?.ok()?.path();
+        (fs::read_to_string(&journal).ok()?.lines().count() > 10).then_some(journal)
+    });
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    fs::write(folder.path().join("kept/workspace/go-on"), "").unwrap();
+    let id = journal.file_stem().unwrap().to_str().unwrap();
+    run(folder.path(), &archive, &["--extract-to", &kept, "--resume", id, "--experiment", "gated"], 0);
+    let reports = reports(&folder.path().join(".cobalt"));
+    assert_eq!((reports[0].id.as_str(), reports[0].items.len()), (id, 20));
+}
+
+/// Waits until there is a value.
+fn wait_for<T>(value: impl Fn() -> Option<T>) -> T {
+    for _ in 0..1_000 {
+        if let Some(value) = value() {
+            return value;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("nothing happened in 20 s")
+}
+
+fn interrupt(child: &Child) {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+}
+
+#[test]
+fn a_folder_with_other_files_and_options_of_builds_are_refused() {
+    let project = Project::steered();
+    let archive = archived(&project);
+    let folder = worker();
+    fs::create_dir(folder.path().join("full")).unwrap();
+    fs::write(folder.path().join("full/notes.txt"), "").unwrap();
+    run(folder.path(), &archive, &["--extract-to", "full"], 3)
+        .stderr_has("full` is not empty and is not an unpacked copy");
+    run(folder.path(), &archive, &["--release"], 2)
+        .stderr_has("'--archive <FILE>' cannot be used with '--release'");
+    run(folder.path(), &archive, &["--record", "record"], 2).stderr_has("add `--extract-to DIR`");
+    run(folder.path(), &archive, &["--workspace-remap", "."], 2).stderr_has("has its own workspace");
+    run(folder.path(), "none.tar.zst", &[], 3).stderr_has("failed to read the archive `none.tar.zst`");
+    run(folder.path(), &archive, &["-p", "other"], 4).stderr_has("no package named `other`");
+    assert!(!folder.path().join(".cobalt").exists());
+}
+
+#[test]
+fn an_archive_of_nextest_is_run_with_the_data_of_a_checkout() {
+    let project = Project::steered();
+    cities(&project, 20);
+    let archive = project.path("../nextest.tar.zst");
+    let archive = archive.to_str().unwrap();
+    let mut nextest = program("cargo", &project.path(""));
+    nextest.args(["nextest", "archive", "--archive-file", archive]);
+    if !nextest.output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: `cargo nextest` is not installed");
+        return;
+    }
+    let folder = worker();
+    run(folder.path(), archive, &["-q"], 2).stderr_has("add `--workspace-remap DIR`");
+    run(folder.path(), archive, &["-q", "--workspace-remap", "."], 3).stderr_has("it has no `Cargo.toml`");
+    let checkout = project.path("").to_str().unwrap().to_owned();
+    let said = run(folder.path(), archive, &["-q", "--workspace-remap", &checkout], 0);
+    said.stderr_has("`trial/foreign` does not call `cobalt::main()`");
+    assert_eq!(project.results(), ["gated", "strict"]);
+    fs::remove_file(archive).unwrap();
+}

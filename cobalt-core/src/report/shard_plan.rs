@@ -1,0 +1,224 @@
+//! Plans of shards: the expected latencies of items, by which shards are balanced.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use serde::{Deserialize, Serialize};
+
+use super::measurements::{MeasuredItem, Measurements};
+use super::shard::Shard;
+use crate::hash::sha256_hex;
+
+/// The number of digits of a plan's hash.
+const HASH_DIGITS: usize = 16;
+
+/// The latencies that the items of an experiment are expected to have.
+///
+/// All shards of a run must use the same plan: which items a shard has depends only on the plan, the keys of all items, and the
+/// number of shards.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ShardPlan {
+    /// The run whose latencies these are, for messages.
+    pub source: String,
+    /// The mean latency of each item in whole milliseconds, by key. Integers add up to the same load on every machine.
+    pub latencies: BTreeMap<String, u64>,
+}
+
+impl ShardPlan {
+    /// The plan that expects the latencies of an earlier run.
+    #[must_use]
+    pub fn of(source: String, run: &Measurements) -> Self {
+        let latency = |item: &MeasuredItem| (item.key.clone(), item.latency_ms.round() as u64);
+        Self { source, latencies: run.items.iter().map(latency).collect() }
+    }
+
+    /// A hash of the latencies: shards with different plans do not belong together.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let parts = self.latencies.iter().flat_map(|(key, latency)| [key.clone(), latency.to_string()]);
+        sha256_hex(&parts.collect::<Vec<_>>())[..HASH_DIGITS].to_owned()
+    }
+
+    /// The indexes of the items in a shard, in order. `keys` are those of all items of the dataset.
+    ///
+    /// The item with the highest expected latency goes first, to the shard with the least expected work. An item that the plan does not
+    /// know counts as the median.
+    #[must_use]
+    pub fn items<K: AsRef<str>>(&self, shard: Shard, keys: &[K]) -> Vec<usize> {
+        let shards = self.assign(shard.total(), keys);
+        let own = shard.index() - 1;
+        (0..keys.len()).filter(|index| shards[*index] == own).collect()
+    }
+
+    /// The shard of each item, from 0.
+    fn assign<K: AsRef<str>>(&self, total: u16, keys: &[K]) -> Vec<u16> {
+        let unknown = self.median();
+        let latency = |key: &K| self.latencies.get(key.as_ref()).copied().unwrap_or(unknown);
+        let mut items: Vec<_> = keys.iter().map(latency).enumerate().collect();
+        // Keys break ties, so that the order of the items does not matter.
+        items.sort_by(|(one, a), (other, b)| {
+            b.cmp(a).then_with(|| keys[*one].as_ref().cmp(keys[*other].as_ref())).then(one.cmp(other))
+        });
+        // Of equal loads, the shard with fewer items comes first: latencies can be 0.
+        let mut loads: BinaryHeap<_> = (0..total).map(|shard| Reverse((0_u64, 0_usize, shard))).collect();
+        let mut shards = vec![0; keys.len()];
+        for (index, latency) in items {
+            let Some(mut least) = loads.peek_mut() else { break };
+            let Reverse((load, items, shard)) = &mut *least;
+            shards[index] = *shard;
+            *load = load.saturating_add(latency);
+            *items += 1;
+        }
+        shards
+    }
+
+    fn median(&self) -> u64 {
+        let mut known: Vec<_> = self.latencies.values().copied().collect();
+        known.sort_unstable();
+        known.get(known.len() / 2).copied().unwrap_or(1)
+    }
+}
+
+/// The plans of several experiments, as the command passes them to test binaries.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ShardPlans(pub BTreeMap<String, ShardPlan>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(latencies: impl IntoIterator<Item = (String, u64)>) -> ShardPlan {
+        ShardPlan { source: "run a".to_owned(), latencies: latencies.into_iter().collect() }
+    }
+
+    fn shards(total: u16) -> impl Iterator<Item = Shard> {
+        (1..=total).map(move |index| format!("{index}/{total}").parse().unwrap())
+    }
+
+    /// A source of random numbers with a standard normal distribution.
+    struct Normal(fastrand::Rng);
+
+    impl Normal {
+        fn next(&mut self) -> f64 {
+            // Box and Muller, 1958.
+            let (radius, angle) = (1.0 - self.0.f64(), self.0.f64());
+            (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
+        }
+    }
+
+    /// Keys with latencies like those of models: lognormal with a median of 2 s.
+    fn lognormal(items: usize, random: &mut Normal) -> Vec<(String, u64)> {
+        let latency = |random: &mut Normal| (2_000.0 * (0.8 * random.next()).exp()).round() as u64;
+        (0..items).map(|item| (format!("item-{item}"), latency(random))).collect()
+    }
+
+    fn seeded(seed: u64) -> Normal {
+        Normal(fastrand::Rng::with_seed(seed))
+    }
+
+    /// The time of the slowest shard by the mean over all shards, if each shard runs this many items at a time, in order.
+    fn slowest_by_mean(
+        latencies: &[(String, u64)],
+        concurrency: usize,
+        shards: impl Iterator<Item = Vec<usize>>,
+    ) -> f64 {
+        let time = |items: Vec<usize>| {
+            let mut workers = vec![0; concurrency];
+            for item in items {
+                *workers.iter_mut().min().unwrap() += latencies[item].1;
+            }
+            workers.into_iter().max().unwrap()
+        };
+        let times: Vec<u64> = shards.map(time).collect();
+        *times.iter().max().unwrap() as f64 * times.len() as f64 / times.iter().sum::<u64>() as f64
+    }
+
+    #[test]
+    fn each_item_is_in_one_shard_whatever_their_order() {
+        let latencies = lognormal(100, &mut seeded(1));
+        let plan = plan(latencies[..80].to_vec());
+        let keys: Vec<_> = latencies.iter().map(|(key, _)| key.clone()).collect();
+        let reversed: Vec<_> = keys.iter().rev().cloned().collect();
+        let mut all = Vec::new();
+        for shard in shards(8) {
+            let items = plan.items(shard, &keys);
+            let other: Vec<_> =
+                plan.items(shard, &reversed).into_iter().map(|index| 99 - index).rev().collect();
+            assert_eq!(items, other);
+            all.extend(items);
+        }
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<_>>());
+    }
+
+    /// `cargo test -p cobalt-core --lib shard_plan -- --nocapture` prints the table.
+    #[test]
+    fn the_slowest_of_eight_shards_takes_little_longer_than_the_mean() {
+        const SEEDS: u64 = 20;
+        let mut sums = BTreeMap::<_, f64>::new();
+        for seed in 0..SEEDS {
+            let mut random = seeded(seed);
+            let earlier = lognormal(500, &mut random);
+            let mut noise = || (0.3 * random.next()).exp();
+            let later: Vec<_> =
+                earlier.iter().map(|(key, time)| (key.clone(), (*time as f64 * noise()) as u64)).collect();
+            let keys: Vec<_> = earlier.iter().map(|(key, _)| key.clone()).collect();
+            let plan = plan(earlier.clone());
+            let by_key =
+                |shard: Shard| (0..keys.len()).filter(|index| shard.contains(&keys[*index])).collect();
+            for (latencies, what) in [(&earlier, "as expected"), (&later, "with noise of 30%")] {
+                for concurrency in [1, 10] {
+                    let balanced = shards(8).map(|shard| plan.items(shard, &keys));
+                    let ratios = [
+                        ("balanced", slowest_by_mean(latencies, concurrency, balanced)),
+                        ("by key", slowest_by_mean(latencies, concurrency, shards(8).map(by_key))),
+                    ];
+                    for (how, ratio) in ratios {
+                        *sums.entry((what, concurrency, how)).or_default() += ratio / SEEDS as f64;
+                    }
+                }
+            }
+        }
+        for ((what, concurrency, how), ratio) in &sums {
+            println!("latencies {what}, {concurrency} at a time, {how}: slowest / mean = {ratio:.3}");
+        }
+        let ratio = |what, how| sums[&(what, 1, how)];
+        assert!(ratio("as expected", "balanced") < 1.01);
+        assert!(ratio("with noise of 30%", "balanced") < 1.15);
+        assert!(ratio("with noise of 30%", "by key") > 1.2);
+    }
+
+    #[test]
+    fn items_that_no_plan_knows_are_spread() {
+        let keys: Vec<_> = (0..40).map(|item| format!("item-{item}")).collect();
+        for shard in shards(4) {
+            assert_eq!(ShardPlan::default().items(shard, &keys).len(), 10);
+        }
+    }
+
+    #[test]
+    fn latencies_of_zero_do_not_put_all_items_into_one_shard() {
+        let keys: Vec<_> = (0..40).map(|item| format!("item-{item}")).collect();
+        let plan = plan(keys.iter().map(|key| (key.clone(), 0)));
+        assert!(shards(4).all(|shard| plan.items(shard, &keys).len() == 10));
+    }
+
+    #[test]
+    fn plans_with_other_latencies_have_other_hashes() {
+        let latencies = lognormal(3, &mut seeded(1));
+        let one = plan(latencies.clone());
+        let renamed = ShardPlan { source: "run b".to_owned(), ..one.clone() };
+        assert_eq!(one.hash(), renamed.hash());
+        assert_ne!(one.hash(), plan(latencies[..2].to_vec()).hash());
+        assert_eq!(one.hash().len(), HASH_DIGITS);
+    }
+
+    #[test]
+    fn a_plan_survives_its_file() {
+        let plans = ShardPlans(BTreeMap::from([("desk".to_owned(), plan(lognormal(3, &mut seeded(1))))]));
+        let file = serde_json::to_string(&plans).unwrap();
+        assert_eq!(serde_json::from_str::<ShardPlans>(&file).unwrap(), plans);
+    }
+}
