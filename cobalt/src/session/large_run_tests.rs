@@ -108,7 +108,7 @@ fn a_large_run_has_the_statistics_of_its_items_and_leaves_no_journal() {
     assert_eq!((event.low_items, event.items_in_error, event.failed[0].more), (8, 5, 4));
     assert_eq!((&*event.low[0].item, &*event.failed[0].item), ("item-6", "item-10"));
     let report = assert_whole(&path_of(end), &config);
-    assert_eq!((report.verdict, report.summary.metrics["n"].count), (RunVerdict::Passed, ITEMS));
+    assert_eq!((report.verdict, report.summary.metrics["n"].count), (RunVerdict::Failed, ITEMS));
     assert_eq!(std::fs::read_dir(config.layout().journals()).unwrap().count(), 0);
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cobalt_core::item::CaseNames;
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
-use cobalt_core::report::{GitState, ItemResult, Measurements, Report, Threshold};
+use cobalt_core::report::{GitState, ItemResult, Measurements, Report, RunMetrics, Threshold};
 use cobalt_core::reporters::NotableItems;
 use cobalt_core::store::{JournalHeader, JournalWriter, StoreError, git_state, read_report, write_report};
 use tokio::sync::Semaphore;
@@ -208,12 +208,17 @@ impl Recorder {
             return;
         }
         let mut measured = Measurements::from_report(&self.header.report(Vec::new()), config.prices());
+        let mut figures = RunMetrics::new(&[], &[], &[], config.prices());
         let read = self.for_each_item(|item| {
             measured.push(item, config.prices());
+            figures.add(item);
             Ok(())
         });
         match read {
-            Ok(()) => self.measured = Some(Arc::new(measured)),
+            Ok(()) => {
+                let measured = measured.with_metrics_of(&figures.summary(Duration::ZERO));
+                self.measured = Some(Arc::new(measured));
+            }
             // The run cannot be finished either.
             Err(error) => self.journal_error = self.journal_error.take().or(Some(error)),
         }
