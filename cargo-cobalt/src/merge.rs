@@ -14,7 +14,7 @@ use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{Report, RunVariant, Shard, SourceLocation, Timestamp};
 use cobalt_core::reporters::{Event, ExperimentFinished, NotableItems, Warning};
 use cobalt_core::store::{
-    JournalHeader, ResultFileName, read_report, strip_bom, validate_report, write_report,
+    JournalHeader, PartsWriter, ResultFileName, read_report, strip_bom, validate_report, write_report,
 };
 use serde::Deserialize;
 use walkdir::WalkDir;
@@ -107,7 +107,11 @@ impl Merger {
 
     /// Writes a merged report and emits its result.
     fn keep(&mut self, number: usize, report: Report, settings: &Config) -> Result<(), Error> {
-        let written = write_report(settings.layout(), &report).map_err(|error| error.to_string());
+        let written = match report.items.len() >= settings.parts_from() {
+            true => PartsWriter::write_report(settings.layout(), &report, settings.prices()),
+            false => write_report(settings.layout(), &report),
+        };
+        let written = written.map_err(|error| error.to_string());
         let path = written.as_ref().ok().map(|path| &**path);
         let names = report.case_names();
         let notable = NotableItems::of(&report, |index| names[index].clone());

@@ -91,6 +91,21 @@ impl PartsWriter {
         })
     }
 
+    /// Writes a report that is in memory.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be created, or a file cannot be written.
+    pub fn write_report(
+        layout: &Layout,
+        report: &Report,
+        prices: &PriceTable,
+    ) -> Result<PathBuf, StoreError> {
+        let mut writer = Self::create(layout, report, prices)?;
+        report.items.iter().try_for_each(|item| writer.push(item))?;
+        writer.finish(report)
+    }
+
     /// Adds the next item in dataset order.
     ///
     /// # Errors
