@@ -157,7 +157,7 @@ fn walk(folder: &Path) -> WalkBuilder {
 fn is_likely_secret(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let matches = |pattern: &&str| glob::Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(&name));
-    !TEMPLATES.contains(&&*name) && SECRETS.iter().any(|pattern| matches(&pattern))
+    !TEMPLATES.contains(&&*name) && SECRETS.iter().any(matches)
 }
 
 fn is_broken_link(error: &ignore::Error) -> bool {

@@ -46,7 +46,7 @@ fn shards_of_an_archive_are_merged_into_the_report_of_one_run() {
     for shard in ["1/3", "2/3", "3/3"] {
         run(folder.path(), &archive, &["--shard", shard, "-q"], 0);
     }
-    ProgramOutput::by(&mut elsewhere(folder.path(), &["merge", ".cobalt"]).env("COBALT_DIR", "merged"), 0);
+    ProgramOutput::by(elsewhere(folder.path(), &["merge", ".cobalt"]).env("COBALT_DIR", "merged"), 0);
     let (one, other) = (reports(&project.path(".cobalt")), reports(&folder.path().join("merged")));
     assert_eq!(one.len(), 2);
     assert_eq!(one.iter().map(timeless).collect::<Vec<_>>(), other.iter().map(timeless).collect::<Vec<_>>());
