@@ -26,7 +26,6 @@ mod tests;
 
 pub use entry::RemoteEntry;
 pub use error::RemoteError;
-pub use local_index::{RemoteIndex, RemoteMatches};
 pub use pull::pull;
 pub use push::{check_push, push, push_finished};
 pub use retention::RemoteRetention;
