@@ -86,6 +86,7 @@ fn a_folder_without_any_manifest_stands_for_itself() {
 fn flags_become_variables_for_the_test_binaries() {
     let flags = Flags {
         config: Some("/w/ci.toml".into()),
+        storage_root: Some("/w".into()),
         concurrency: 4.try_into().ok(),
         runs: 3.try_into().ok(),
         ci: true,
@@ -116,6 +117,7 @@ fn flags_become_variables_for_the_test_binaries() {
     };
     let expected = [
         ("COBALT_CONFIG", "/w/ci.toml"),
+        ("COBALT_STORAGE_ROOT", "/w"),
         ("COBALT_CONCURRENCY", "4"),
         ("COBALT_RUNS", "3"),
         ("COBALT_CI", "1"),
