@@ -16,14 +16,15 @@ use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{html, junit, markdown, write_csv};
+use crate::lookup::RunLookup;
 use crate::results::{FinishedExperiment, Results};
-use crate::runs::{KnownRuns, report_file_of};
+use crate::runs::report_file_of;
 use crate::terminal::one_line;
 
 pub fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;
     let settings = settings(flags)?;
-    let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    let found = RunLookup::open(&settings)?.resolve(&arguments.runs)?;
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprintln!("note: {}", one_line(note));
     }

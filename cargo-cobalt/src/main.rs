@@ -23,6 +23,7 @@ mod index;
 mod init;
 mod interrupt;
 mod list;
+mod lookup;
 mod markdown;
 mod mcp;
 mod merge;
@@ -54,7 +55,10 @@ use cobalt::recording::RecordMode;
 use cobalt_core::redact::register_environment;
 
 use archive::ArchivedBinaries;
-use cli::{BuildOptions, Cargo, Color, Command, DataOptions, OutcomeOptions, Run, RunOptions, Settings};
+use cli::{
+    BaselineCommand, BuildOptions, Cargo, Color, Command, DataOptions, OutcomeOptions, RemoteOptions, Run,
+    RunOptions, Settings,
+};
 use error::Error;
 use project::{BinarySource, CargoBuild};
 use reporters::github;
@@ -129,6 +133,10 @@ fn item_subset(run: &Run) -> Option<RerunMode> {
 /// The settings given by flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
+    let of_remote = |remote: &RemoteOptions, settings: &Settings| Flags {
+        remote: remote.remote.clone(),
+        ..of_file(settings)
+    };
     let of_outcome = |outcome: &OutcomeOptions, settings: &Settings| Flags {
         reporters: outcome.reporter.clone(),
         on_inconclusive: outcome.on_inconclusive,
@@ -157,6 +165,7 @@ fn flags(command: &Command) -> Flags {
             shard: run.shard,
             shard_group: run.shard_group.clone(),
             push: run.push,
+            remote: run.remote.remote.clone(),
             ..of_run(&run.options)
         },
         Command::Score(score) => Flags {
@@ -179,13 +188,16 @@ fn flags(command: &Command) -> Flags {
         Command::History(history) => {
             Flags { remote: history.remote.clone().flatten(), ..of_file(&history.settings) }
         }
-        Command::Push(push) => Flags { remote: push.remote.remote.clone(), ..of_file(&push.settings) },
-        Command::Pull(pull) => Flags { remote: pull.remote.remote.clone(), ..of_file(&pull.settings) },
-        Command::Show(show) => of_file(&show.settings),
-        Command::Compare(compare) => of_file(&compare.settings),
-        Command::Export(export) => of_file(&export.settings),
+        Command::Push(push) => of_remote(&push.remote, &push.settings),
+        Command::Pull(pull) => of_remote(&pull.remote, &pull.settings),
+        Command::Show(show) => of_remote(&show.remote, &show.settings),
+        Command::Compare(compare) => of_remote(&compare.remote, &compare.settings),
+        Command::Export(export) => of_remote(&export.remote, &export.settings),
         Command::Import(import) => of_file(&import.settings),
-        Command::Baseline(baseline) => of_file(baseline.command.settings()),
+        Command::Baseline(baseline) => match &baseline.command {
+            BaselineCommand::Set(set) => of_remote(&set.remote, &set.settings),
+            BaselineCommand::Show(show) => of_file(&show.settings),
+        },
         Command::Dataset(dataset) => {
             let fetching = dataset.command.fetch_options();
             Flags {
@@ -200,7 +212,7 @@ fn flags(command: &Command) -> Flags {
             Flags { record: Some(RecordMode::Off), ..of_data(data, build, of_file(settings)) }
         }
         Command::Serve(serve) => of_file(&serve.settings),
-        Command::Clean(clean) => of_file(&clean.settings),
+        Command::Clean(clean) => Flags { remote: clean.remote.clone().flatten(), ..of_file(&clean.settings) },
         Command::Archive(archive) => of_file(&archive.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Mcp(_)

@@ -31,7 +31,7 @@ use crate::shards::await_group;
 
 pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.outcome.baseline {
-        Some(name) => Some(BaselineSource::resolve(name, settings(flags)?.layout())?),
+        Some(name) => Some(BaselineSource::resolve(name, &settings(flags)?)?),
         None => None,
     };
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());

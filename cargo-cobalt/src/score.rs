@@ -7,15 +7,15 @@ use cobalt_core::store::ReportFile;
 
 use crate::cli::{Color, Score};
 use crate::error::Error;
+use crate::lookup::RunLookup;
 use crate::project::{BinarySource as _, CargoBuild};
 use crate::run;
-use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line};
 
 pub fn score(arguments: &Score, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let source = CargoBuild::read(&arguments.build, color)?;
     let settings = source.settings(flags)?;
-    let runs = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    let runs = RunLookup::open(&settings)?.resolve(&arguments.runs)?;
     for run in &runs {
         if let Some(note) = &run.note {
             eprint_wrapped(&format!("note: {}", one_line(note)));

@@ -90,8 +90,8 @@ pub mod files {
     pub use crate::config::layout;
     #[doc(inline)]
     pub use cobalt_core::store::{
-        DamagedReport, JournalContents, JournalEntry, JournalError, JournalHeader, Layout, StoreError,
-        StoredRun, read_journal, read_report, runs,
+        DamagedReport, JournalContents, JournalEntry, JournalError, JournalHeader, Layout, ReportFile,
+        StoreError, StoredRun, read_journal, read_report, runs,
     };
 }
 #[doc = include_str!("../docs/judges.md")]

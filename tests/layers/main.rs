@@ -78,6 +78,7 @@ const COMMAND: &[&[&str]] = &[
     &["environment", "index", "interrupt", "reference", "results"],
     &["assistants", "config", "runs"],
     &["remote"],
+    &["lookup"],
     &["baseline", "compare", "history", "import", "project"],
     &["archive", "clean", "formats", "init", "otlp", "shards", "webhooks"],
     &["datasets", "export", "reporters", "serve"],

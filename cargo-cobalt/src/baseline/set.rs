@@ -16,6 +16,7 @@ use crate::cli::{RunName, SetBaseline};
 use crate::config::settings;
 use crate::error::{CommandError, Error, ErrorKind};
 use crate::git_ignored::{IgnoreStatus, check_ignored};
+use crate::lookup::RunLookup;
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, print, relative_path};
 
@@ -139,20 +140,21 @@ fn refuse_replayed(run: &Measurements) -> Result<(), Error> {
 
 /// The result files of the selected runs, by experiment.
 fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
-    let known = KnownRuns::open(settings.layout())?;
+    let lookup = RunLookup::open(settings)?;
     let is_meant =
         |experiment: &str| arguments.experiment.as_ref().is_none_or(|name| name.matches(experiment));
     let mut runs = Vec::new();
     for name in &arguments.runs {
-        runs.extend(known.find(name)?.runs());
+        runs.extend(lookup.find_for_each(name)?.runs());
     }
     if arguments.runs.is_empty() {
-        for experiment in known.experiments() {
-            runs.extend(known.find(&RunName::latest_of(experiment))?.runs());
+        for experiment in lookup.known().experiments() {
+            runs.extend(lookup.find(&RunName::latest_of(experiment))?.runs());
         }
     }
+    runs.retain(|run| is_meant(&run.experiment));
     let mut files = BTreeMap::new();
-    for run in runs.into_iter().filter(|run| is_meant(&run.experiment)) {
+    for run in lookup.fetch(runs)? {
         RunHeader::read(&run.path)?.refuse_partial()?;
         if let Some(note) = run.note {
             eprint_wrapped(&format!("warning: {note}"));
@@ -168,7 +170,7 @@ fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<S
         }
     }
     if files.is_empty() {
-        Err(Error::NothingMatched(no_runs_message(arguments, &known, settings)))
+        Err(Error::NothingMatched(no_runs_message(arguments, lookup.known(), settings)))
     } else {
         Ok(files)
     }

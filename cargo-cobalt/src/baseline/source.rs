@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf, is_separator};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
+use cobalt::command::config::Config;
 use cobalt_core::report::Timestamp;
 use cobalt_core::store::{Layout, strip_bom};
 use cobalt_core::wording;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use crate::cli::RunName;
+use crate::cli::{RunName, RunSelector};
 use crate::error::{CommandError, Error};
 use crate::index::IndexError;
-use crate::runs::{KnownRuns, ResolvedRun, UnknownRun, short_hash};
+use crate::lookup::RunLookup;
+use crate::runs::{ResolvedRun, UnknownRun, short_hash};
 use crate::terminal::{eprint_wrapped, relative_path};
 
 /// The baselines given by `--baseline`.
@@ -24,7 +26,7 @@ pub struct BaselineSource {
     pub files: Vec<PathBuf>,
     /// Their experiments.
     experiments: BTreeSet<String>,
-    /// The argument, if it names runs or a file. Not set for a git revision, which need not have a run of a new experiment.
+    /// The argument, if it names runs or a file. Not set for a git revision or a branch, which need not have a run of a new experiment.
     runs: Option<String>,
     /// Temporary folder for the files of a commit.
     _temp_folder: Option<TempDir>,
@@ -40,18 +42,21 @@ impl CommandError for TempFolderError {}
 
 impl BaselineSource {
     /// Resolves a name to files.
-    pub fn resolve(name: &RunName, layout: &Layout) -> Result<Self, Error> {
+    pub fn resolve(name: &RunName, settings: &Config) -> Result<Self, Error> {
+        let layout = settings.layout();
         let typed = name.to_string();
         let folder = Path::new(&typed);
         if typed.contains(is_separator) && folder.is_dir() {
             return Self::in_folder(folder);
         }
-        let known = KnownRuns::open(layout)?;
-        match known.find(name) {
+        let lookup = RunLookup::open(settings)?;
+        match lookup.find_for_each(name) {
             Ok(named) => {
-                let runs = named.runs();
-                let committed = known.commit_of(name, &runs).map(|commit| (typed.clone(), commit));
-                let runs_alone = committed.is_none().then_some(typed);
+                let runs = lookup.fetch(named.runs())?;
+                let committed = lookup.commit_of(name, &runs).map(|commit| (typed.clone(), commit));
+                let is_branch =
+                    matches!(name.meaning, RunSelector::Branch { .. } | RunSelector::Target { .. });
+                let runs_alone = (committed.is_none() && !is_branch).then_some(typed);
                 Ok(Self { runs: runs_alone, ..Self::of_runs(runs, committed, layout)? })
             }
             Err(error) => Self::without_run(error, folder, layout),
@@ -75,6 +80,13 @@ impl BaselineSource {
                     // Not an error: the change under test may add the first baseline.
                     given.add_empty_folder()?;
                 }
+                Ok(given)
+            }
+            Some(no_run @ UnknownRun::NoRunOfBranch { .. }) => {
+                // Not an error: the first run of a project or an experiment has nothing to be compared with.
+                eprint_wrapped(&format!("warning: no baseline: {no_run}"));
+                let mut given = Self::default();
+                given.add_empty_folder()?;
                 Ok(given)
             }
             _ => Err(error),

@@ -1,8 +1,9 @@
-//! `cargo cobalt clean`: lists and deletes old runs, cached model responses and cached datasets.
+//! `cargo cobalt clean`: lists and deletes old runs, cached model responses and cached datasets, and old runs of the remote store.
 //!
 //! It only touches files with known names in the folders of the store, never through symbolic links.
 
 mod candidates;
+mod remote_runs;
 mod selected;
 
 use std::fs::{self, File, TryLockError};
@@ -32,6 +33,9 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
         return Err(Error::Arguments("`--keep` applies to runs; add `--results`".to_owned()));
     }
     let settings = settings(flags)?;
+    if arguments.remote.is_some() {
+        return remote_runs::clean(arguments, &settings);
+    }
     let is_named = arguments.results || arguments.cache || arguments.datasets;
     let limits = RetentionPolicy::of(arguments);
     let mut found = CleanupPlan::default();

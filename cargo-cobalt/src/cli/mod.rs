@@ -24,7 +24,7 @@ pub use past_runs::{
     ShowBaselines,
 };
 pub use recordings::{ListRecordings, PruneRecordings, Recordings, RecordingsCommand, ShowRecording};
-pub use remote::{Pull, Push};
+pub use remote::{Pull, Push, RemoteOptions};
 pub use run::{
     BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
     Watch,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use cobalt::command::config::RemoteUrl;
 
-use super::{ExperimentName, RunName, Settings, Since, parse_count};
+use super::{ExperimentName, RemoteOptions, RunName, Settings, Since, parse_count};
 
 #[derive(Debug, Args)]
 pub struct History {
@@ -41,7 +41,7 @@ pub struct History {
 
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Run: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file
+    /// Run: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file
     #[arg(value_name = "RUN", default_value = "latest")]
     pub run: RunName,
 
@@ -60,6 +60,9 @@ pub struct Show {
     /// Print the item, or a list of items, as JSON in the format of result files
     #[arg(long)]
     pub json: bool,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -88,6 +91,9 @@ pub struct Compare {
     pub fail_on_regression: bool,
 
     #[command(flatten)]
+    pub remote: RemoteOptions,
+
+    #[command(flatten)]
     pub settings: Settings,
 }
 
@@ -107,18 +113,9 @@ pub enum BaselineCommand {
     Show(ShowBaselines),
 }
 
-impl BaselineCommand {
-    pub fn settings(&self) -> &Settings {
-        match self {
-            Self::Set(set) => &set.settings,
-            Self::Show(show) => &show.settings,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub struct SetBaseline {
-    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: the latest complete run of each experiment]
+    /// Runs: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file [default: the latest complete run of each experiment]
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 
@@ -133,6 +130,9 @@ pub struct SetBaseline {
     /// Accept replayed runs as baselines; their latency and agent cost are those of the recordings
     #[arg(long)]
     pub allow_replayed: bool,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -154,7 +154,7 @@ pub struct ShowBaselines {
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file; all are written to one file
+    /// Runs: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file; all are written to one file
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<RunName>,
 
@@ -165,6 +165,9 @@ pub struct Export {
     /// Output file; overwritten if it exists, parent folders are created
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     #[command(flatten)]
     pub settings: Settings,
@@ -198,7 +201,7 @@ pub struct Import {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
+#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets", "remote"]))]
 pub struct Clean {
     /// Runs: result files, journals of interrupted runs, kept workspaces, and reporter files
     #[arg(short, long)]
@@ -219,6 +222,16 @@ pub struct Clean {
     /// Keep the latest N complete runs of each experiment, and everything newer than the oldest of them
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub keep: Option<NonZeroUsize>,
+
+    /// Runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one; needs `--older-than`, `--keep` or both
+    ///
+    /// With `--keep`, runs are counted for each experiment and branch. The newest complete run of a branch is always kept.
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with_all = ["results", "cache", "datasets", "days"])]
+    pub remote: Option<Option<RemoteUrl>>,
+
+    /// Only runs of the remote store older than this, e.g. `90d`
+    #[arg(long, value_name = "AGE", requires = "remote")]
+    pub older_than: Option<Since>,
 
     /// Delete without asking for confirmation
     #[arg(short, long, requires = "what", visible_alias = "force", visible_short_alias = 'f')]

@@ -29,6 +29,18 @@ pub struct Push {
     #[arg(long)]
     pub redacted: bool,
 
+    /// Push the project's recordings instead of runs; they contain inputs and outputs
+    #[arg(long, conflicts_with_all = ["runs", "all", "redacted"])]
+    pub recordings: bool,
+
+    /// Push the judges' cached answers instead of runs; they contain inputs and outputs
+    #[arg(long, conflicts_with_all = ["runs", "all", "redacted"])]
+    pub answers: bool,
+
+    /// Push nothing; make missing entries of the store's list of runs again, from the result files that it has
+    #[arg(long, conflicts_with_all = ["runs", "all", "redacted", "recordings", "answers"])]
+    pub rebuild_index: bool,
+
     #[command(flatten)]
     pub remote: RemoteOptions,
 
@@ -57,6 +69,14 @@ pub struct Pull {
     /// Also pull partial runs, such as shards
     #[arg(long)]
     pub all: bool,
+
+    /// Pull recordings instead of runs; existing files are not changed
+    #[arg(long, conflicts_with_all = ["runs", "branch", "since", "experiment", "all"])]
+    pub recordings: bool,
+
+    /// Pull judges' cached answers instead of runs
+    #[arg(long, conflicts_with_all = ["runs", "branch", "since", "experiment", "all"])]
+    pub answers: bool,
 
     #[command(flatten)]
     pub remote: RemoteOptions,

@@ -12,7 +12,7 @@ use cobalt::command::config::{
 use cobalt::recording::RecordMode;
 use cobalt_core::pattern::Pattern;
 
-use super::{ArchiveOptions, RunName, Settings, parse_count};
+use super::{ArchiveOptions, RemoteOptions, RunName, Settings, parse_count};
 
 #[derive(Debug, Args)]
 pub struct Run {
@@ -55,6 +55,9 @@ pub struct Run {
     /// A failure is a warning with the command that repeats it; the exit code is that of the run.
     #[arg(long)]
     pub push: bool,
+
+    #[command(flatten)]
+    pub remote: RemoteOptions,
 
     /// Print what the run would cost, according to earlier runs, and run nothing
     #[arg(long, conflicts_with_all = ["resume", "rerun_failed", "changed", "shard", "balance"])]
@@ -264,10 +267,11 @@ impl Selection {
 /// What runs are compared with, and how they are reported.
 #[derive(Clone, Debug, Args)]
 pub struct OutcomeOptions {
-    /// Baseline: a run (as for `compare`), a git revision, a baseline file or a folder of baseline files
+    /// Baseline: a run (as for `compare`), `target`, a git revision, a baseline file or a folder of baseline files
     ///
-    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. For a git revision, Cobalt looks for a
-    /// run of that commit, then for the baseline committed there, then for a run of that commit with uncommitted changes.
+    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. `target` is the latest run on the branch that
+    /// the pull request goes to. For a git revision, Cobalt looks for a run of that commit, then for the baseline committed there, then
+    /// for a run of that commit with uncommitted changes.
     #[arg(long, value_name = "RUN")]
     pub baseline: Option<RunName>,
 

@@ -10,6 +10,10 @@ use cobalt_core::report::Timestamp;
 
 /// Names the latest run.
 const LATEST: &str = "latest";
+/// Names the branch that a pull request goes to.
+const TARGET: &str = "target";
+/// Begins the name of a branch.
+const BRANCH: &str = "branch:";
 
 /// A run as given by the user; `KnownRuns` resolves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,13 +27,21 @@ pub struct RunName {
 pub enum RunSelector {
     /// The `back`-th run before the latest one, of one experiment or of any.
     Latest { experiment: Option<String>, back: usize },
-    /// A file, an ID, an ID prefix, or a git revision.
+    /// The latest run on a branch, of one experiment or of each.
+    Branch { experiment: Option<String>, branch: String },
+    /// The latest run on the branch that a pull request goes to, of one experiment or of each.
+    Target { experiment: Option<String> },
+    /// A file, an ID, an ID prefix, a git revision, or a name that a user gave to a run.
     Lookup,
 }
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a whole number after `latest~`, e.g. `latest~1` for the run before the latest")]
-pub struct RunNameError;
+pub enum RunNameError {
+    #[error("expected a whole number after `latest~`, e.g. `latest~1` for the run before the latest")]
+    Count,
+    #[error("expected the name of a branch after `branch:`, e.g. `branch:main`")]
+    Branch,
+}
 
 impl RunName {
     pub fn as_str(&self) -> &str {
@@ -55,6 +67,13 @@ impl FromStr for RunName {
     type Err = RunNameError;
 
     fn from_str(typed: &str) -> Result<Self, RunNameError> {
+        if let Some((experiment, branch)) = split_branch(typed) {
+            if branch.is_empty() {
+                return Err(RunNameError::Branch);
+            }
+            let (experiment, branch) = (experiment.map(str::to_owned), branch.to_owned());
+            return Ok(Self { typed: typed.to_owned(), meaning: RunSelector::Branch { experiment, branch } });
+        }
         let (experiment, last) = match typed.rsplit_once('@') {
             Some((experiment, last)) if !experiment.is_empty() => (Some(experiment.to_owned()), last),
             _ => (None, typed),
@@ -63,12 +82,25 @@ impl FromStr for RunName {
             Some("") => Some(0),
             // As in git, `~` alone means `~1`.
             Some("~") => Some(1),
-            Some(rest) if rest.starts_with('~') => Some(rest[1..].parse().map_err(|_| RunNameError)?),
+            Some(rest) if rest.starts_with('~') => Some(rest[1..].parse().map_err(|_| RunNameError::Count)?),
             _ => None,
         };
-        let meaning = back.map_or(RunSelector::Lookup, |back| RunSelector::Latest { experiment, back });
+        let meaning = match back {
+            Some(back) => RunSelector::Latest { experiment, back },
+            None if last == TARGET => RunSelector::Target { experiment },
+            None => RunSelector::Lookup,
+        };
         Ok(Self { typed: typed.to_owned(), meaning })
     }
+}
+
+/// The experiment, if one is named, and the branch of `branch:main` and `help-desk@branch:main`. A branch's name may contain `@`.
+fn split_branch(typed: &str) -> Option<(Option<&str>, &str)> {
+    if let Some(branch) = typed.strip_prefix(BRANCH) {
+        return Some((None, branch));
+    }
+    let (at, _) = typed.match_indices('@').find(|(at, _)| *at > 0 && typed[at + 1..].starts_with(BRANCH))?;
+    Some((Some(&typed[..at]), &typed[at + 1 + BRANCH.len()..]))
 }
 
 /// A full experiment name, as declared or as in test cases, or a pattern of such names with `*`, `?` or `[…]`.
@@ -203,7 +235,32 @@ mod tests {
     #[test]
     fn a_count_that_is_none_is_refused() {
         for typed in ["latest~x", "latest~-1", "desk@latest~1.5"] {
-            assert_eq!(typed.parse::<RunName>(), Err(RunNameError), "{typed}");
+            assert_eq!(typed.parse::<RunName>(), Err(RunNameError::Count), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_branch_is_named_alone_or_with_an_experiment() {
+        let branch = |experiment: Option<&str>, branch: &str| RunSelector::Branch {
+            experiment: experiment.map(str::to_owned),
+            branch: branch.to_owned(),
+        };
+        let target =
+            |experiment: Option<&str>| RunSelector::Target { experiment: experiment.map(str::to_owned) };
+        for (typed, meaning) in [
+            ("branch:main", branch(None, "main")),
+            ("branch:fix@latest", branch(None, "fix@latest")),
+            ("help-desk@branch:release/2.0", branch(Some("help-desk"), "release/2.0")),
+            ("a@b@branch:c@d", branch(Some("a@b"), "c@d")),
+            ("target", target(None)),
+            ("help-desk@target", target(Some("help-desk"))),
+            ("target/debug", RunSelector::Lookup),
+            ("branches", RunSelector::Lookup),
+        ] {
+            assert_eq!(typed.parse::<RunName>().unwrap().meaning, meaning, "{typed}");
+        }
+        for typed in ["branch:", "desk@branch:"] {
+            assert_eq!(typed.parse::<RunName>(), Err(RunNameError::Branch), "{typed}");
         }
     }
 

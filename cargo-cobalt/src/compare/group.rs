@@ -8,11 +8,12 @@ use cobalt_core::store::strip_bom;
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::runs::{KnownRuns, ResolvedRun};
+use crate::lookup::RunLookup;
+use crate::runs::ResolvedRun;
 use crate::terminal::one_line;
 
 /// The runs of the group that a run belongs to, in the order of the variants.
-pub fn runs_of_group(known: &KnownRuns, run: &ResolvedRun) -> Result<Vec<ResolvedRun>, Error> {
+pub fn runs_of_group(lookup: &RunLookup<'_>, run: &ResolvedRun) -> Result<Vec<ResolvedRun>, Error> {
     let own = read_variant(&run.path).ok_or_else(|| {
         let (id, experiment) = (one_line(&run.id), one_line(&run.experiment));
         Error::Arguments(format!(
@@ -20,20 +21,15 @@ pub fn runs_of_group(known: &KnownRuns, run: &ResolvedRun) -> Result<Vec<Resolve
         ))
     })?;
     let mut found = vec![(own.position, run.clone())];
-    let mut names = vec![&*run.experiment];
+    let (known, mut names, mut others) = (lookup.known(), vec![&*run.experiment], Vec::new());
     for other in known.whole() {
-        let is_variant = other
-            .name
-            .strip_prefix(&*own.experiment)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-        if !is_variant || names.contains(&&*other.name) {
-            continue;
-        }
-        let resolved = known.resolved(other);
-        if let Some(variant) = read_variant(&resolved.path).filter(|variant| variant.group == own.group) {
+        if other.variant_group.as_ref() == Some(&own.group) && !names.contains(&&*other.name) {
             names.push(&other.name);
-            found.push((variant.position, resolved));
+            others.push(known.resolved(other));
         }
+    }
+    for other in lookup.fetch(others)? {
+        found.extend(read_variant(&other.path).map(|variant| (variant.position, other)));
     }
     found.sort_by_key(|(position, _)| *position);
     match found.len() {

@@ -31,15 +31,15 @@ use serde::Serialize;
 use crate::cli::Compare;
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::KnownRuns;
+use crate::lookup::RunLookup;
 use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width, wrap_for_stdout};
 
 pub fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let known = KnownRuns::open(settings.layout())?;
-    let mut found = known.resolve(&arguments.runs)?;
+    let lookup = RunLookup::open(&settings)?;
+    let mut found = lookup.resolve(&arguments.runs)?;
     if let [run] = &*found {
-        found = group::runs_of_group(&known, run)?;
+        found = group::runs_of_group(&lookup, run)?;
     }
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
         eprint_wrapped(&format!("note: {}", one_line(note)));

@@ -19,7 +19,8 @@ use crate::cli::{AddItems, RunName};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::notable_items;
-use crate::runs::{KnownRuns, report_of};
+use crate::lookup::RunLookup;
+use crate::runs::report_of;
 use crate::terminal::one_line;
 
 pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
@@ -32,7 +33,7 @@ pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
 
 fn add_items(run: &RunName, arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let run = KnownRuns::open(settings.layout())?.resolve(slice::from_ref(run))?.remove(0);
+    let run = RunLookup::open(&settings)?.resolve(slice::from_ref(run))?.remove(0);
     run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
     let report = report_of(&run, settings.prices())?;
     let wanted = select_items(&report, &arguments.items, arguments.failed)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use cobalt_core::prices::JudgeUsage;
 use cobalt_core::report::Report;
-use cobalt_core::store::{Layout, StoreError, read_report, result_files};
+use cobalt_core::store::{Layout, ReportFile, StoreError, result_files};
 
 /// The latest known costs of an experiment. Those of the parts may be of different runs.
 #[derive(Debug, Default, PartialEq)]
@@ -29,7 +29,8 @@ impl PastCost {
     pub fn search(layout: &Layout, experiment: &str, evaluators: &[String]) -> Result<Self, StoreError> {
         let files = result_files(layout, experiment)?;
         // A file that cannot be read, or that belongs to another experiment of a similar name, tells nothing.
-        let reports = files.iter().filter_map(|(_, path)| read_report(path).ok());
+        let reports =
+            files.iter().filter_map(|(_, path)| ReportFile::open(path).ok().map(ReportFile::into_head));
         Ok(Self::of(reports.filter(|report| report.name == experiment), evaluators))
     }
 

@@ -70,7 +70,7 @@ pub fn write_csv(to: impl Write, files: &[ReportFile], prices: &PriceTable) -> i
 /// A run whose items are read one by one.
 struct CsvRun<'a> {
     report: &'a Report,
-    metrics: BTreeSet<&'a str>,
+    metrics: BTreeSet<Cow<'a, str>>,
     cases: CaseNames,
     items: Box<dyn Iterator<Item = Result<Cow<'a, ItemResult>, StoreError>> + 'a>,
 }
@@ -83,15 +83,21 @@ enum CaseNames {
 }
 
 impl CaseNames {
-    fn of_parts(parts: &PartsReader) -> Result<Self, StoreError> {
-        let (mut are_keys, mut are_indexes) = (true, true);
+    /// Also the names of the metrics that the items have.
+    fn of_parts(parts: &PartsReader) -> Result<(Self, BTreeSet<String>), StoreError> {
+        let (mut are_keys, mut are_indexes, mut metrics) = (true, true, BTreeSet::new());
         for row in parts.rows() {
-            let name = row?.name;
+            let ItemRow { name, rest, .. } = row?;
             are_keys &= name == RowName::Key;
             are_indexes &= name == RowName::Index;
+            for metric in rest.iter().flat_map(|rest| rest.metrics.keys()) {
+                if !metrics.contains(metric) {
+                    metrics.insert(metric.clone());
+                }
+            }
         }
         if are_keys || are_indexes {
-            return Ok(if are_keys { Self::Keys } else { Self::Indexes });
+            return Ok((if are_keys { Self::Keys } else { Self::Indexes }, metrics));
         }
         let name = |row: ItemRow| match row.name {
             RowName::Key => row.key,
@@ -99,7 +105,7 @@ impl CaseNames {
             RowName::Other(name) => name.into(),
         };
         let names = parts.rows().map(|row| row.map(name)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::Listed(make_unique(names).into_iter()))
+        Ok((Self::Listed(make_unique(names).into_iter()), metrics))
     }
 
     fn next(&mut self, item: &ItemResult) -> String {
@@ -120,7 +126,7 @@ impl<'a> CsvRun<'a> {
         let trials = report.items.iter().flat_map(|item| &item.runs);
         Self {
             report,
-            metrics: trials.flat_map(|run| run.metrics.keys().map(String::as_str)).collect(),
+            metrics: trials.flat_map(|run| run.metrics.keys().map(|name| name.as_str().into())).collect(),
             cases: CaseNames::Listed(report.case_names().into_iter()),
             items: Box::new(report.items.iter().map(|item| Ok(Cow::Borrowed(item)))),
         }
@@ -128,10 +134,11 @@ impl<'a> CsvRun<'a> {
 
     fn of_file(file: &'a ReportFile) -> Result<Self, StoreError> {
         let Some(parts) = file.parts() else { return Ok(Self::of_report(file.report())) };
+        let (cases, metrics) = CaseNames::of_parts(parts)?;
         Ok(Self {
             report: file.report(),
-            metrics: file.report().summary.metrics.keys().map(String::as_str).collect(),
-            cases: CaseNames::of_parts(parts)?,
+            metrics: metrics.into_iter().map(Cow::Owned).collect(),
+            cases,
             items: file.items(),
         })
     }
@@ -142,7 +149,8 @@ fn write_runs(to: impl Write, runs: Vec<CsvRun<'_>>, prices: &PriceTable) -> io:
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(to);
     let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));
     let header = COLUMNS.iter().map(ToString::to_string).chain(evaluators.iter().flat_map(of_evaluator));
-    let metrics: BTreeSet<_> = runs.iter().flat_map(|run| run.metrics.iter().copied()).collect();
+    let metrics: BTreeSet<String> =
+        runs.iter().flat_map(|run| run.metrics.iter().map(|name| name.to_string())).collect();
     let header = header.chain(metrics.iter().map(|name| format!("metric.{name}")));
     write_row(&mut writer, header.map(|cell| escape_formula(&cell).into_owned()))?;
     for CsvRun { report, mut cases, items, .. } in runs {
@@ -153,7 +161,7 @@ fn write_runs(to: impl Write, runs: Vec<CsvRun<'_>>, prices: &PriceTable) -> io:
                 let row = item_cells(report, &item, &case).into_iter().chain([(index + 1).to_string()]);
                 let row = row.chain(run_cells(&item, run, prices));
                 let row = row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name)));
-                let metric = |name: &&str| number_cell(run.metrics.get(*name).map(|metric| metric.value));
+                let metric = |name: &String| number_cell(run.metrics.get(name).map(|metric| metric.value));
                 write_row(&mut writer, row.chain(metrics.iter().map(metric)))?;
             }
         }

@@ -9,8 +9,8 @@ use std::io;
 use std::path::Path;
 
 use cobalt_core::report::{
-    CiStatus, DatasetSummary, GitState, Rescored, RunConfig, RunVariant, RunVerdict, Shard, Summary,
-    Timestamp,
+    CiStatus, DatasetSummary, GitState, Rescored, RunConfig, RunVariant, RunVerdict, SCHEMA_OF_PARTS, Shard,
+    Summary, Timestamp,
 };
 use cobalt_core::store::{ReportReader, file_slug, strip_bom};
 use serde::Deserialize;
@@ -114,6 +114,11 @@ pub fn parse_run(bytes: &[u8]) -> serde_json::Result<IndexedRun> {
 
 fn parse(bytes: &[u8], file: &str) -> serde_json::Result<FileContent> {
     let mut head: ResultHead = serde_json::from_slice(bytes)?;
+    if let Some(schema) = head.schema.filter(|schema| *schema > SCHEMA_OF_PARTS) {
+        return Ok(FileContent::Invalid(format!(
+            "it was written by a newer version of Cobalt (schema {schema}, this one reads up to {SCHEMA_OF_PARTS}); update Cobalt"
+        )));
+    }
     let content = if head.partial { FileContent::Partial } else { FileContent::Run };
     let errors = match head.schema {
         Some(_) => ErrorCounts { items: head.summary.failed_items, evaluations: head.summary.eval_errors },

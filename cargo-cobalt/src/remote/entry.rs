@@ -1,5 +1,6 @@
 //! An index object: what lists show of a run, and where its files are.
 
+use cobalt_core::report::Timestamp;
 use cobalt_core::store::ResultFileName;
 use serde::{Deserialize, Serialize};
 
@@ -47,10 +48,12 @@ impl RemoteEntry {
             is_hash(&entry.result.hash) && entry.items.as_ref().is_none_or(|items| is_hash(&items.hash));
         let name = ResultFileName::parse(&entry.run.file)?;
         let is_plain = !entry.run.file.contains(['/', '\\']);
+        let time: Timestamp = serde_json::from_value(entry.run.timestamp.clone().into()).ok()?;
         (entry.format == layout::FORMAT_VERSION
             && layout::is_id(&entry.run.id)
             && name.id == entry.run.id
             && is_plain
+            && time.to_string() == entry.run.timestamp
             && files_are_named_well)
             .then_some(entry)
     }

@@ -16,9 +16,15 @@ pub const INDEX: &str = "index";
 pub const PACKS: &str = "packs";
 /// The folder of tombstones, which hide runs that packs still list.
 pub const REMOVED: &str = "removed";
+/// The folder of packs of recordings.
+pub const RECORDINGS: &str = "recordings";
+/// The folder of packs of judges' answers.
+pub const ANSWERS: &str = "answers";
 
 /// The digits of a hash in names.
 const HASH_DIGITS: usize = 16;
+const RESULT_ENDING: &str = ".json.zst";
+const ITEMS_ENDING: &str = ".items.zst";
 /// The ending of an index object.
 const INDEX_ENDING: &str = ".json";
 
@@ -29,12 +35,12 @@ pub fn short(hash: &str) -> &str {
 
 /// The object of a result file.
 pub fn result(id: &str, hash: &str) -> String {
-    format!("{RUNS}/{id}/{}.json.zst", short(hash))
+    format!("{RUNS}/{id}/{}{RESULT_ENDING}", short(hash))
 }
 
 /// The object of a run's items, if they are in a file of their own.
 pub fn items(id: &str, hash: &str) -> String {
-    format!("{RUNS}/{id}/{}.items.zst", short(hash))
+    format!("{RUNS}/{id}/{}{ITEMS_ENDING}", short(hash))
 }
 
 /// The index object of a run, without the folder: start, slug of the experiment, ID and hash of the result file.
@@ -43,11 +49,19 @@ pub fn index_name(run: &IndexedRun, hash: &str) -> String {
     format!("{start}_{}_{}_{}{INDEX_ENDING}", file_slug(&run.name), run.id, short(hash))
 }
 
-/// The ID and the hash in the name of an index object.
-pub fn parse_index_name(name: &str) -> Option<(&str, &str)> {
-    let (rest, hash) = name.strip_suffix(INDEX_ENDING)?.rsplit_once('_')?;
-    let (_, id) = rest.rsplit_once('_')?;
+/// The ID and the hash in the name of the object of a result file.
+pub fn parse_result(object: &str) -> Option<(&str, &str)> {
+    let (id, name) = object.strip_prefix(RUNS)?.strip_prefix('/')?.split_once('/')?;
+    let hash = name.strip_suffix(RESULT_ENDING)?;
     (is_id(id) && is_hash(hash)).then_some((id, hash))
+}
+
+/// Whether this is the object of a run's items.
+pub fn is_items_of(object: &str, id: &str) -> bool {
+    let name = object
+        .strip_prefix(RUNS)
+        .and_then(|rest| rest.strip_prefix('/')?.strip_prefix(id)?.strip_prefix('/'));
+    name.is_some_and(|name| name.strip_suffix(ITEMS_ENDING).is_some_and(is_hash))
 }
 
 /// The tombstone of a run.
@@ -74,14 +88,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_an_index_object_tells_the_run_and_its_content() {
-        let hash = "0123456789abcdef0123456789abcdef";
-        let name = format!("2026-02-05T10-00-00_help_desk_5ea00522f3eb_{}.json", short(hash));
-        assert_eq!(parse_index_name(&name), Some(("5ea00522f3eb", short(hash))));
-        assert_eq!(tombstone("5ea00522f3eb", hash), "removed/5ea00522f3eb_0123456789abcdef");
-        assert_eq!(parse_tombstone("5ea00522f3eb_0123456789abcdef"), Some(("5ea00522f3eb", short(hash))));
-        for other in ["notes.json", "a_b.json", "x_../../etc_0123456789abcdef.json", "x_id_0123.json"] {
-            assert_eq!(parse_index_name(other), None, "{other}");
+    fn the_name_of_an_object_tells_the_run_and_its_content() {
+        let (id, hash) = ("5ea00522f3eb", "0123456789abcdef0123456789abcdef");
+        assert_eq!(parse_result(&result(id, hash)), Some((id, short(hash))));
+        assert_eq!(tombstone(id, hash), "removed/5ea00522f3eb_0123456789abcdef");
+        assert_eq!(parse_tombstone("5ea00522f3eb_0123456789abcdef"), Some((id, short(hash))));
+        assert!(is_items_of(&items(id, hash), id));
+        assert!(!is_items_of(&items(id, hash), "5ea0") && !is_items_of(&result(id, hash), id));
+        for other in [
+            "runs/notes.json",
+            "index/a/0123456789abcdef.json.zst",
+            "runs/../0123456789abcdef.json.zst",
+            "runs/a/0123.json.zst",
+        ] {
+            assert_eq!(parse_result(other), None, "{other}");
         }
     }
 }

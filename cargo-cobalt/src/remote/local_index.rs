@@ -17,7 +17,7 @@ use super::layout;
 use crate::index::{RunFilter, RunMatches};
 
 /// The version of the tables. A database with another version is filled again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const TABLES: &str = "
     -- The index objects, those of all remotes that were used. `pack` is the pack that lists it, if any.
@@ -43,6 +43,8 @@ const TABLES: &str = "
     CREATE INDEX entries_by_time ON entries (remote, timestamp);
     -- The packs that were read, and index objects that this version cannot read.
     CREATE TABLE read_objects (remote TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (remote, name)) WITHOUT ROWID;
+    -- The files in packs of recordings and answers.
+    CREATE TABLE shared (remote TEXT NOT NULL, pack TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (remote, pack, id)) WITHOUT ROWID;
     CREATE TABLE tombstones (remote TEXT NOT NULL, id TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (remote, id, hash)) WITHOUT ROWID;
 ";
 /// One entry per run: a complete one rather than a redacted one, then the one pushed last.
@@ -165,6 +167,41 @@ impl RemoteIndex {
         query.query_map([&self.remote, id], |row| row.get(0))?.collect()
     }
 
+    /// The files that the packs in a folder have.
+    pub fn shared(&self, folder: &str) -> Result<HashSet<String>> {
+        let mut query =
+            self.connection.prepare_cached("SELECT id FROM shared WHERE remote = ? AND pack GLOB ?")?;
+        query.query_map([&*self.remote, &format!("{folder}/*")], |row| row.get(0))?.collect()
+    }
+
+    /// The packs in a folder that have such a file.
+    pub fn shared_packs(&self, folder: &str, is_wanted: impl Fn(&String) -> bool) -> Result<Vec<String>> {
+        let mut query =
+            self.connection.prepare_cached("SELECT pack, id FROM shared WHERE remote = ? AND pack GLOB ?")?;
+        let mut rows = query.query([&*self.remote, &format!("{folder}/*")])?;
+        let mut packs: Vec<String> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let pack: String = row.get(0)?;
+            if packs.last() != Some(&pack) && is_wanted(&row.get(1)?) {
+                packs.push(pack);
+            }
+        }
+        Ok(packs)
+    }
+
+    /// Notes what a pack has.
+    pub fn add_shared(&mut self, pack: &str, ids: &[String]) -> Result<()> {
+        let transaction = self.connection.transaction()?;
+        for id in ids {
+            transaction.prepare_cached("INSERT OR IGNORE INTO shared VALUES (?, ?, ?)")?.execute([
+                &*self.remote,
+                pack,
+                id,
+            ])?;
+        }
+        transaction.commit()
+    }
+
     /// The whole runs that match a filter, newest first.
     pub fn query(&self, filter: &RunFilter) -> Result<RemoteMatches> {
         let sql = format!(
@@ -196,6 +233,14 @@ impl RemoteIndex {
     /// All runs, whole and partial, one entry each, newest first.
     pub fn entries(&self) -> Result<Vec<RemoteEntry>> {
         self.select("TRUE", &[])
+    }
+
+    /// All entries of a run: one for each content that was pushed.
+    pub fn versions(&self, id: &str) -> Result<Vec<RemoteEntry>> {
+        let mut query =
+            self.connection.prepare_cached("SELECT entry FROM entries WHERE remote = ? AND id = ?")?;
+        let entries = query.query_map([&*self.remote, id], |row| row.get::<_, String>(0))?;
+        Ok(entries.collect::<Result<Vec<_>>>()?.iter().filter_map(|entry| parse(entry)).collect())
     }
 
     /// The runs of a branch, newest first.
@@ -308,7 +353,7 @@ fn prepared(mut connection: Connection) -> Result<Connection> {
     if version(&connection)? != VERSION {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if version(&transaction)? != VERSION {
-            for table in ["entries", "read_objects", "tombstones"] {
+            for table in ["entries", "read_objects", "shared", "tombstones"] {
                 transaction.execute(&format!("DROP TABLE IF EXISTS {table}"), [])?;
             }
             transaction.execute_batch(TABLES)?;

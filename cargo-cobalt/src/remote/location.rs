@@ -74,7 +74,7 @@ impl Location {
     }
 
     /// Opens a folder. It is created if only the last part of its path is missing.
-    fn folder(url: &str) -> Result<Self, RemoteError> {
+    pub fn folder(url: &str) -> Result<Self, RemoteError> {
         let path = match url.starts_with("file://") {
             true => Url::parse(url).ok().and_then(|url| url.to_file_path().ok()).ok_or_else(|| {
                 RemoteError::Invalid {

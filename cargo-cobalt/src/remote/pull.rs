@@ -1,14 +1,14 @@
 //! `cargo cobalt pull`: copies runs from the remote store into the results folder.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cobalt::command::config::Flags;
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::hash::sha256;
-use cobalt_core::store::{Layout, new_run_id};
+use cobalt_core::store::{Layout, items_file, new_run_id};
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 use ruzstd::decoding::StreamingDecoder;
@@ -17,7 +17,8 @@ use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
 use super::parallel;
-use super::push::{MAX_LINES, items_file};
+use super::push::{MAX_LINES, chosen};
+use super::shared_files::SharedCount;
 use super::store::Remote;
 use crate::cli::Pull;
 use crate::config::settings;
@@ -25,11 +26,27 @@ use crate::error::Error;
 use crate::index::{Index, IndexedRun, RunFilter};
 use crate::terminal::{eprint_wrapped, one_line, print};
 
+/// A larger result file is taken for a damaged one where no index object tells its size.
+const LARGEST_RESULT: u64 = 4 << 30;
+
 pub fn pull(arguments: &Pull, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let layout = settings.layout();
     let remote = Remote::open(&settings)?;
-    let index = remote.sync(layout)?;
+    let mut index = remote.sync(layout)?;
+    if arguments.recordings || arguments.answers {
+        for shared in chosen(arguments.recordings, arguments.answers, &settings) {
+            let SharedCount { files, different } = remote.pull_shared(&shared, &mut index)?;
+            let note = match different {
+                0 => String::new(),
+                _ => format!("; {different} with other content on this machine left as they are"),
+            };
+            let files = count(files, shared.noun());
+            print(&format!("{files} pulled from `{}`{note}\n", one_line(remote.url())))
+                .map_err(Error::Print)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let entries = selected(arguments, &index, &remote)?;
     let (local, _) = Index::open(layout)?.all_runs()?;
     let local: Vec<_> = local.whole.into_iter().chain(local.partial).collect();
@@ -153,6 +170,11 @@ impl Remote {
         if path.exists() { Ok(path) } else { self.fetch_into(entry, &folder) }
     }
 
+    /// The same for several runs, some at a time.
+    pub fn fetch_all(&self, entries: &[&RemoteEntry], layout: &Layout) -> Vec<Result<PathBuf, RemoteError>> {
+        parallel::map(entries, |entry| self.fetch(entry, layout))
+    }
+
     /// Fetches the files of a run into a folder, atomically. Returns the path of its result file.
     pub fn fetch_into(&self, entry: &RemoteEntry, folder: &Path) -> Result<PathBuf, RemoteError> {
         let path = folder.join(&entry.run.file);
@@ -190,21 +212,41 @@ impl Remote {
         bytes: &[u8],
         expected: &RemoteFile,
     ) -> Result<Vec<u8>, RemoteError> {
-        let mut content = Vec::new();
-        let read = StreamingDecoder::new(bytes)
-            .map_err(io::Error::other)
-            // A damaged object may be endless.
-            .and_then(|decoder| decoder.take(expected.bytes + 1).read_to_end(&mut content));
-        match read {
-            Err(error) => Err(self.damaged(object, &error.to_string())),
-            Ok(_) if sha256(&content) != expected.hash => {
-                Err(self.damaged(object, "its content does not match its index object"))
-            }
-            Ok(_) => Ok(content),
+        // A damaged object may be endless.
+        let (content, hash) = self.decompress(object, bytes, expected.bytes + 1)?;
+        match hash == expected.hash {
+            true => Ok(content),
+            false => Err(self.damaged(object, "its content does not match its index object")),
         }
     }
 
-    fn damaged(&self, object: &str, problem: &str) -> RemoteError {
+    /// The content of a compressed object and its hash, which must begin as its name says.
+    pub fn decompressed_by_name(
+        &self,
+        object: &str,
+        bytes: &[u8],
+        beginning: &str,
+    ) -> Result<(Vec<u8>, String), RemoteError> {
+        let (content, hash) = self.decompress(object, bytes, LARGEST_RESULT)?;
+        match hash.starts_with(beginning) {
+            true => Ok((content, hash)),
+            false => Err(self.damaged(object, "its content does not match its name")),
+        }
+    }
+
+    fn decompress(&self, object: &str, bytes: &[u8], most: u64) -> Result<(Vec<u8>, String), RemoteError> {
+        let mut content = Vec::new();
+        let decoder =
+            StreamingDecoder::new(bytes).map_err(|error| self.damaged(object, &error.to_string()))?;
+        decoder
+            .take(most)
+            .read_to_end(&mut content)
+            .map_err(|error| self.damaged(object, &error.to_string()))?;
+        let hash = sha256(&content);
+        Ok((content, hash))
+    }
+
+    pub fn damaged(&self, object: &str, problem: &str) -> RemoteError {
         RemoteError::Damaged {
             url: self.url().to_owned(),
             object: object.to_owned(),

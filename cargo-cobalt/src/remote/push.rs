@@ -8,8 +8,9 @@ use std::process::ExitCode;
 use bytes::Bytes;
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::hash::{hex, sha256};
+use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Timestamp;
-use cobalt_core::store::{Layout, strip_bom};
+use cobalt_core::store::{Layout, items_file, strip_bom};
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -19,7 +20,9 @@ use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
 use super::location::Location;
-use super::redacted::redact_result;
+use super::packs::PACK_FROM;
+use super::redacted::{RedactedParts, redact_result};
+use super::shared_files::{Shared, SharedCount};
 use super::store::Remote;
 use super::{layout, parallel};
 use crate::cli::Push;
@@ -31,17 +34,24 @@ use crate::results::{Output, Results};
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, print};
 
-/// The ending of the file with the items of a large run, beside its result file.
-pub const ITEMS_ENDING: &str = ".items.zst";
 /// More runs are only counted.
 pub const MAX_LINES: usize = 20;
 
 pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let remote = Remote::open(&settings)?;
-    let redacts = arguments.redacted || settings.remote().redacts;
+    let redacts = (arguments.redacted || settings.remote().redacts).then(|| settings.prices());
     remote.prepare()?;
-    let index = remote.sync(settings.layout())?;
+    let mut index = remote.sync(settings.layout())?;
+    if arguments.recordings || arguments.answers {
+        return push_shared(arguments, &settings, &remote, &mut index);
+    }
+    if arguments.rebuild_index {
+        let runs = remote.rebuild_index(&index)?.len();
+        print(&format!("{} added to the index of {}\n", count(runs, "run"), shown(remote.url())))
+            .map_err(Error::Print)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let paths = if arguments.runs.is_empty() {
         unpushed(&index, settings.layout(), arguments.all)?
     } else {
@@ -76,7 +86,7 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
             Err(error) => failed.push(format!("`{}`: {error}", path.display())),
         }
     }
-    let redacted = if redacts { ", without inputs and outputs" } else { "" };
+    let redacted = if redacts.is_some() { ", without inputs and outputs" } else { "" };
     print(&format!(
         "{} pushed to {}{redacted}; {known} skipped, {} failed\n",
         count(pushed, "run"),
@@ -84,11 +94,40 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
         failed.len()
     ))
     .map_err(Error::Print)?;
+    // Other machines read fewer objects then; it does not matter when.
+    if let Err(error) = remote.pack(PACK_FROM) {
+        eprint_wrapped(&format!("warning: {error}"));
+    }
     if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(failed)) }
 }
 
 fn shown(url: &str) -> String {
     format!("`{}`", one_line(url))
+}
+
+/// Pushes recordings and answers.
+fn push_shared(
+    arguments: &Push,
+    settings: &Config,
+    remote: &Remote,
+    index: &mut RemoteIndex,
+) -> Result<ExitCode, Error> {
+    if settings.remote().redacts {
+        let why = "recordings and answers contain inputs and outputs, and `storage.push-redacted` is set";
+        return Err(Error::Arguments(why.to_owned()));
+    }
+    for shared in chosen(arguments.recordings, arguments.answers, settings) {
+        let SharedCount { files, .. } = remote.push_shared(&shared, index)?;
+        print(&format!("{} pushed to {}\n", count(files, shared.noun()), shown(remote.url())))
+            .map_err(Error::Print)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What flags choose to share.
+pub fn chosen(recordings: bool, answers: bool, settings: &Config) -> Vec<Shared> {
+    let recordings = recordings.then(|| Shared::recordings(settings));
+    recordings.into_iter().chain(answers.then(|| Shared::answers(settings))).collect()
 }
 
 /// The files of the runs that the store neither has nor had; with `all`, partial runs, too.
@@ -136,9 +175,10 @@ pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) 
         output.warn(&format!("not pushed, as the run was interrupted; {again}"));
         return false;
     }
+    let redacts = settings.remote().redacts.then(|| settings.prices());
     let outcomes = Remote::open(settings).and_then(|remote| {
         remote.prepare()?;
-        let outcomes = parallel::map(&saved, |(_, path)| remote.push_run(path, settings.remote().redacts));
+        let outcomes = parallel::map(&saved, |(_, path)| remote.push_run(path, redacts));
         outcomes.into_iter().collect::<Result<Vec<_>, _>>().map(|runs| (remote, runs))
     });
     match outcomes {
@@ -164,17 +204,18 @@ pub struct PushedRun {
 }
 
 impl Remote {
-    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm.
-    pub fn push_run(&self, path: &Path, redacts: bool) -> Result<PushedRun, RemoteError> {
+    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm. With
+    /// prices, the run is redacted; of a large run, they give the costs of items.
+    pub fn push_run(&self, path: &Path, redacts: Option<&PriceTable>) -> Result<PushedRun, RemoteError> {
         let failed = |source| RemoteError::File { action: "read", path: path.to_owned(), source };
         let invalid = |error: serde_json::Error| failed(io::Error::new(io::ErrorKind::InvalidData, error));
+        let in_parts = redacts.filter(|_| items_file(path).exists());
+        let redacted = in_parts.map(|prices| RedactedParts::write(path, prices)).transpose();
+        let redacted = redacted.map_err(|error| failed(io::Error::other(error)))?;
+        let path = redacted.as_ref().map_or(path, |redacted| &redacted.result);
         let bytes = fs::read(path).map_err(failed)?;
         let items = items_file(path);
-        let bytes = if redacts {
-            if items.exists() {
-                let problem = "its items are in a file of their own, which cannot be redacted yet";
-                return Err(failed(io::Error::other(problem)));
-            }
+        let bytes = if redacts.is_some() && redacted.is_none() {
             redact_result(&bytes).map_err(invalid)?
         } else {
             bytes
@@ -187,7 +228,7 @@ impl Remote {
         let entry = RemoteEntry {
             format: layout::FORMAT_VERSION,
             pushed_at: Timestamp::now().to_string(),
-            redacted: redacts,
+            redacted: redacts.is_some(),
             run,
             result,
             items,
@@ -198,7 +239,11 @@ impl Remote {
         }
         self.upload(&entry.result_object(), compressed)?;
         let text = serde_json::to_vec(&entry).map_err(invalid)?;
-        let is_new = self.create(&index, text)?;
+        let is_new = self.create(&index, text.clone())?;
+        // S3 also refuses one of two writers at the same time, the other of which may fail.
+        if !is_new && self.get(&index)?.is_none() {
+            self.put(&index, text)?;
+        }
         Ok(PushedRun { entry, is_new })
     }
 
@@ -211,12 +256,6 @@ impl Remote {
         }
         Ok(RemoteFile { hash, bytes, stored_bytes: bytes })
     }
-}
-
-/// The file with the items of a large run, beside its result file.
-pub fn items_file(result: &Path) -> PathBuf {
-    let stem = result.file_stem().unwrap_or_default().to_string_lossy();
-    result.with_file_name(format!("{stem}{ITEMS_ENDING}"))
 }
 
 /// The SHA-256 and the size of a file.

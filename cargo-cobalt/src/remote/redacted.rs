@@ -2,9 +2,16 @@
 //!
 //! Only known numbers, names and states are kept, so a field that is new here is left out.
 
+use std::path::{Path, PathBuf};
+
+use cobalt_core::error_chain::BoxError;
+use cobalt_core::item::without_content;
+use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::REDACTED;
-use cobalt_core::store::strip_bom;
+use cobalt_core::report::Report;
+use cobalt_core::store::{Layout, PartsWriter, ReportFile, strip_bom};
 use serde_json::{Map, Value};
+use tempfile::TempDir;
 
 /// A field of the head that may quote items.
 const NOTE: &str = "note";
@@ -42,8 +49,35 @@ pub fn redact_result(bytes: &[u8]) -> serde_json::Result<Vec<u8>> {
     Ok(text)
 }
 
+/// The files of a run in parts, redacted, until dropped.
+#[derive(Debug)]
+pub struct RedactedParts {
+    /// The result file; its items file is beside it.
+    pub result: PathBuf,
+    _folder: TempDir,
+}
+
+impl RedactedParts {
+    /// Writes the files, item by item. Their columns have the costs by these prices.
+    pub fn write(path: &Path, prices: &PriceTable) -> Result<Self, BoxError> {
+        let folder = tempfile::tempdir()?;
+        let at = |name: &str| folder.path().join(name);
+        let layout = Layout::new(folder.path().to_owned(), at("results"), at("history.db"), at("cache"));
+        let file = ReportFile::open(path)?;
+        let head = redact_result(&serde_json::to_vec(&file.report().without_items())?)?;
+        let head: Report = serde_json::from_slice(&head)?;
+        let mut writer = PartsWriter::create(&layout, &head, prices)?;
+        for item in file.items() {
+            let item = redact_item(serde_json::to_value(&*item?)?);
+            writer.push(&serde_json::from_value(item)?)?;
+        }
+        let result = writer.finish(&head)?;
+        Ok(Self { result, _folder: folder })
+    }
+}
+
 /// An item of a result file.
-pub fn redact_item(item: Value) -> Value {
+fn redact_item(item: Value) -> Value {
     let Value::Object(mut fields) = item else { return Value::Null };
     let mut kept = redact_trial(&mut fields);
     if let Some(Value::Array(trials)) = fields.remove("runs") {
@@ -53,7 +87,8 @@ pub fn redact_item(item: Value) -> Value {
         });
         kept.insert("runs".to_owned(), trials.collect());
     }
-    kept.insert("input".to_owned(), Value::Object(Map::new()));
+    let input = fields.get("input").and_then(Value::as_object).map(without_content).unwrap_or_default();
+    kept.insert("input".to_owned(), Value::Object(input));
     Value::Object(kept)
 }
 
@@ -95,7 +130,10 @@ fn take(fields: &mut Map<String, Value>, names: &[&str]) -> Map<String, Value> {
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::report::Report;
+    use std::fs;
+
+    use cobalt_core::item::content_hash;
+    use cobalt_core::store::items_file;
     use serde_json::json;
 
     use super::*;
@@ -110,7 +148,7 @@ mod tests {
                 "tone": { "error": "SECRET" },
             },
             "trace": [{ "id": "a", "name": "SECRET", "kind": "tool", "durationMs": 1 }],
-            "retried": [{ "error": "SECRET", "latencyMs": 1 }], "faults": [{ "tool": "SECRET", "call": 1, "kind": "error" }],
+            "retried": [{ "error": "SECRET", "latencyMs": 1 }], "faults": [{ "tool": "SECRET", "call": 1, "fault": "SECRET" }],
             "metrics": { "retrieved": { "value": 3.0 } },
         });
         let mut item = trial.clone();
@@ -146,7 +184,38 @@ mod tests {
         assert_eq!(item.first_error().as_deref(), Some(REDACTED));
         let trial = item.first_trial();
         assert_eq!((trial.latency_ms, trial.token_count().unwrap().total), (12.5, 7));
-        assert!(trial.trace.is_empty() && trial.retried.is_empty() && item.input.is_empty());
+        assert!(trial.trace.is_empty() && trial.retried.is_empty());
+        let original: Report = serde_json::from_value(run()).unwrap();
+        assert_eq!(
+            content_hash(&item.input),
+            content_hash(&original.items[0].input),
+            "and whether it changes is seen"
+        );
+    }
+
+    #[test]
+    fn a_run_in_parts_is_redacted_item_by_item() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let layout = Layout::new(folder.path().to_owned(), at("results"), at("history.db"), at("cache"));
+        let report: Report = serde_json::from_value(run()).unwrap();
+        let prices = PriceTable::default();
+        let mut writer = PartsWriter::create(&layout, &report, &prices).unwrap();
+        (0..100).for_each(|_| writer.push(&report.items[0]).unwrap());
+        let path = writer.finish(&report).unwrap();
+        let redacted = RedactedParts::write(&path, &prices).unwrap();
+        assert!(!fs::read_to_string(&redacted.result).unwrap().contains("SECRET"));
+        let file = ReportFile::open(&redacted.result).unwrap();
+        assert_eq!(file.item_count(), 100);
+        for item in file.items() {
+            let text = serde_json::to_string(&*item.unwrap()).unwrap();
+            assert!(!text.contains("SECRET") && text.contains("refund"), "{text}");
+        }
+        // The same each time, so it is pushed once.
+        let again = RedactedParts::write(&path, &prices).unwrap();
+        for file in [|path: &Path| path.to_owned(), items_file] {
+            assert!(fs::read(file(&redacted.result)).unwrap() == fs::read(file(&again.result)).unwrap());
+        }
     }
 
     #[test]

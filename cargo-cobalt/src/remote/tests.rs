@@ -1,1 +1,183 @@
+//! A store in a folder: packs, retention, and a list of runs that is made again.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cobalt_core::hash::sha256;
+use cobalt_core::store::Layout;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::entry::{RemoteEntry, RemoteFile};
+use super::error::RemoteError;
+use super::location::Location;
+use super::store::Remote;
+use super::{RemoteRetention, layout};
+use crate::index::{RunFilter, parse_run};
+
+/// The text of a result file.
+fn result(id: &str, day: u32) -> String {
+    json!({
+        "schema": 1, "id": id, "name": "desk", "timestamp": format!("2026-02-{day:02}T10:00:00.000Z"),
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"] },
+        "summary": { "totalItems": 1 }, "passed": true,
+        "items": [{ "index": 0, "key": "a", "input": { "input": "what now?" }, "output": { "output": "this" }, "latencyMs": 1,
+            "status": "ok", "passed": true, "evaluations": { "exact": { "score": 1 } } }],
+    })
+    .to_string()
+}
+
+/// The entry of a run.
+pub fn entry(id: &str, day: u32) -> RemoteEntry {
+    let text = result(id, day);
+    let bytes = text.len() as u64;
+    RemoteEntry {
+        format: layout::FORMAT_VERSION,
+        pushed_at: "2026-03-01T10:00:00.000Z".to_owned(),
+        redacted: false,
+        run: parse_run(text.as_bytes()).unwrap(),
+        result: RemoteFile { hash: sha256(text.as_bytes()), bytes, stored_bytes: bytes },
+        items: None,
+    }
+}
+
+/// A store in a folder, and machines that use it.
+struct Team(TempDir);
+
+impl Team {
+    /// A store with this many runs, pushed by one machine.
+    fn with_runs(runs: u32) -> Self {
+        let team = Self(tempfile::tempdir().unwrap());
+        let remote = team.remote();
+        remote.prepare().unwrap();
+        for number in 1..=runs {
+            let path = team.path(&format!("{number}.json"));
+            fs::write(&path, result(&format!("{number:012x}"), number)).unwrap();
+            assert!(remote.push_run(&path, None).unwrap().is_new);
+        }
+        team
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn remote(&self) -> Remote {
+        let url = self.path("team").display().to_string();
+        Remote::at(Location::folder(&url).unwrap()).unwrap()
+    }
+
+    /// The IDs that a machine lists, newest first.
+    fn listed_by(&self, machine: &str) -> Vec<String> {
+        let index = self.remote().sync(&self.machine(machine)).unwrap();
+        let entries = index.query(&RunFilter::ALL).unwrap().entries;
+        entries.into_iter().map(|entry| entry.run.id.trim_start_matches('0').to_owned()).collect()
+    }
+
+    fn machine(&self, name: &str) -> Layout {
+        let root = self.path(name);
+        Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"))
+    }
+
+    fn objects(&self, folder: &str) -> usize {
+        fs::read_dir(self.path("team").join(folder)).map_or(0, Iterator::count)
+    }
+}
+
+#[test]
+fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
+    let team = Team::with_runs(5);
+    assert_eq!(team.listed_by("old"), ["5", "4", "3", "2", "1"]);
+    assert_eq!(team.remote().pack(1000).unwrap(), 0, "they are few");
+    assert_eq!(team.remote().pack(0).unwrap(), 5);
+    assert_eq!((team.objects("index"), team.objects("packs")), (0, 1));
+    let path = team.path("6.json");
+    fs::write(&path, result("000000000006", 6)).unwrap();
+    team.remote().push_run(&path, None).unwrap();
+    for machine in ["old", "new", "old"] {
+        assert_eq!(team.listed_by(machine), ["6", "5", "4", "3", "2", "1"], "{machine}");
+    }
+    // A second pack of another writer, which has a run of the first one, too.
+    team.remote().push_run(&team.path("5.json"), None).unwrap();
+    assert_eq!(team.remote().pack(0).unwrap(), 2);
+    for machine in ["old", "new", "newest"] {
+        assert_eq!(team.listed_by(machine), ["6", "5", "4", "3", "2", "1"], "{machine}");
+    }
+}
+
+#[test]
+fn deleted_runs_are_gone_on_all_machines_even_if_a_pack_lists_them() {
+    let team = Team::with_runs(4);
+    team.listed_by("old");
+    team.remote().pack(0).unwrap();
+    let remote = team.remote();
+    let index = remote.sync(&team.machine("old")).unwrap();
+    let old = RemoteRetention { before: None, keep: Some(2) }.select(index.entries().unwrap());
+    remote.remove(&index, &old).unwrap();
+    for machine in ["old", "new"] {
+        assert_eq!(team.listed_by(machine), ["4", "3"], "{machine}");
+    }
+    let gone = team.path("team/runs/000000000001");
+    assert_eq!(fs::read_dir(gone).map_or(0, Iterator::count), 0);
+    let index = remote.sync(&team.machine("new")).unwrap();
+    assert!(index.is_removed("000000000001").unwrap() && !index.is_removed("000000000003").unwrap());
+}
+
+#[test]
+fn a_lost_list_of_runs_is_made_again_from_the_result_files() {
+    let team = Team::with_runs(3);
+    let before = team.remote().sync(&team.machine("old")).unwrap().entries().unwrap();
+    fs::remove_dir_all(team.path("team/index")).unwrap();
+    assert!(team.listed_by("old").is_empty(), "what is gone is not listed");
+    let remote = team.remote();
+    let index = remote.sync(&team.machine("old")).unwrap();
+    assert_eq!(remote.rebuild_index(&index).unwrap().len(), 3);
+    let index = remote.sync(&team.machine("new")).unwrap();
+    let strip = |entries: Vec<RemoteEntry>| {
+        let entries = entries.into_iter();
+        entries.map(|entry| RemoteEntry { pushed_at: String::new(), ..entry }).collect::<Vec<_>>()
+    };
+    assert_eq!(strip(index.entries().unwrap()), strip(before));
+    assert!(remote.rebuild_index(&index).unwrap().is_empty(), "nothing is missing");
+}
+
+#[test]
+fn a_fetched_run_is_checked_and_kept_and_a_damaged_one_is_refused() {
+    let team = Team::with_runs(1);
+    let (remote, machine) = (team.remote(), team.machine("mine"));
+    let entry = remote.sync(&machine).unwrap().entries().unwrap().remove(0);
+    let path = remote.fetch(&entry, &machine).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), result("000000000001", 1));
+    assert!(path.starts_with(machine.remote_runs()), "{}", path.display());
+    let object = team.path("team").join(entry.result_object());
+    fs::write(&object, "damaged").unwrap();
+    assert_eq!(remote.fetch(&entry, &machine).unwrap(), path, "it is there already");
+    let error = remote.fetch_into(&entry, Path::new(&team.path("other"))).unwrap_err();
+    assert!(matches!(error, RemoteError::Damaged { .. }), "{error}");
+}
+
+#[test]
+fn one_of_several_writers_has_a_claim() {
+    let team = Team::with_runs(0);
+    let claims: Vec<_> = std::thread::scope(|scope| {
+        let claim = |token: usize| {
+            let remote = team.remote();
+            remote.claim("journals/g/r/taken", &token.to_string()).unwrap()
+        };
+        let writers: Vec<_> = (0..6).map(|token| scope.spawn(move || claim(token))).collect();
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    assert_eq!(claims.iter().filter(|is_mine| **is_mine).count(), 1, "{claims:?}");
+}
+
+#[test]
+fn an_object_that_no_version_reads_is_skipped_and_not_read_again() {
+    let team = Team::with_runs(1);
+    let newer = json!({ "format": 99, "run": {} }).to_string();
+    team.remote().put("index/2026-02-09T10-00-00_desk_ffff00001111_0123456789abcdef.json", newer).unwrap();
+    // A name that does not fit its content.
+    let text = serde_json::to_vec(&entry("aaaa00001111", 3)).unwrap();
+    team.remote().put("index/2026-02-09T10-00-00_desk_../../x_0123456789abcdef.json", text).unwrap();
+    assert_eq!(team.listed_by("mine"), ["1"]);
+    assert_eq!(team.listed_by("mine"), ["1"]);
+}

@@ -74,7 +74,7 @@ pub fn run_once(
         .outcome
         .baseline
         .as_ref()
-        .map(|name| BaselineSource::resolve(name, settings.layout()))
+        .map(|name| BaselineSource::resolve(name, &settings))
         .transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     // All binaries have one budget, wherever it is set.

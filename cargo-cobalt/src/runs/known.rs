@@ -26,6 +26,8 @@ pub struct KnownRuns {
     pub folder: PathBuf,
     /// Whether a name can be a file path.
     pub takes_paths: bool,
+    /// Partial runs without a file in `results`, which only their IDs name.
+    pub other_partial: Vec<IndexedRun>,
 }
 
 impl KnownRuns {
@@ -44,7 +46,7 @@ impl KnownRuns {
     /// These complete runs, latest first, of the project in a folder. Names cannot be paths, so only files of the store are read.
     pub fn of(complete: Vec<IndexedRun>, layout: &Layout, folder: &Path) -> Self {
         let (results, folder) = (layout.results().to_owned(), folder.to_owned());
-        Self { complete, results, folder, takes_paths: false }
+        Self { complete, results, folder, takes_paths: false, other_partial: Vec::new() }
     }
 
     /// The complete runs, latest first.
@@ -100,6 +102,19 @@ impl KnownRuns {
         })
     }
 
+    /// The latest run of each experiment with this name, which a user gave to it.
+    pub fn of_name(&self, name: &str) -> Vec<&IndexedRun> {
+        let mut names: Vec<&str> = Vec::new();
+        let mut runs: Vec<_> =
+            self.complete.iter().filter(|run| run.run_name.as_deref() == Some(name)).collect();
+        runs.retain(|run| {
+            let is_first = !names.contains(&&*run.name);
+            names.push(&run.name);
+            is_first
+        });
+        runs
+    }
+
     /// The IDs and files of partial runs with this ID prefix.
     pub fn partial(&self, beginning: &str) -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(&self.results).into_iter().flatten().flatten();
@@ -131,7 +146,7 @@ const SHORT_HASH: usize = 10;
 /// A name that matches no run, or several.
 #[derive(Debug, thiserror::Error)]
 pub enum UnknownRun {
-    #[error("no run `{typed}`: not a result file, run-ID prefix or git revision; {hint}")]
+    #[error("no run `{typed}`: not a result file, run-ID prefix, git revision or name of a run; {hint}")]
     Unknown { typed: String, hint: String },
 
     #[error("commit {} (`{typed}`) has no run; {hint}", short_hash(.commit))]
@@ -143,6 +158,15 @@ pub enum UnknownRun {
         wording::join_quoted(.others.iter().map(String::as_str))
     )]
     NoRunOfExperiment { typed: String, commit: String, experiment: String, others: Vec<String> },
+
+    #[error("branch `{branch}`{} has no complete run{of} without uncommitted changes; {hint}", said(.typed))]
+    NoRunOfBranch { typed: String, branch: String, of: String, hint: String },
+
+    #[error(
+        "`{typed}` is the branch that a pull request goes to, and this is no job of GitHub, GitLab or Buildkite that tells it; name \
+         the branch, e.g. `branch:main`"
+    )]
+    NoTarget { typed: String },
 
     #[error("`{typed}`: no complete run of an experiment `{experiment}`; {hint}")]
     UnknownExperiment { typed: String, experiment: String, hint: String },
@@ -164,6 +188,11 @@ impl CommandError for UnknownRun {
     fn kind(&self) -> ErrorKind {
         ErrorKind::NothingMatched
     }
+}
+
+/// What was typed, if it does not name the branch itself.
+fn said(typed: &str) -> String {
+    if typed.contains("branch:") { String::new() } else { format!(" (`{typed}`)") }
 }
 
 /// Where to find run names.
@@ -203,6 +232,43 @@ impl UnknownRun {
             wording::suggest_or_list(experiment, experiments.iter().copied())
         };
         Self::UnknownExperiment { typed: typed.to_owned(), experiment: experiment.to_owned(), hint }
+    }
+
+    /// `branches` are those of all runs, and `changed` the runs on this branch that were made with uncommitted changes, latest first.
+    pub fn no_run_of_branch(
+        typed: &str,
+        experiment: Option<&str>,
+        branch: &str,
+        branches: &[&str],
+        changed: &[&IndexedRun],
+    ) -> Self {
+        let hint = match changed.first() {
+            Some(run) => {
+                format!("to use run {}, made with uncommitted changes, pass its ID", one_line(&run.id))
+            }
+            None if branches.is_empty() => "check it out and run it".to_owned(),
+            None if branches.contains(&branch) => HISTORY_HINT.to_owned(),
+            None => wording::suggest_or_list(branch, branches.iter().copied()),
+        };
+        let of = experiment.map(|name| format!(" of `{}`", one_line(name))).unwrap_or_default();
+        Self::NoRunOfBranch { typed: typed.to_owned(), branch: branch.to_owned(), of, hint }
+    }
+
+    /// Whether a run elsewhere may have this name.
+    pub fn may_be_elsewhere(&self) -> bool {
+        match self {
+            Self::Unknown { .. }
+            | Self::NoRunOfCommit { .. }
+            | Self::NoRunOfExperiment { .. }
+            | Self::NoRunOfBranch { .. }
+            | Self::UnknownExperiment { .. }
+            | Self::NoRuns { .. } => true,
+            // `latest` counts the runs of one place.
+            Self::TooFewRuns { .. }
+            | Self::Ambiguous { .. }
+            | Self::RunOrCommit { .. }
+            | Self::NoTarget { .. } => false,
+        }
     }
 
     /// `runs` are descriptions.

@@ -6,8 +6,12 @@
 //! | `help-desk@latest~1` | the same of this experiment |
 //! | `8fd9a1` | the run with this ID prefix, including partial runs |
 //! | `main`, `v1.2`, `8fd9a1c`, `help-desk@main` | the latest complete run of that git commit |
+//! | `tuned`, `help-desk@tuned` | the latest complete run that a user gave this name to |
+//! | `branch:main`, `help-desk@branch:main` | the latest complete run on that branch, without uncommitted changes |
+//! | `target`, `help-desk@target` | the same for the branch that a pull request goes to; after a push, the branch itself |
 //! | `.cobalt/results/….json` | the run in a result file, or a baseline |
 
+mod branch;
 mod known;
 mod labels;
 mod resolve;
@@ -15,7 +19,7 @@ mod view;
 
 pub use known::{KnownRuns, UnknownRun, short_hash};
 pub use labels::{RunLabels, write_labels};
-pub use resolve::{ResolvedRun, report_file_of, report_of};
+pub use resolve::{ResolvedName, ResolvedRun, report_file_of, report_of};
 pub use view::{
     ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,
     partial_report,

@@ -47,7 +47,16 @@ impl KnownRuns {
     /// Resolves several names together: a name that fits several experiments refers to the experiment of the first unambiguous
     /// name, or else to that of the latest run.
     pub fn resolve(&self, names: &[RunName]) -> Result<Vec<ResolvedRun>, Error> {
-        let named = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>, _>>()?;
+        self.resolve_with(names, |name| self.find(name))
+    }
+
+    /// The same with another way to find what a name refers to on its own.
+    pub fn resolve_with(
+        &self,
+        names: &[RunName],
+        find: impl Fn(&RunName) -> Result<ResolvedName, Error>,
+    ) -> Result<Vec<ResolvedRun>, Error> {
+        let named = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let told = named.iter().find_map(|named| match named {
             ResolvedName::One(run) => Some(run.experiment.clone()),
             ResolvedName::PerExperiment(_) => None,
@@ -73,6 +82,10 @@ impl KnownRuns {
             RunSelector::Latest { experiment: None, back } => {
                 Ok(ResolvedName::PerExperiment(self.latest(name, *back)?))
             }
+            RunSelector::Branch { experiment, branch } => {
+                Ok(self.of_branch(name.as_str(), experiment.as_deref(), branch)?)
+            }
+            RunSelector::Target { experiment } => Ok(self.of_target(name.as_str(), experiment.as_deref())?),
             RunSelector::Lookup => self.lookup(name.as_str()),
         }
     }
@@ -106,10 +119,16 @@ impl KnownRuns {
     /// Why a name that fits other experiments does not fit this one.
     fn no_match_for(&self, name: &RunName, experiment: &str) -> UnknownRun {
         let typed = name.as_str();
-        match self.commit(typed) {
-            Some(commit) if name.meaning == RunSelector::Lookup => {
-                self.none_of_commit(typed, commit, experiment)
+        let on_branch = |runs: Result<ResolvedName, UnknownRun>| match runs {
+            Ok(_) => UnknownRun::unknown_experiment(typed, experiment, &self.experiments()),
+            Err(error) => error,
+        };
+        match (&name.meaning, self.commit(typed)) {
+            (RunSelector::Lookup, Some(commit)) => self.none_of_commit(typed, commit, experiment),
+            (RunSelector::Branch { branch, .. }, _) => {
+                on_branch(self.of_branch(typed, Some(experiment), branch))
             }
+            (RunSelector::Target { .. }, _) => on_branch(self.of_target(typed, Some(experiment))),
             _ => self.too_few(name, experiment),
         }
     }
@@ -123,7 +142,7 @@ impl KnownRuns {
         }
     }
 
-    /// Tries a file, an ID, an ID prefix, then a git revision.
+    /// Tries a file, an ID, an ID prefix, a git revision, then the name that a user gave to a run.
     fn lookup(&self, typed: &str) -> Result<ResolvedName, Error> {
         let is_path = typed.ends_with(".json") || typed.contains(std::path::is_separator);
         if self.takes_paths && is_path && Path::new(typed).is_file() {
@@ -140,28 +159,42 @@ impl KnownRuns {
                     None => Ok(ResolvedName::One(run)),
                 }
             }
-            None => self.by_revision(typed, commit).map_err(Error::from),
+            None => self.by_revision(typed, commit).or_else(|error| self.by_name(typed).ok_or(error.into())),
         }
     }
 
+    /// The latest run with a name, or that of each experiment; only of one for `experiment@name`.
+    fn by_name(&self, typed: &str) -> Option<ResolvedName> {
+        let runs = self.of_name(typed).into_iter().map(|run| self.resolved(run)).collect();
+        ResolvedName::of(runs).or_else(|| {
+            let split = typed.match_indices('@').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
+            let found = split.filter_map(|(experiment, name)| {
+                let experiment = self.experiment(experiment)?;
+                self.of_name(name).into_iter().find(|run| run.name == experiment)
+            });
+            found.map(|run| ResolvedName::One(self.resolved(run))).next()
+        })
+    }
+
     fn by_id(&self, typed: &str) -> Result<Option<ResolvedRun>, Error> {
-        if let Some(run) = self.complete.iter().find(|run| run.id == typed) {
-            return Ok(Some(self.resolved(run)));
+        let complete = self.complete.iter().map(IdMatch::Whole);
+        let partial = self.partial(typed).into_iter().map(|(id, path)| IdMatch::PartialFile { id, path });
+        let elsewhere = self.other_partial.iter().map(IdMatch::Partial);
+        let mut found: Vec<_> = complete
+            .filter(|run| run.id().starts_with(typed))
+            .chain(partial)
+            .chain(elsewhere.filter(|run| run.id().starts_with(typed)))
+            .collect();
+        if let Some(exact) = found.iter().position(|run| run.id() == typed) {
+            found = vec![found.swap_remove(exact)];
         }
-        let whole: Vec<_> = self.complete.iter().filter(|run| run.id.starts_with(typed)).collect();
-        let partial = self.partial(typed);
-        if let Some((_, path)) = partial.iter().find(|(id, _)| id == typed) {
-            return Ok(Some(read_run_file(path)?));
-        }
-        match (&whole[..], &partial[..]) {
-            ([], []) => Ok(None),
+        match &found[..] {
+            [] => Ok(None),
             _ if typed.is_empty() => Ok(None),
-            ([run], []) => Ok(Some(self.resolved(run))),
-            ([], [(_, path)]) => Ok(Some(read_run_file(path)?)),
-            _ => {
-                let whole = whole.into_iter().map(describe_run);
-                let all = whole.chain(partial.into_iter().map(|(id, _)| format!("{id} (partial)"))).collect();
-                Err(UnknownRun::ambiguous(typed, all).into())
+            [IdMatch::Whole(run) | IdMatch::Partial(run)] => Ok(Some(self.resolved(run))),
+            [IdMatch::PartialFile { path, .. }] => Ok(Some(read_run_file(path)?)),
+            several => {
+                Err(UnknownRun::ambiguous(typed, several.iter().map(IdMatch::describe).collect()).into())
             }
         }
     }
@@ -192,12 +225,9 @@ impl KnownRuns {
 
     fn of_revision(&self, typed: &str, commit: String) -> Result<ResolvedName, UnknownRun> {
         let runs = self.of_commit(&commit);
-        let mut runs: Vec<_> = runs.into_iter().map(|run| self.found_by(typed, run)).collect();
-        match runs.len() {
-            0 => Err(UnknownRun::no_run_of_commit(typed.to_owned(), commit, &self.experiments())),
-            1 => Ok(ResolvedName::One(runs.remove(0))),
-            _ => Ok(ResolvedName::PerExperiment(runs)),
-        }
+        let runs = runs.into_iter().map(|run| self.found_by(typed, run)).collect();
+        let none = || UnknownRun::no_run_of_commit(typed.to_owned(), commit, &self.experiments());
+        ResolvedName::of(runs).ok_or_else(none)
     }
 
     fn found_by(&self, revision: &str, run: &IndexedRun) -> ResolvedRun {
@@ -214,7 +244,39 @@ impl KnownRuns {
     }
 }
 
+/// A run whose ID begins as typed.
+enum IdMatch<'a> {
+    Whole(&'a IndexedRun),
+    Partial(&'a IndexedRun),
+    PartialFile { id: String, path: PathBuf },
+}
+
+impl IdMatch<'_> {
+    fn id(&self) -> &str {
+        match self {
+            Self::Whole(run) | Self::Partial(run) => &run.id,
+            Self::PartialFile { id, .. } => id,
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Self::Whole(run) => describe_run(run),
+            Self::Partial(_) | Self::PartialFile { .. } => format!("{} (partial)", self.id()),
+        }
+    }
+}
+
 impl ResolvedName {
+    /// Runs of different experiments, latest first; `None` without any.
+    pub(super) fn of(mut runs: Vec<ResolvedRun>) -> Option<Self> {
+        match runs.len() {
+            0 => None,
+            1 => Some(Self::One(runs.remove(0))),
+            _ => Some(Self::PerExperiment(runs)),
+        }
+    }
+
     /// The run, or those of all experiments.
     pub fn runs(self) -> Vec<ResolvedRun> {
         match self {

@@ -48,7 +48,7 @@ impl PlanFile {
         if settings.shard().is_none() {
             return Err(PlanError::NoShard.into());
         }
-        let given = BaselineSource::resolve(name, settings.layout())?;
+        let given = BaselineSource::resolve(name, settings)?;
         let mut plans = ShardPlans::default();
         for path in given.files.iter().filter(|path| path.is_file()) {
             let run = read_measurements(path, settings.prices())?;

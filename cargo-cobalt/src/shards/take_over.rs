@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use cobalt_core::prices::PriceTable;
 use cobalt_core::store::new_run_id;
 
 use super::group::ShardGroupState;
@@ -34,6 +35,8 @@ impl CommandError for TakeOverError {}
 #[derive(Debug)]
 pub struct TakeOver<'a> {
     pub channel: Channel,
+    /// The prices for the costs of redacted runs, if runs are pushed redacted.
+    pub redacts: Option<&'a PriceTable>,
     /// The settings file, if it is not the project's.
     pub config: Option<&'a Path>,
     /// Further arguments for `cargo cobalt run`.
@@ -67,7 +70,7 @@ impl TakeOver<'_> {
                 finished.push(experiment);
             } else if let Some(result) = layout.result_of(id) {
                 // It finished on this machine, and could not be pushed.
-                remote.push_run(&result, !self.channel.sends_journals)?;
+                remote.push_run(&result, self.redacts)?;
                 finished.push(experiment);
             } else if fetch_journal(remote, group, id, layout)? {
                 resumed.push(id.as_str());

@@ -74,7 +74,7 @@ pub fn await_group(
         if !shards.is_empty() && shards.values().all(|progress| *progress == Progress::Finished) {
             break;
         }
-        if arguments.take_over && take_over_first(&shards, arguments, &known, &channel)? {
+        if arguments.take_over && take_over_first(&shards, arguments, &known, &channel, settings)? {
             shown = None;
             continue;
         }
@@ -101,11 +101,13 @@ fn take_over_first(
     arguments: &Merge,
     known: &ShardGroupState<'_>,
     channel: &Channel,
+    settings: &Config,
 ) -> Result<bool, Error> {
     for (shard, progress) in shards {
         let Progress::Dead { silent, status } = progress else { continue };
         let take_over = TakeOver {
             channel: channel.clone(),
+            redacts: settings.remote().redacts.then(|| settings.prices()),
             config: arguments.settings.config.as_deref(),
             arguments: &arguments.run,
         };

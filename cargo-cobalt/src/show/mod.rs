@@ -15,7 +15,8 @@ use cobalt_core::store::{ReportFile, read_journal};
 use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{KnownRuns, journals, partial_report, report_file_of};
+use crate::lookup::RunLookup;
+use crate::runs::{journals, partial_report, report_file_of};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
 
 pub use large::items_named;
@@ -24,9 +25,9 @@ use items::{NamedItem, find, is_below_pass_mark_or_error, named_items, to_file_j
 
 pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let known = KnownRuns::open(settings.layout())?;
-    let (run, item) = requested(arguments, &known);
-    let file = match report(&run, &known, &settings)? {
+    let lookup = RunLookup::open(&settings)?;
+    let (run, item) = requested(arguments, &lookup);
+    let file = match report(&run, &lookup, &settings)? {
         ShownRun::Report(report) => return show_report(&report, item, arguments, &settings),
         ShownRun::InParts(file) => file,
     };
@@ -84,10 +85,11 @@ fn show_report(
 }
 
 /// The requested run and item. A full test-case name, `experiment::key`, selects both; the experiment name itself can contain `::`.
-fn requested<'a>(arguments: &'a Show, known: &KnownRuns) -> (RunName, Option<&'a str>) {
+fn requested<'a>(arguments: &'a Show, lookup: &RunLookup<'_>) -> (RunName, Option<&'a str>) {
     let typed = arguments.run.as_str();
     let mut cases = typed.match_indices("::").map(|(at, mark)| (&typed[..at], &typed[at + mark.len()..]));
-    let case = cases.find(|(experiment, key)| !key.is_empty() && known.experiment(experiment).is_some());
+    let case =
+        cases.find(|(experiment, key)| !key.is_empty() && lookup.known().experiment(experiment).is_some());
     match (case, &arguments.item) {
         (Some((experiment, key)), None) if !arguments.low => (RunName::latest_of(experiment), Some(key)),
         (_, item) => (arguments.run.clone(), item.as_deref()),
@@ -102,8 +104,8 @@ enum ShownRun {
 }
 
 /// The report of a run, or of the finished items of an unfinished run.
-fn report(name: &RunName, known: &KnownRuns, settings: &Config) -> Result<ShownRun, Error> {
-    match known.resolve(slice::from_ref(name)) {
+fn report(name: &RunName, lookup: &RunLookup<'_>, settings: &Config) -> Result<ShownRun, Error> {
+    match lookup.resolve(slice::from_ref(name)) {
         Ok(mut found) => {
             let run = found.remove(0);
             run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));

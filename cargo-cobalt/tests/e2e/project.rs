@@ -11,6 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
+use crate::git::git;
 
 /// Sources shared by many packages. Cargo builds them once and reuses the output for all packages that have them: it identifies
 /// packages by name, version and targets, and checks whether sources are newer than the output.
@@ -74,6 +75,19 @@ impl Project {
         project.write("tests/foreign.rs", include_str!("fixture/foreign.rs"));
         project.answers(&[("paris", "Paris"), ("rome", "Rome")]);
         project
+    }
+
+    /// A clone of the package's git repository.
+    pub(crate) fn cloned(&self) -> Self {
+        let clone = Self(tempfile::tempdir().unwrap());
+        git(self, &["clone", "--quiet", ".", clone.0.path().to_str().unwrap()]);
+        // Writing them again sets their times.
+        for (file, text) in SHARED {
+            if clone.path(file).exists() {
+                clone.write(file, text);
+            }
+        }
+        clone
     }
 
     /// Declares a test target with its own `main`.

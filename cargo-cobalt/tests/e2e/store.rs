@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use cobalt_core::prices::PriceTable;
+use cobalt_core::store::{Layout, PartsWriter, read_report};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -159,6 +161,22 @@ impl Store {
                 report["summary"][field] = number.into();
             }
         });
+    }
+
+    /// Puts the items of all runs into parts.
+    pub(crate) fn into_parts(self) -> Self {
+        let root = self.folder().join(".cobalt");
+        let layout =
+            Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"));
+        for file in fs::read_dir(layout.results()).unwrap() {
+            let path = file.unwrap().path();
+            let report = read_report(&path).unwrap();
+            fs::remove_file(&path).unwrap();
+            let mut writer = PartsWriter::create(&layout, &report, &PriceTable::default()).unwrap();
+            report.items.iter().for_each(|item| writer.push(item).unwrap());
+            writer.finish(&report).unwrap();
+        }
+        self
     }
 
     /// The output of a command that succeeds.

@@ -15,11 +15,35 @@ const KEY_DIGITS: usize = 16;
 /// The maximum length of an ID's slug, in bytes of UTF-8.
 const CASE_KEY_BYTES: usize = 80;
 
+/// The field of an item whose content was removed, with its [`content_hash`].
+const REMOVED_CONTENT: &str = "$redacted";
+/// The field with the name of an item's cluster.
+const CLUSTER: &str = "cluster";
+
 /// 16 hexadecimal digits of a hash of the whole item, which change if anything in it changes.
 pub fn content_hash(item: &Item) -> String {
+    if let Some(Value::String(hash)) = item.get(REMOVED_CONTENT) {
+        return hash.clone();
+    }
     let mut hash = CanonicalHasher::of_item(item);
     hash.truncate(KEY_DIGITS);
     hash
+}
+
+/// An item without its content. Only hashes remain of it and of its cluster, so runs can still be compared: items that changed are
+/// recognized, and those that are not independent.
+pub fn without_content(item: &Item) -> Item {
+    if item.contains_key(REMOVED_CONTENT) {
+        return item.clone();
+    }
+    let mut removed = Item::new();
+    removed.insert(REMOVED_CONTENT.to_owned(), content_hash(item).into());
+    if let Some(cluster) = item.get(CLUSTER) {
+        let mut hash = value_hash(cluster);
+        hash.truncate(KEY_DIGITS);
+        removed.insert(CLUSTER.to_owned(), hash.into());
+    }
+    removed
 }
 
 /// An item's key, which may not be unique: see [`make_unique`](super::make_unique).

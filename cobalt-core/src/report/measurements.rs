@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::config::{DatasetSummary, GitState, SourceLocation};
-use super::custom_metric::Direction;
+use super::custom_metric::{Direction, MetricStats};
 use super::custom_metric_stats::metric_stats;
 use super::identity::{cluster_name, item_keys};
 use super::item::{Execution, ItemResult, ScoredEvaluation};
 use super::metrics::ItemUsage;
 use super::model::Report;
 use super::outcome::RunVerdict;
+use super::summary::Summary;
 use super::traffic::TrafficSummary;
 use crate::item::{ExecutionUsage, content_hash};
 use crate::prices::PriceTable;
@@ -219,6 +220,23 @@ impl Measurements {
             metrics: metric_settings(report),
             items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
         }
+    }
+
+    /// Adds the next item of the run in dataset order.
+    #[doc(hidden)]
+    pub fn push(&mut self, item: &ItemResult, prices: &PriceTable) {
+        let evaluators: Vec<_> = self.evaluators.iter().map(|evaluator| evaluator.name.clone()).collect();
+        self.items.push(MeasuredItem::of(item, item.key.clone(), &evaluators, prices));
+    }
+
+    /// These measurements with the metrics that the agent recorded, which are known after all items.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_metrics_of(self, summary: &Summary) -> Self {
+        let settings =
+            |stats: &MetricStats| MetricSettings { unit: stats.unit.clone(), better: stats.better };
+        let metrics = summary.metrics.iter().map(|(name, stats)| (name.clone(), settings(stats)));
+        Self { metrics: metrics.collect(), ..self }
     }
 
     /// A copy without the items.

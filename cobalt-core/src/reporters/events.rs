@@ -596,6 +596,9 @@ pub(super) fn normalize_error(error: &str) -> String {
     pattern + rest
 }
 
+/// The maximum number of scoring errors that are remembered.
+const MAX_SEEN_ERRORS: usize = 10_000;
+
 /// The scoring errors shown so far, each with its first item.
 #[derive(Debug, Default)]
 pub struct SeenErrors(HashMap<String, String>);
@@ -608,7 +611,11 @@ impl SeenErrors {
         {
             return None;
         }
-        let first = self.0.entry(normalize_error(&error)).or_insert_with(|| name.to_owned());
+        let error = normalize_error(&error);
+        if self.0.len() == MAX_SEEN_ERRORS && !self.0.contains_key(&error) {
+            return None;
+        }
+        let first = self.0.entry(error).or_insert_with(|| name.to_owned());
         (first != name).then_some(first)
     }
 }

@@ -5,15 +5,16 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::{StoreError, storage_error};
+use super::journal_items::{JournalIndex, JournalItems, JournalOutline, outline};
 use super::layout::{Layout, Lock};
-use super::results::read_report;
+use super::report_file::ReportFile;
 use crate::atomic_write::sync_folder;
 use crate::redact::redacted_document;
 use crate::report::{
@@ -78,7 +79,7 @@ pub struct JournalHeader {
 
 impl JournalHeader {
     /// Parses a first line.
-    fn read(line: &[u8]) -> Result<Self, JournalError> {
+    pub(super) fn read(line: &[u8]) -> Result<Self, JournalError> {
         let header: Self = serde_json::from_slice(line).map_err(JournalError::Header)?;
         if header.journal != JOURNAL_VERSION {
             return Err(JournalError::Version(header.journal));
@@ -118,7 +119,7 @@ impl JournalHeader {
     }
 
     /// The indexes of the items to run, if not all.
-    fn selected(&self) -> Result<Option<HashSet<usize>>, JournalError> {
+    pub(super) fn selected(&self) -> Result<Option<HashSet<usize>>, JournalError> {
         let Some(selection) = &self.selection else { return Ok(None) };
         let mut selected = HashSet::with_capacity(selection.len());
         for &index in selection {
@@ -157,8 +158,6 @@ pub struct JournalContents {
     pub elapsed: Duration,
     /// The number of damaged complete lines: invalid JSON, a wrong checksum, or invalid values. Their items count as not run.
     pub damaged: usize,
-    /// The length of the complete lines in bytes.
-    whole: u64,
 }
 
 /// Why a journal cannot be used.
@@ -217,13 +216,7 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
             None => damaged += 1,
         }
     }
-    Ok(JournalContents {
-        header,
-        items,
-        elapsed: Duration::from_millis(elapsed),
-        damaged,
-        whole: whole as u64,
-    })
+    Ok(JournalContents { header, items, elapsed: Duration::from_millis(elapsed), damaged })
 }
 
 /// Appends to a journal, which is locked against other processes if the file system supports it. A journal without items is
@@ -234,10 +227,12 @@ pub struct JournalWriter {
     path: PathBuf,
     /// Lines not written yet.
     lines: Vec<u8>,
-    /// What each of these lines is: an item's index, or `None` for the header.
-    queued: VecDeque<Option<usize>>,
-    /// The indexes of the items with a complete line in the file.
-    kept: HashSet<usize>,
+    /// What each of these lines is: an item's index and where its line starts, or `None` for the header.
+    queued: VecDeque<Option<(usize, u64)>>,
+    /// Where the next line starts.
+    end: u64,
+    /// The items with a complete line in the file.
+    index: JournalIndex,
     /// Whether the file also has damaged lines.
     has_more: bool,
     /// Whether the file name is synced.
@@ -253,7 +248,7 @@ impl JournalWriter {
         let path = layout.journal(&header.id);
         let write = || {
             let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
-            let mut journal = Self::of(file, &path, HashSet::new(), false);
+            let mut journal = Self::of(file, &path, 0, JournalIndex::default(), false);
             // The run ID is new, so no other process writes to this file. A reader may have it open briefly.
             if Lock::acquire(&journal.file)? == Lock::Busy {
                 return Err(io::ErrorKind::WouldBlock.into());
@@ -265,9 +260,9 @@ impl JournalWriter {
         write().map_err(|source| storage_error("write", &path, source))
     }
 
-    fn of(file: File, path: &Path, kept: HashSet<usize>, has_more: bool) -> Self {
+    fn of(file: File, path: &Path, end: u64, index: JournalIndex, has_more: bool) -> Self {
         let (path, lines, queued) = (path.to_owned(), Vec::new(), VecDeque::new());
-        Self { file, path, lines, queued, kept, has_more, is_named: false, unsynced_since: None }
+        Self { file, path, lines, queued, end, index, has_more, is_named: false, unsynced_since: None }
     }
 
     fn push_line(&mut self, item: Option<usize>, line: &impl Serialize) -> io::Result<()> {
@@ -275,7 +270,8 @@ impl JournalWriter {
         serde_json::to_writer(&mut self.lines, line)?;
         append_checksum(&mut self.lines, start);
         self.lines.push(b'\n');
-        self.queued.push_back(item);
+        self.queued.push_back(item.map(|index| (index, self.end)));
+        self.end += (self.lines.len() - start) as u64;
         Ok(())
     }
 
@@ -286,7 +282,7 @@ impl JournalWriter {
         }
         self.unsynced_since.get_or_insert_with(Instant::now);
         let (whole, outcome) = write_available(&mut self.lines, &mut self.file);
-        self.kept.extend(self.queued.drain(..whole).flatten());
+        self.queued.drain(..whole).flatten().for_each(|(index, start)| self.index.set(index, start));
         outcome
     }
 
@@ -304,7 +300,41 @@ impl JournalWriter {
 
     /// The number of items in the file.
     pub fn saved_items(&self) -> usize {
-        self.kept.len()
+        self.index.len()
+    }
+
+    /// The mean length of its lines, in bytes.
+    pub fn mean_line(&self) -> u64 {
+        self.end / (self.index.len() as u64 + 1)
+    }
+
+    /// The items in the file.
+    pub fn index(&self) -> &JournalIndex {
+        &self.index
+    }
+
+    /// Reads the items in the file, of a run with these settings.
+    pub fn items<'j>(&'j self, config: &'j RunConfig) -> Result<JournalItems<'j>, StoreError> {
+        JournalItems::open(&self.path, &self.index, config)
+    }
+
+    /// Keeps the items for which a function returns true; the others count as not run. Returns their number.
+    pub fn retain_items(
+        &mut self,
+        config: &RunConfig,
+        mut keep: impl FnMut(&ItemResult) -> bool,
+    ) -> Result<usize, StoreError> {
+        let mut removed = Vec::new();
+        self.items(config)?.for_each(|item| {
+            if !keep(&item) {
+                removed.push(item.index);
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        // They are still in the file.
+        self.has_more |= !removed.is_empty();
+        removed.iter().for_each(|index| self.index.remove(*index));
+        Ok(removed.len())
     }
 
     /// When [`sync`](Self::sync) must be called; `None` if everything is synced.
@@ -348,7 +378,7 @@ impl JournalWriter {
 
 impl Drop for JournalWriter {
     fn drop(&mut self) {
-        if self.kept.is_empty() && !self.has_more {
+        if self.index.is_empty() && !self.has_more {
             // `cargo cobalt clean` lists it if it cannot be removed.
             let _ = fs::remove_file(&self.path);
         }
@@ -370,11 +400,15 @@ fn write_available(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Resu
     (ended, Ok(()))
 }
 
-/// A resumed run: its finished items, and its journal for appending.
+/// A resumed run, and its journal for appending, which has the finished items.
 #[derive(Debug)]
 pub struct ResumedRun {
-    /// The finished items.
-    pub contents: JournalContents,
+    /// What is run.
+    pub header: JournalHeader,
+    /// The run time up to the last finished item.
+    pub elapsed: Duration,
+    /// The number of damaged lines, whose items count as not run.
+    pub damaged: usize,
     /// The journal, positioned at its end.
     pub journal: JournalWriter,
     /// The file, for messages.
@@ -403,10 +437,9 @@ impl ResumedRun {
         if !path.exists() {
             return Err(refuse(missing_reason(layout, id)));
         }
-        let contents = read_locked(&path, &file, refuse)?;
-        let kept = contents.items.iter().map(|item| item.index).collect();
-        let journal = JournalWriter::of(file, &path, kept, contents.damaged > 0);
-        Ok(Self { contents, journal, path, is_locked: lock == Lock::Held })
+        let JournalOutline { header, index, elapsed, damaged, whole } = read_locked(&path, &file, refuse)?;
+        let journal = JournalWriter::of(file, &path, whole, index, damaged > 0);
+        Ok(Self { header, elapsed, damaged, journal, path, is_locked: lock == Lock::Held })
     }
 }
 
@@ -428,16 +461,21 @@ impl InterruptedRun {
     pub fn find(layout: &Layout, id: &str) -> Result<Self, StoreError> {
         let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
-        let (experiment, selection, rescored) = match fs::read(&path) {
-            Ok(journal) => {
-                let header = read_journal(&journal).map_err(|error| refuse(error.to_string()))?.header;
+        let first_line = || {
+            let mut line = Vec::new();
+            BufReader::new(File::open(&path)?).read_until(b'\n', &mut line)?;
+            Ok::<_, io::Error>(line)
+        };
+        let (experiment, selection, rescored) = match first_line() {
+            Ok(line) => {
+                let header = read_journal(&line).map_err(|error| refuse(error.to_string()))?.header;
                 (header.name, header.selection, header.rescored)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
                 Some(result) => {
-                    let report = read_report(&result)?;
-                    let selection = report.selected_indexes();
-                    (report.name, selection, report.rescored)
+                    let file = ReportFile::open(&result)?;
+                    let selection = file.selected_indexes()?;
+                    (file.report().name.clone(), selection, file.report().rescored.clone())
                 }
                 None => return Err(refuse(missing_reason(layout, id))),
             },
@@ -452,11 +490,11 @@ fn read_locked(
     path: &Path,
     file: &File,
     refuse: impl Fn(String) -> StoreError,
-) -> Result<JournalContents, StoreError> {
-    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
-    let contents = read_journal(&bytes).map_err(|error| refuse(error.to_string()))?;
-    file.set_len(contents.whole).map_err(|source| storage_error("write", path, source))?;
-    Ok(contents)
+) -> Result<JournalOutline, StoreError> {
+    let read = outline(file).map_err(|source| storage_error("read", path, source))?;
+    let outline = read.map_err(|error| refuse(error.to_string()))?;
+    file.set_len(outline.whole).map_err(|source| storage_error("write", path, source))?;
+    Ok(outline)
 }
 
 /// Why there is no journal, according to the other files.

@@ -300,7 +300,8 @@ fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
 
 /// The branch that a CI job runs for: CI systems check out a commit without a branch. For a pull request, it is the branch that it
 /// comes from.
-fn ci_branch(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+#[doc(hidden)]
+pub fn ci_branch(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
     let get = |name: &str| variable(name).filter(|value| !value.is_empty());
     let is_true = |name: &str| get(name).is_some_and(|value| value == "true");
     if is_true("GITHUB_ACTIONS") {

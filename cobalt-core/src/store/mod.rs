@@ -3,6 +3,7 @@
 mod error;
 mod interrupted;
 mod journal;
+mod journal_items;
 mod layout;
 mod name_conflict;
 mod parts;
@@ -17,9 +18,10 @@ pub use journal::{
     InterruptedRun, JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader,
     JournalWriter, ResumedRun, read_journal,
 };
+pub use journal_items::{JournalIndex, JournalItems};
 pub use layout::{
-    DOWNLOAD_PREFIX, GIT_STATE_VARIABLE, GITIGNORE, Layout, REQUEST_HASH_DIGITS, create_folder, derive_id,
-    file_slug, git_state, git_state_of, new_run_id,
+    DOWNLOAD_PREFIX, GIT_STATE_VARIABLE, GITIGNORE, Layout, REQUEST_HASH_DIGITS, ci_branch, create_folder,
+    derive_id, file_slug, git_state, git_state_of, new_run_id,
 };
 pub use name_conflict::{NameConflict, find_name_conflict};
 pub use parts::{

@@ -78,6 +78,12 @@ impl ReportFile {
         &self.report
     }
 
+    /// The report; without its items if they are in parts.
+    #[must_use]
+    pub fn into_head(self) -> Report {
+        self.report
+    }
+
     /// The parts, if the items are in parts.
     #[must_use]
     pub fn parts(&self) -> Option<&PartsReader> {
@@ -147,6 +153,19 @@ impl ReportFile {
         let mut positions: Vec<_> = ranked.into_iter().flatten().take(most).collect();
         positions.sort_unstable();
         self.with_items_at(&positions)
+    }
+
+    /// The indexes of the run's items, if it is partial.
+    ///
+    /// # Errors
+    ///
+    /// A part is damaged.
+    #[doc(hidden)]
+    pub fn selected_indexes(&self) -> Result<Option<Vec<usize>>, StoreError> {
+        if !self.report.partial {
+            return Ok(None);
+        }
+        self.items().map(|item| Ok(item?.index)).collect::<Result<_, _>>().map(Some)
     }
 
     /// The measurements for comparisons. Those of a run in parts have the costs that it had when it was written.

@@ -174,9 +174,11 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let group_by = self.or_default("group-by", group_by, || FieldNames(Vec::new()));
-        let storage = storage.unwrap_or_default();
+        let mut storage = storage.unwrap_or_default();
         let remote = self.remote(&storage, is_ci)?;
+        let parts_from = storage.parts_from.take();
         let layout = self.layout(storage);
+        let parts_from = self.parts_from(parts_from);
         let reporters = self.reporters(reporters, &layout);
         let models = self.models(
             judge.unwrap_or_default(),
@@ -233,6 +235,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
                 .located_thresholds("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
             remote,
+            parts_from,
             models,
             prices,
             env,

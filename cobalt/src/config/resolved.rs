@@ -60,6 +60,7 @@ pub struct Config {
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
     pub(super) remote: RemoteSettings,
+    pub(super) parts_from: usize,
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
@@ -130,6 +131,12 @@ impl Config {
     #[must_use]
     pub fn remote(&self) -> &RemoteSettings {
         &self.remote
+    }
+
+    /// From how many items on a result is kept in parts.
+    #[must_use]
+    pub fn parts_from(&self) -> usize {
+        self.parts_from
     }
 
     /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.

@@ -45,6 +45,8 @@ pub struct Storage {
     pub(super) region: Option<String>,
     /// Whether the endpoint may be without TLS; default false.
     pub(super) allow_http: Option<bool>,
+    /// From how many items on a result is kept in parts, in two files; default 20000.
+    pub(super) parts_from: Option<PositiveInt>,
 }
 
 /// The price of a model, in USD per 1,000,000 tokens.
@@ -207,6 +209,9 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     }
 }
 
+/// From how many items on a result is kept in parts, by default.
+const DEFAULT_PARTS_FROM: usize = 20_000;
+
 /// The default base directory.
 const DEFAULT_DIR: &str = ".cobalt";
 /// The folder of the baselines in the workspace of an archive, whatever the project's settings say.
@@ -252,6 +257,18 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     pub(super) fn storage_root(&self) -> Option<PathBuf> {
         let flag = self.flags.storage_root.as_deref().map(absolute_path);
         flag.or_else(|| self.variables.path(STORAGE_ROOT))
+    }
+
+    /// Resolves from how many items on a result is kept in parts.
+    pub fn parts_from(&mut self, written: Option<PositiveInt>) -> usize {
+        let key = "storage.parts-from";
+        let written = first_set([(written, self.origin(key))]);
+        let (parts_from, origin) = match written {
+            Some((PositiveInt(items), origin)) => (items, origin),
+            None => (DEFAULT_PARTS_FROM, Origin::Default),
+        };
+        self.note(key, &parts_from, origin);
+        parts_from
     }
 }
 

@@ -1,5 +1,6 @@
 //! The results of test cases, which the cases wait for.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use libtest_mimic::{Completion, Conclusion, Failed, Trial};
 use super::args::{Args, print_text};
 use super::cases::CaseTarget;
 use super::exit_guard;
-use super::schedule::{Case, CaseSource};
+use super::schedule::{Case, CaseSource, ScheduledCases};
 use super::warnings::{Explanation, ItemExplainer};
 use crate::error::Error;
 use crate::session::{InterruptedRun, Interrupter, Listener, RunEnd};
@@ -54,6 +55,57 @@ impl Verdict {
 /// The maximum number of failures that the single case of an experiment prints.
 const MAX_LISTED_FAILURES: usize = 20;
 
+/// The maximum number of items of an experiment whose failures are explained by their cases.
+const MAX_EXPLAINED_FAILURES: usize = 10_000;
+/// The reason of all other failures.
+const UNEXPLAINED: &str = "the first failures are explained; `cargo cobalt show` explains this one";
+
+/// The results of items, in a byte each.
+#[derive(Default)]
+struct ItemVerdicts {
+    states: Vec<ItemState>,
+    /// Why the first of those that failed did.
+    reasons: BTreeMap<usize, Arc<str>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ItemState {
+    Unknown,
+    Passed,
+    Failed,
+}
+
+impl ItemVerdicts {
+    fn new(items: usize) -> Self {
+        Self { states: vec![ItemState::Unknown; items], reasons: BTreeMap::new() }
+    }
+
+    fn get(&self, index: usize) -> Option<Verdict> {
+        match self.states[index] {
+            ItemState::Unknown => None,
+            ItemState::Passed => Some(Verdict::Passed),
+            ItemState::Failed => {
+                let reason = self.reasons.get(&index).map_or_else(|| UNEXPLAINED.into(), Arc::clone);
+                Some(Verdict::Failed(reason))
+            }
+        }
+    }
+
+    /// Whether the reason of another failure is kept.
+    fn takes_reasons(&self) -> bool {
+        self.reasons.len() < MAX_EXPLAINED_FAILURES
+    }
+
+    fn set(&mut self, index: usize, failure: Option<Option<String>>) {
+        self.states[index] = if failure.is_some() { ItemState::Failed } else { ItemState::Passed };
+        self.reasons.extend(failure.flatten().map(|why| (index, why.into())));
+    }
+
+    fn failed(&self) -> usize {
+        self.states.iter().filter(|state| **state == ItemState::Failed).count()
+    }
+}
+
 /// The results of the cases of all experiments.
 pub struct CaseResults {
     experiments: Vec<ExperimentResults>,
@@ -72,7 +124,7 @@ struct ExperimentResults {
 #[derive(Default)]
 struct State {
     /// The result of each item, by its index in the dataset.
-    items: Vec<Option<Verdict>>,
+    items: ItemVerdicts,
     /// The result of each threshold; empty until the experiment has ended.
     thresholds: Vec<Verdict>,
     /// The result of each summary function; empty until the experiment has ended.
@@ -87,7 +139,7 @@ impl CaseResults {
     /// For experiments with these numbers of items.
     pub fn new(items: impl Iterator<Item = usize>) -> Self {
         let slots = |items| ExperimentResults {
-            state: Mutex::new(State { items: vec![None; items], ..State::default() }),
+            state: Mutex::new(State { items: ItemVerdicts::new(items), ..State::default() }),
             changed: Condvar::new(),
         };
         Self {
@@ -100,9 +152,9 @@ impl CaseResults {
     /// Waits for an item.
     pub fn item(&self, experiment: usize, index: usize) -> Verdict {
         let slots = &self.experiments[experiment];
-        let waiting = |state: &mut State| state.items[index].is_none() && !state.ended;
+        let waiting = |state: &mut State| state.items.get(index).is_none() && !state.ended;
         let state = slots.changed.wait_while(slots.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
-        let verdict = state.items[index].clone().unwrap_or(Verdict::NotRun);
+        let verdict = state.items.get(index).unwrap_or(Verdict::NotRun);
         drop(state);
         self.park_if_closed(verdict)
     }
@@ -130,22 +182,21 @@ impl CaseResults {
             drop(state);
             return self.park_if_closed(Verdict::NotRun);
         }
-        let failures: Vec<_> = state
-            .items
+        let others: Vec<_> = state
+            .summaries
             .iter()
-            .flatten()
-            .chain(&state.summaries)
             .chain(&state.thresholds)
             .filter_map(|verdict| match verdict {
                 Verdict::Failed(why) => Some(why),
                 _ => None,
             })
             .collect();
-        Verdict::of(failures.is_empty(), || {
-            let mut text: String =
-                failures.iter().take(MAX_LISTED_FAILURES).map(|why| format!("{why}\n\n")).collect();
-            if failures.len() > MAX_LISTED_FAILURES {
-                text += &format!("… and {} more", failures.len() - MAX_LISTED_FAILURES);
+        let failed = state.items.failed() + others.len();
+        Verdict::of(failed == 0, || {
+            let failures = state.items.reasons.values().chain(others).take(MAX_LISTED_FAILURES);
+            let mut text: String = failures.map(|why| format!("{why}\n\n")).collect();
+            if failed > MAX_LISTED_FAILURES {
+                text += &format!("… and {} more", failed - MAX_LISTED_FAILURES);
             }
             text
         })
@@ -224,11 +275,14 @@ impl Drop for ResultWriter {
 impl Listener for ResultWriter {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
         let shown = &mut self.experiments[experiment];
-        let verdict = Verdict::of(!shown.config.fails(item), || match shown.explain(item) {
-            Explanation::Full(why) | Explanation::Repeated(why) => why,
-        });
         let slots = &self.board.experiments[experiment];
-        slots.lock().items[item.index] = Some(verdict);
+        let failure = shown.config.fails(item).then(|| {
+            let explains = slots.lock().items.takes_reasons();
+            explains.then(|| match shown.explain(item) {
+                Explanation::Full(why) | Explanation::Repeated(why) => why,
+            })
+        });
+        slots.lock().items.set(item.index, failure);
     }
 
     fn on_batch_end(&mut self) {
@@ -275,25 +329,30 @@ impl Listener for ResultWriter {
 }
 
 /// Turns cases into libtest trials that wait for their results.
-pub struct TrialRunner {
+#[derive(Clone)]
+pub struct TrialRunner(Arc<TrialState>);
+
+/// What all trials share, so that each needs little memory.
+struct TrialState {
     board: Arc<CaseResults>,
     /// Interrupts the session after the first failure, if requested.
     stop: Option<Interrupter>,
-    failed: Arc<AtomicBool>,
+    failed: AtomicBool,
 }
 
 impl TrialRunner {
     /// `stop` is interrupted by the first failure.
     pub fn new(board: Arc<CaseResults>, stop: Option<Interrupter>) -> Self {
-        Self { board, stop, failed: Arc::default() }
+        Self(Arc::new(TrialState { board, stop, failed: AtomicBool::new(false) }))
     }
 
-    pub fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
+    pub fn run(&self, cases: Vec<ScheduledCases>, args: &Args) -> Conclusion {
         let selected = |case: Case| {
             let is_selected = case.is_selected(args);
             self.trial(case).with_ignored_flag(is_selected)
         };
-        let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
+        let mut trials: Vec<_> =
+            cases.into_iter().flat_map(ScheduledCases::into_cases).map(selected).collect();
         if let Some(seed) = args.shuffle {
             print_text(args, &format!("shuffle seed: {seed}"));
             fastrand::Rng::with_seed(seed).shuffle(&mut trials);
@@ -302,43 +361,61 @@ impl TrialRunner {
     }
 
     fn trial(&self, case: Case) -> Trial {
-        let (board, stop, failed) = (Arc::clone(&self.board), self.stop.clone(), Arc::clone(&self.failed));
-        Trial::ignorable_test(case.name, move || {
-            if stop.is_some() && failed.load(Ordering::Acquire) {
-                return Ok(Completion::ignored_with("not run after the first failure"));
+        let this = self.clone();
+        match case.source {
+            // Most cases, by far.
+            CaseSource::Target(experiment, CaseTarget::Item(index)) => {
+                Trial::ignorable_test(case.name, move || {
+                    this.complete(|board| Ok(board.item(experiment, index)))
+                })
             }
-            let verdict = match case.source {
-                CaseSource::Target(experiment, CaseTarget::Item(index)) => board.item(experiment, index),
-                CaseSource::Target(experiment, CaseTarget::Threshold(index)) => {
-                    board.wait_for_threshold(experiment, index)
-                }
-                CaseSource::Target(experiment, CaseTarget::Summary(index)) => {
-                    board.wait_for_summary(experiment, index)
-                }
-                CaseSource::Target(experiment, CaseTarget::Experiment) => {
-                    board.wait_for_experiment(experiment)
-                }
-                CaseSource::All(experiments) => Verdict::of_all(
-                    experiments.iter().map(|experiment| board.wait_for_experiment(*experiment)),
-                ),
-                // It may quote a server's response.
-                CaseSource::Failure { why, .. } => Verdict::Failed(escape_control(&why).into()),
-                CaseSource::Ignored { variable, .. } => {
-                    return Ok(Completion::ignored_with(format!("{variable} is not set")));
-                }
-                CaseSource::Unselected => Verdict::NotRun,
-            };
-            match verdict {
-                Verdict::Passed => Ok(Completion::Completed),
-                Verdict::NotRun => Ok(Completion::ignored_with("not run")),
-                Verdict::Failed(why) => {
-                    failed.store(true, Ordering::Release);
-                    if let Some(session) = stop {
-                        session.interrupt();
-                    }
-                    Err(Failed::from(why))
-                }
+            source => {
+                Trial::ignorable_test(case.name, move || this.complete(|board| verdict_of(board, source)))
             }
-        })
+        }
     }
+
+    /// Waits for the verdict of a case, or says why there is none.
+    fn complete(
+        &self,
+        verdict: impl FnOnce(&CaseResults) -> Result<Verdict, String>,
+    ) -> Result<Completion, Failed> {
+        let TrialState { board, stop, failed } = &*self.0;
+        if stop.is_some() && failed.load(Ordering::Acquire) {
+            return Ok(Completion::ignored_with("not run after the first failure"));
+        }
+        match verdict(board) {
+            Ok(Verdict::Passed) => Ok(Completion::Completed),
+            Ok(Verdict::NotRun) => Ok(Completion::ignored_with("not run")),
+            Ok(Verdict::Failed(why)) => {
+                failed.store(true, Ordering::Release);
+                if let Some(session) = stop {
+                    session.interrupt();
+                }
+                Err(Failed::from(why))
+            }
+            Err(why) => Ok(Completion::ignored_with(why)),
+        }
+    }
+}
+
+/// Waits for the verdict of a case; an error says why it is ignored.
+fn verdict_of(board: &CaseResults, source: CaseSource) -> Result<Verdict, String> {
+    Ok(match source {
+        CaseSource::Target(experiment, CaseTarget::Item(index)) => board.item(experiment, index),
+        CaseSource::Target(experiment, CaseTarget::Threshold(index)) => {
+            board.wait_for_threshold(experiment, index)
+        }
+        CaseSource::Target(experiment, CaseTarget::Summary(index)) => {
+            board.wait_for_summary(experiment, index)
+        }
+        CaseSource::Target(experiment, CaseTarget::Experiment) => board.wait_for_experiment(experiment),
+        CaseSource::All(experiments) => {
+            Verdict::of_all(experiments.iter().map(|experiment| board.wait_for_experiment(*experiment)))
+        }
+        // It may quote a server's response.
+        CaseSource::Failure { why, .. } => Verdict::Failed(escape_control(&why).into()),
+        CaseSource::Ignored { variable, .. } => return Err(format!("{variable} is not set")),
+        CaseSource::Unselected => Verdict::NotRun,
+    })
 }

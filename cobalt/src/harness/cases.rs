@@ -4,9 +4,10 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use cobalt_core::error_chain::{BoxError, format_with_causes};
-use cobalt_core::item::Item;
+use cobalt_core::item::{CaseNames, Item};
 use cobalt_core::report::{SourceLocation, Threshold};
 use cobalt_core::store::{InterruptedRun, find_name_conflict, new_run_id};
 use cobalt_core::{experiment_name, paths};
@@ -265,18 +266,52 @@ impl DeclaredExperiment {
     }
 }
 
-/// The cases for an experiment's items, summary functions and thresholds, in order.
-pub fn experiment_cases(name: &str, plan: &Plan) -> Vec<(String, CaseTarget)> {
-    let items = plan.dataset().case_keys().into_iter().enumerate();
-    let items = items.map(|(index, key)| (format!("{name}::{key}"), CaseTarget::Item(index)));
-    let thresholds = plan.definition().thresholds.iter().enumerate().map(|(index, threshold)| {
-        (format!("{name}::thresholds::{}", threshold.case_name()), CaseTarget::Threshold(index))
-    });
-    let summaries = plan.definition().summaries.iter().enumerate().map(|(index, summary)| {
-        let summary = summary.name().replace(char::is_whitespace, "-");
-        (format!("{name}::summaries::{summary}"), CaseTarget::Summary(index))
-    });
-    items.chain(summaries).chain(thresholds).collect()
+/// The cases of an experiment, in order. The names of items are made when they are needed.
+#[derive(Default)]
+pub struct Cases {
+    /// The experiment's name in test cases.
+    experiment: String,
+    items: Arc<CaseNames>,
+    /// Those that are no items.
+    others: Vec<(String, CaseTarget)>,
+}
+
+impl Cases {
+    /// The only case of an experiment.
+    pub fn single(name: String) -> Self {
+        Self { others: vec![(name, CaseTarget::Experiment)], ..Self::default() }
+    }
+
+    /// The cases for an experiment's items, summary functions and thresholds.
+    pub fn of_experiment(name: &str, plan: &Plan) -> Self {
+        let thresholds = plan.definition().thresholds.iter().enumerate().map(|(index, threshold)| {
+            (format!("{name}::thresholds::{}", threshold.case_name()), CaseTarget::Threshold(index))
+        });
+        let summaries = plan.definition().summaries.iter().enumerate().map(|(index, summary)| {
+            let summary = summary.name().replace(char::is_whitespace, "-");
+            (format!("{name}::summaries::{summary}"), CaseTarget::Summary(index))
+        });
+        let others = summaries.chain(thresholds).collect();
+        Self { experiment: name.to_owned(), items: Arc::clone(&plan.names), others }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (String, CaseTarget)> {
+        (0..self.items.len()).map(|index| self.item(index)).chain(self.others.iter().cloned())
+    }
+
+    fn item(&self, index: usize) -> (String, CaseTarget) {
+        (format!("{}::{}", self.experiment, self.items.get(index)), CaseTarget::Item(index))
+    }
+}
+
+impl IntoIterator for Cases {
+    type Item = (String, CaseTarget);
+    type IntoIter = Box<dyn Iterator<Item = Self::Item>>;
+
+    fn into_iter(mut self) -> Self::IntoIter {
+        let others = std::mem::take(&mut self.others);
+        Box::new((0..self.items.len()).map(move |index| self.item(index)).chain(others))
+    }
 }
 
 /// Calls user code; a panic becomes an error of that experiment.
@@ -286,12 +321,15 @@ fn catch_user_panic<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.
-pub fn select_items(cases: &[(String, CaseTarget)], selects: impl Fn(&str) -> bool) -> Selection {
+pub fn select_items(
+    cases: impl Iterator<Item = (String, CaseTarget)>,
+    selects: impl Fn(&str) -> bool,
+) -> Selection {
     let mut items = Vec::new();
     let mut all = true;
     for (name, view) in cases {
-        match (view, selects(name)) {
-            (CaseTarget::Item(index), true) => items.push(*index),
+        match (view, selects(&name)) {
+            (CaseTarget::Item(index), true) => items.push(index),
             (CaseTarget::Item(_), false) => all = false,
             // All others need all items.
             (_, true) => return Selection::All,
@@ -308,7 +346,7 @@ pub fn select_items(cases: &[(String, CaseTarget)], selects: impl Fn(&str) -> bo
 /// The names of an experiment's cases.
 pub fn case_names(suite: &Suite) -> Vec<String> {
     match &suite.plan {
-        Ok(plan) => experiment_cases(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
+        Ok(plan) => Cases::of_experiment(&suite.name, plan).iter().map(|(name, _)| name).collect(),
         Err(broken) => vec![failure_case_name(&suite.name, broken)],
     }
 }
@@ -407,7 +445,7 @@ mod tests {
             ("e::thresholds::x>=1", CaseTarget::Threshold(0)),
         ];
         let cases = cases.map(|(name, view)| (name.to_owned(), view));
-        select_items(&cases, |name| name.contains(filter))
+        select_items(cases.into_iter(), |name| name.contains(filter))
     }
 
     #[test]

@@ -213,7 +213,7 @@ fn run(
 ) -> Result<i32, String> {
     let ProcessResources { runtime, signals } = ProcessResources::start(&schedule.runs)?;
     let told = Arc::new(ExitState::default());
-    for case in &schedule.cases {
+    for case in schedule.cases_without_run() {
         match &case.source {
             // If its items are unknown, it is reported if any of them could be selected.
             CaseSource::Failure { experiment, declared_at, why, .. }

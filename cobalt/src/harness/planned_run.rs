@@ -9,7 +9,7 @@ use cobalt_core::recordings::RecordingFolder;
 use cobalt_core::report::{Shard, ShardPlan};
 use cobalt_core::store::{InterruptedRun, derive_id};
 
-use super::cases::{CaseTarget, DeclaredExperiment, LoadFailure};
+use super::cases::{Cases, DeclaredExperiment, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
@@ -17,9 +17,6 @@ use crate::private::ExperimentDefinition;
 use crate::recording::LedClients;
 use crate::recording::{RecordMode, Recordings, ResolvedRecording};
 use crate::session::{Baseline, ItemSelection, MissingKeys, Plan, Rerun, Run};
-
-/// Cases with their names.
-pub type Cases = Vec<(String, CaseTarget)>;
 
 /// An experiment that is about to run.
 pub struct PlannedRun {

@@ -10,9 +10,9 @@ use cobalt_core::store::InterruptedRun;
 
 use super::args::{Args, ExperimentFilter};
 use super::cases::{
-    self, CaseTarget, DeclaredExperiment, EarlierRuns, LoadFailure, SelectedExperiments, Selection,
+    self, CaseTarget, Cases, DeclaredExperiment, EarlierRuns, LoadFailure, SelectedExperiments, Selection,
 };
-use super::planned_run::{Cases, NextestProcess, PlannedRun, StartMode, results_error};
+use super::planned_run::{NextestProcess, PlannedRun, StartMode, results_error};
 use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
@@ -23,7 +23,7 @@ use crate::session::{MissingKeys, Run, require_runs_to_resume};
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
 pub struct Schedule {
-    pub cases: Vec<Case>,
+    pub(super) cases: Vec<ScheduledCases>,
     pub runs: Vec<Run>,
     /// Selected experiments of which nothing is run, with the reasons.
     pub skipped: Vec<(String, String)>,
@@ -35,6 +35,36 @@ pub struct Schedule {
     pub unknown: Vec<(String, Error)>,
     /// Warnings about probable mistakes.
     pub warnings: Vec<Warning>,
+}
+
+/// Test cases of this process.
+pub enum ScheduledCases {
+    One(Case),
+    /// Those of an experiment, which wait for the run with this number.
+    OfExperiment {
+        cases: Cases,
+        run: Option<usize>,
+        /// The indexes of the run's items, if not all.
+        selection: Option<Vec<usize>>,
+        is_ignored: bool,
+    },
+}
+
+impl ScheduledCases {
+    /// The cases, in order.
+    pub fn into_cases(self) -> Box<dyn Iterator<Item = Case>> {
+        match self {
+            Self::One(case) => Box::new(std::iter::once(case)),
+            Self::OfExperiment { cases, run, selection, is_ignored } => {
+                let case = move |(name, target): (String, CaseTarget)| {
+                    let run = run.filter(|_| target.is_part_of(selection.as_deref()));
+                    let source = run.map_or(CaseSource::Unselected, |run| CaseSource::Target(run, target));
+                    Case { name, source, is_ignored }
+                };
+                Box::new(cases.into_iter().map(case))
+            }
+        }
+    }
 }
 
 /// A test case, and what it waits for.
@@ -114,6 +144,14 @@ impl ScheduleEntry {
 }
 
 impl Schedule {
+    /// The cases that wait for no run.
+    pub fn cases_without_run(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter_map(|cases| match cases {
+            ScheduledCases::One(case) => Some(case),
+            ScheduledCases::OfExperiment { .. } => None,
+        })
+    }
+
     /// A schedule with only these warnings.
     pub fn with_warnings(warnings: Vec<Warning>) -> Self {
         Self { warnings, ..Self::default() }
@@ -154,8 +192,7 @@ impl Schedule {
                         // The agent must not be called.
                         let is_not_scored = scores && earlier.scored.is_none();
                         let ready = plan_single_case(declared, earlier, is_not_scored, nextest, config)?;
-                        PlannedRun { cases: vec![(name.clone(), CaseTarget::Experiment)], ..ready }
-                            .check(config, &mut missing)
+                        PlannedRun { cases: Cases::single(name.clone()), ..ready }.check(config, &mut missing)
                     };
                     let ready: Result<Vec<_>, _> = declared.into_iter().map(&mut plan).collect();
                     match ready {
@@ -251,20 +288,11 @@ impl Schedule {
     fn open_journals(&mut self, parts: Vec<ScheduleEntry>, config: &Config) -> Result<(), Error> {
         for part in parts {
             match part {
-                ScheduleEntry::Case(case) => self.cases.push(case),
+                ScheduleEntry::Case(case) => self.cases.push(ScheduledCases::One(case)),
                 ScheduleEntry::Run { ready, is_ignored } => {
-                    let (cases, number) = self.start(*ready, config)?;
-                    let run = number.map(|number| &self.runs[number]);
-                    let cases: Vec<_> = cases
-                        .into_iter()
-                        .map(|(name, view)| {
-                            let run = run.filter(|run| view.is_part_of(run.selection())).and(number);
-                            let source =
-                                run.map_or(CaseSource::Unselected, |run| CaseSource::Target(run, view));
-                            Case { name, source, is_ignored }
-                        })
-                        .collect();
-                    self.cases.extend(cases);
+                    let (cases, run) = self.start(*ready, config)?;
+                    let selection = run.and_then(|run| self.runs[run].selection().map(<[usize]>::to_vec));
+                    self.cases.push(ScheduledCases::OfExperiment { cases, run, selection, is_ignored });
                 }
                 ScheduleEntry::Together { name, ready, is_ignored } => {
                     let mut numbers = Vec::with_capacity(ready.len());
@@ -273,7 +301,7 @@ impl Schedule {
                     }
                     let source =
                         if numbers.is_empty() { CaseSource::Unselected } else { CaseSource::All(numbers) };
-                    self.cases.push(Case { name, source, is_ignored });
+                    self.cases.push(ScheduledCases::One(Case { name, source, is_ignored }));
                 }
             }
         }
@@ -298,7 +326,7 @@ fn plan_single_case(
         (false, Some(run)) => StartMode::Resume(run),
         (_, None) => StartMode::new_run(&plan, None, Some(id), config)?,
     };
-    Ok(PlannedRun { plan, cases: Vec::new(), start })
+    Ok(PlannedRun { plan, cases: Cases::default(), start })
 }
 
 /// What is wanted of an experiment, apart from its test cases.
@@ -325,12 +353,8 @@ pub fn prepare_entry(
     let plan = declared.load_to_score(scored, config).plan;
     let is_read = plan.is_ok();
     let ready = plan.and_then(|plan| {
-        let cases = if is_ignored {
-            vec![(name.clone(), CaseTarget::Experiment)]
-        } else {
-            cases::experiment_cases(&name, &plan)
-        };
-        let way = match (resumed, cases::select_items(&cases, |case| args.selects(case, is_ignored))) {
+        let cases = if is_ignored { Cases::single(name.clone()) } else { Cases::of_experiment(&name, &plan) };
+        let way = match (resumed, cases::select_items(cases.iter(), |case| args.selects(case, is_ignored))) {
             (Some(run), _) => StartMode::Resume(run),
             (None, _) if is_compared => StartMode::new_run(&plan, None, None, config)?,
             (None, Selection::Nothing) => StartMode::Skip { why: None, still_failed: None },

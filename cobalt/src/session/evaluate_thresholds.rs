@@ -9,8 +9,8 @@ use std::time::Duration;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{Comparison, compare, stale_baseline_warning};
 use cobalt_core::report::{
-    BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, SCHEMA, ShardPlan, Threshold,
-    ci_status, evaluate_all,
+    BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, RunSummaries, SCHEMA,
+    ShardPlan, Threshold, ci_status, evaluate_all,
 };
 use cobalt_core::store::{
     ResultFileName, StoreError, read_experiment_name, read_measurements, read_report, result_files,
@@ -33,67 +33,114 @@ pub fn evaluate_run(
     duration: Duration,
     config: &Config,
 ) {
-    let References { baseline, variants } = references;
     let thresholds = if report.partial { &[][..] } else { thresholds };
-    let base = match baseline {
+    let base = match references.baseline {
         Baseline::Found(run) => Some(&*run.id),
         Baseline::Absent(_) | Baseline::OtherExperiments(_) => None,
     };
     let pooled = if thresholds.is_empty() { None } else { pool_attempts(report, base, config) };
     let summaries = run_summaries(summaries, &mut report.items);
-    let evaluators: Vec<_> = report.config.evaluators().collect();
-    let fields = &report.config.group_by;
-    let gather = |items: &[ItemResult]| {
-        let mut figures = RunMetrics::new(&evaluators, fields, thresholds, config.prices());
-        items.iter().for_each(|item| figures.add(item));
-        figures
-    };
-    let figures = gather(&report.items).with_summaries(summaries);
-    let summary = figures.summary(duration);
-    let figures = match &pooled {
-        Some(pooled) => figures.with_pooled_scores(gather(&pooled.items)),
-        None => figures,
-    };
-    let measure = |report| Measurements::from_report(report, config.prices());
-    let measured = || match &pooled {
-        Some(pooled) => measure(report).with_pooled_scores(&measure(pooled)),
-        None => measure(report),
-    };
-    let is_compared =
-        matches!(baseline, Baseline::Found(_)) || thresholds.iter().any(Threshold::compares_runs);
-    let now = is_compared.then(measured);
-    let against = BaselineContext {
-        baseline: match baseline {
-            Baseline::Found(run) => Ok(&**run),
-            Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
-        },
-        variants,
-        now: now.as_ref(),
-        inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
-    };
-    let difference = |(baseline, now)| compare_with_baseline(baseline, now, config.baseline_max_age());
-    let mut comparison = against.baseline.ok().zip(against.now).and_then(difference);
-    let outcomes = evaluate_all(thresholds, &figures, &against);
-    let mut status = ci_status(thresholds, &outcomes);
-    if let Some(pooled) = pooled {
-        let number = pooled.pooled.len();
-        let counted = format!("{} of this commit", count(number, "earlier run"));
-        if let Some(status) = &mut status {
-            status.summary += &format!(", with {counted}");
-        }
-        if let Some(comparison) = &mut comparison {
-            comparison.notes.push(format!(
-                "{counted} {} as additional trials: {}",
-                if number == 1 { "counts" } else { "count" },
-                pooled.pooled.join(", ")
-            ));
-        }
-        report.pooled = pooled.pooled;
+    let settings = report.config.clone();
+    let mut evaluation = Evaluation::new(report, &settings, thresholds, references.baseline, config);
+    report.items.iter().for_each(|item| evaluation.add(item));
+    evaluation.finish(report, references, summaries, pooled, duration);
+}
+
+/// Evaluates a run whose items need not be in memory.
+pub struct Evaluation<'a> {
+    figures: RunMetrics<'a>,
+    /// What the run is compared by, if it is compared with another one.
+    now: Option<Measurements>,
+    settings: &'a RunConfig,
+    thresholds: &'a [Threshold],
+    config: &'a Config,
+}
+
+impl<'a> Evaluation<'a> {
+    /// The evaluation of a run with these settings. A partial run has no thresholds.
+    pub fn new(
+        report: &Report,
+        settings: &'a RunConfig,
+        thresholds: &'a [Threshold],
+        baseline: &Baseline,
+        config: &'a Config,
+    ) -> Self {
+        let thresholds = if report.partial { &[][..] } else { thresholds };
+        let is_compared =
+            matches!(baseline, Baseline::Found(_)) || thresholds.iter().any(Threshold::compares_runs);
+        let now = is_compared.then(|| Measurements::from_report(&report.without_items(), config.prices()));
+        let evaluators: Vec<_> = settings.evaluators().collect();
+        let figures = RunMetrics::new(&evaluators, &settings.group_by, thresholds, config.prices());
+        Self { figures, now, settings, thresholds, config }
     }
-    report.summary = summary;
-    report.baseline = comparison.map(Box::new);
-    report.ci_status = status;
-    report.update_verdict();
+
+    /// Adds the next item in dataset order.
+    pub fn add(&mut self, item: &ItemResult) {
+        self.figures.add(item);
+        if let Some(now) = &mut self.now {
+            now.push(item, self.config.prices());
+        }
+    }
+
+    /// Adds the results to the report. `pooled`: the items with those of earlier runs of the same commit as additional trials.
+    pub fn finish(
+        self,
+        report: &mut Report,
+        references: &References<'_>,
+        summaries: RunSummaries,
+        pooled: Option<Report>,
+        duration: Duration,
+    ) {
+        let Self { figures, now, settings, thresholds, config } = self;
+        let References { baseline, variants } = references;
+        let figures = figures.with_summaries(summaries);
+        let summary = figures.summary(duration);
+        let now = now.map(|now| now.with_metrics_of(&summary));
+        let (figures, now) = match &pooled {
+            Some(pooled) => {
+                let evaluators: Vec<_> = settings.evaluators().collect();
+                let mut all = RunMetrics::new(&evaluators, &settings.group_by, thresholds, config.prices());
+                pooled.items.iter().for_each(|item| all.add(item));
+                let measured = |now: Measurements| {
+                    now.with_pooled_scores(&Measurements::from_report(pooled, config.prices()))
+                };
+                (figures.with_pooled_scores(all), now.map(measured))
+            }
+            None => (figures, now),
+        };
+        let against = BaselineContext {
+            baseline: match baseline {
+                Baseline::Found(run) => Ok(&**run),
+                Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
+            },
+            variants,
+            now: now.as_ref(),
+            inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
+        };
+        let difference = |(baseline, now)| compare_with_baseline(baseline, now, config.baseline_max_age());
+        let mut comparison = against.baseline.ok().zip(against.now).and_then(difference);
+        let outcomes = evaluate_all(thresholds, &figures, &against);
+        let mut status = ci_status(thresholds, &outcomes);
+        if let Some(pooled) = pooled {
+            let number = pooled.pooled.len();
+            let counted = format!("{} of this commit", count(number, "earlier run"));
+            if let Some(status) = &mut status {
+                status.summary += &format!(", with {counted}");
+            }
+            if let Some(comparison) = &mut comparison {
+                comparison.notes.push(format!(
+                    "{counted} {} as additional trials: {}",
+                    if number == 1 { "counts" } else { "count" },
+                    pooled.pooled.join(", ")
+                ));
+            }
+            report.pooled = pooled.pooled;
+        }
+        report.summary = summary;
+        report.baseline = comparison.map(Box::new);
+        report.ci_status = status;
+        report.update_verdict();
+    }
 }
 
 /// What a run is compared with.

@@ -5,6 +5,9 @@
 
 mod check;
 mod evaluate_thresholds;
+#[cfg(test)]
+mod large_run_tests;
+mod parts;
 mod plan;
 mod recorder;
 mod rerun;

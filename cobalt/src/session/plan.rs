@@ -9,8 +9,9 @@ use cobalt_core::error_chain::BoxError;
 use cobalt_core::item::{CaseNames, FieldPath, ItemKeys};
 use cobalt_core::nesting::MAX_DEPTH;
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{DatasetSummary, Report, Rescored, RunConfig, Threshold};
+use cobalt_core::report::{DatasetSummary, ItemResult, Report, Rescored, RunConfig, Threshold};
 use cobalt_core::reporters::{ExperimentFinished, NotableItems, Warning};
+use cobalt_core::store::read_report;
 use cobalt_core::trace::ContentLimits;
 
 use super::evaluate_thresholds::Baseline;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub names: Arc<CaseNames>,
     pub progress: Option<ProgressCallback>,
     pub save: bool,
+    /// From how many items on a result is kept in parts.
+    pub parts_from: usize,
     /// A hash of the package's sources, if known.
     pub sources: Option<String>,
     /// The baseline of the run.
@@ -89,6 +92,7 @@ impl Plan {
             names,
             progress,
             save,
+            parts_from: config.parts_from(),
             sources: match &rescoring {
                 Some(rescoring) => rescoring.sources.clone(),
                 None => config.sources().map(str::to_owned),
@@ -136,6 +140,16 @@ impl Plan {
 
     pub fn definition(&self) -> &Arc<ResolvedDefinition> {
         &self.definition
+    }
+
+    /// Whether a result has the key of its item.
+    pub fn has_key_of(&self, item: &ItemResult) -> bool {
+        self.keys.get(item.index).is_some_and(|key| key == item.key)
+    }
+
+    /// Whether a result is one of its item, with all trials.
+    pub fn is_result_of(&self, item: &ItemResult) -> bool {
+        self.has_key_of(item) && item.runs.len() == self.definition.runs
     }
 
     /// The key of the item with this index.
@@ -396,6 +410,11 @@ impl RunOutcome {
 
     pub fn into_report(self) -> Result<Report, Error> {
         match self.unsaved {
+            // The items of a large run are only in its file.
+            None if self.report.items.is_empty() && self.report.summary.total_items > 0 => match &self.path {
+                Some(path) => Ok(read_report(path)?),
+                None => Ok(self.report),
+            },
             None => Ok(self.report),
             Some(source) => Err(Error::Unsaved { report: Box::new(self.report), source: Box::new(source) }),
         }

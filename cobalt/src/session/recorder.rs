@@ -10,14 +10,14 @@ use cobalt_core::item::CaseNames;
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{GitState, ItemResult, Measurements, Report, Threshold};
 use cobalt_core::reporters::NotableItems;
-use cobalt_core::store::{
-    JournalHeader, JournalWriter, Layout, StoreError, git_state, read_report, write_report,
-};
+use cobalt_core::store::{JournalHeader, JournalWriter, StoreError, git_state, read_report, write_report};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use super::evaluate_thresholds::{Baseline, OtherVariants, References, evaluate_run};
+use super::parts::{EvaluatedRun, PartsJob, PartsStream, RunFacts};
 use super::plan::{InterruptedRun, RunEnd, RunOutcome};
+use super::run::FinishedItems;
 use super::variants::run_id;
 use crate::config::Config;
 use crate::engine::{Event, Work};
@@ -38,12 +38,14 @@ pub struct Recorder {
     journal: Option<JournalWriter>,
     pub(super) saves: bool,
     /// The baseline of the run.
-    baseline: Baseline,
+    baseline: Arc<Baseline>,
+    /// Writes the items of a large run while it runs.
+    stream: Option<PartsStream>,
     /// The first error of the journal. If all items were done by then, the result file may still be written.
     journal_error: Option<StoreError>,
     /// The engine's task. It is stopped once the journal cannot be written: its results would be lost but still cost money.
     engine: Option<AbortHandle>,
-    pub(super) items: Vec<ItemResult>,
+    pub(super) items: FinishedItems,
     /// The final number of items.
     expected: usize,
     executed: usize,
@@ -76,10 +78,13 @@ impl Recorder {
         progress: Option<ProgressCallback>,
         baseline: Baseline,
         journal: Option<JournalWriter>,
-        mut items: Vec<ItemResult>,
+        mut items: FinishedItems,
         earlier_duration: Duration,
     ) -> Self {
-        items.reserve_exact(work.items.len());
+        let finished = items.count(journal.as_ref());
+        if let FinishedItems::InMemory(items) = &mut items {
+            items.reserve_exact(work.items.len());
+        }
         Self {
             header,
             names,
@@ -87,11 +92,12 @@ impl Recorder {
             progress,
             saves: journal.is_some(),
             journal,
-            baseline,
+            baseline: Arc::new(baseline),
+            stream: None,
             journal_error: None,
             engine: None,
-            expected: items.len() + work.items.len(),
-            executed: items.len() * work.definition.runs,
+            expected: finished + work.items.len(),
+            executed: finished * work.definition.runs,
             items,
             started: Instant::now(),
             earlier_duration,
@@ -157,15 +163,21 @@ impl Recorder {
         if let Some(journal) = &mut self.journal
             && let Err(error) = write(journal)
         {
-            self.journal_error.get_or_insert(error);
-            self.slots.close();
-            if let Some(engine) = self.engine.take() {
-                engine.abort();
-            }
+            self.fail(error);
+        }
+    }
+
+    /// Starts no further items, and cancels running ones.
+    fn fail(&mut self, error: StoreError) {
+        self.journal_error.get_or_insert(error);
+        self.slots.close();
+        if let Some(engine) = self.engine.take() {
+            engine.abort();
         }
     }
 
     pub fn interrupt(&mut self) -> RunEnd {
+        self.stream.take().into_iter().for_each(PartsStream::cancel);
         // Try again: there may be space by now.
         self.with_journal(JournalWriter::flush);
         self.sync();
@@ -191,20 +203,60 @@ impl Recorder {
     pub fn complete(&mut self, config: &Config) {
         self.is_complete = true;
         // Some of the items do not measure a variant.
-        let is_whole = self.header.selection.is_none() && self.items.len() >= self.expected;
-        if self.header.variant.is_some() && is_whole {
-            let items = self.take_items();
-            let report = self.header.report(items);
-            self.measured = Some(Arc::new(Measurements::from_report(&report, config.prices())));
-            self.items = report.items;
+        let is_whole = self.header.selection.is_none() && self.has_all_items();
+        if self.header.variant.is_none() || !is_whole {
+            return;
+        }
+        let mut measured = Measurements::from_report(&self.header.report(Vec::new()), config.prices());
+        let read = self.for_each_item(|item| {
+            measured.push(item, config.prices());
+            Ok(())
+        });
+        match read {
+            Ok(()) => self.measured = Some(Arc::new(measured)),
+            // The run cannot be finished either.
+            Err(error) => self.journal_error = self.journal_error.take().or(Some(error)),
+        }
+    }
+
+    fn has_all_items(&self) -> bool {
+        self.items.count(self.journal.as_ref()) >= self.expected
+    }
+
+    /// Calls a function with the finished items in dataset order.
+    fn for_each_item(
+        &mut self,
+        mut each: impl FnMut(&ItemResult) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        match (&mut self.items, &self.journal) {
+            (FinishedItems::InMemory(items), _) => {
+                items.sort_unstable_by_key(|item| item.index);
+                items.iter().try_for_each(each)
+            }
+            (FinishedItems::InJournal, Some(journal)) => {
+                journal.items(&self.header.config)?.for_each(|item| each(&item))
+            }
+            (FinishedItems::InJournal, None) => Ok(()),
         }
     }
 
     /// The items in order.
     fn take_items(&mut self) -> Vec<ItemResult> {
-        let mut items = std::mem::take(&mut self.items);
+        let FinishedItems::InMemory(items) = &mut self.items else { return Vec::new() };
+        let mut items = std::mem::take(items);
         items.sort_unstable_by_key(|item| item.index);
         items
+    }
+
+    /// Keeps a finished item, which is in the journal already.
+    fn keep(&mut self, item: ItemResult) {
+        match &mut self.items {
+            FinishedItems::InMemory(items) => items.push(item),
+            FinishedItems::InJournal => {
+                let bytes = self.journal.as_ref().map_or(0, |journal| journal.mean_line());
+                self.stream = self.stream.take().and_then(|stream| stream.add(item, bytes));
+            }
+        }
     }
 
     /// Whether its thresholds compare it with this run.
@@ -227,25 +279,89 @@ impl Recorder {
 
     /// Ends the run. `others`: the variants of its group that its thresholds compare it with, as far as they are measured.
     pub fn finish(&mut self, config: &Config, git: Option<GitState>, others: &OtherVariants) -> RunEnd {
-        if self.items.len() < self.expected {
+        if !self.has_all_items() {
             return self.interrupt();
         }
         self.ended = true;
         let duration = self.elapsed();
-        let items = self.take_items();
-        let report = self.report(items, duration, git, config, others);
-        let notable = NotableItems::of(&report, |index| self.names.get(index));
+        let (report, notable, written) = match self.items {
+            FinishedItems::InMemory(_) => {
+                let items = self.take_items();
+                let report = self.report(items, duration, git, config, others);
+                let notable = NotableItems::of(&report, |index| self.names.get(index));
+                let written = self.saves.then(|| write_report(config.layout(), &report));
+                (report, notable, written)
+            }
+            FinishedItems::InJournal => {
+                match self.finish_in_parts(RunFacts { duration, git, others: others.clone() }, config) {
+                    Ok(EvaluatedRun { report, notable, written }) => (report, notable, Some(written)),
+                    Err(error) => {
+                        self.journal_error.get_or_insert(error);
+                        return self.interrupt();
+                    }
+                }
+            }
+        };
         self.finished = self.header.variant.is_some().then(|| report.without_items());
         if let Some(measured) = &mut self.measured {
             Arc::make_mut(measured).add_summary(&report);
         }
-        let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
+        let (path, unsaved) = written.map_or((None, None), |written| self.end_journal(written));
         RunEnd::Finished(Box::new(RunOutcome { report, notable, path, unsaved }))
     }
 
-    /// Writes the result file, and removes the journal, which is then no longer needed.
-    fn save(&mut self, layout: &Layout, report: &Report) -> (Option<PathBuf>, Option<Error>) {
-        match write_report(layout, report) {
+    /// Evaluates and writes a large run: most of it is done if its items were streamed, else it is read from the journal.
+    fn finish_in_parts(&mut self, facts: RunFacts, config: &Config) -> Result<EvaluatedRun, StoreError> {
+        let facts = RunFacts { git: self.source_of_outputs.clone().unwrap_or(facts.git), ..facts };
+        let job = self.parts_job(config);
+        let missing = || StoreError::Resume {
+            id: self.header.id.clone(),
+            reason: "its items are not complete; resume it".to_owned(),
+        };
+        if let Some(stream) = self.stream.take() {
+            return stream.finish(facts)?.ok_or_else(missing);
+        }
+        let evaluated = job.run(|take| {
+            self.for_each_item(|item| {
+                take(item);
+                Ok(())
+            })?;
+            Ok(Some(facts))
+        })?;
+        Ok(evaluated.expect("the facts of its end are there"))
+    }
+
+    fn parts_job(&self, config: &Config) -> PartsJob {
+        PartsJob {
+            report: self.unevaluated_report(Vec::new(), None),
+            definition: Arc::clone(&self.definition),
+            names: Arc::clone(&self.names),
+            baseline: Arc::clone(&self.baseline),
+            traffic: self.traffic.clone(),
+            config: config.clone(),
+        }
+    }
+
+    /// Writes a new large run while it runs.
+    fn start_stream(&mut self, config: &Config) {
+        let is_new = self.items.count(self.journal.as_ref()) == 0;
+        if !is_new || !matches!(self.items, FinishedItems::InJournal) {
+            return;
+        }
+        let order: Box<dyn Iterator<Item = usize> + Send> = match &self.header.selection {
+            None => Box::new(0..self.header.dataset.items),
+            Some(selection) => {
+                let mut selection = selection.clone();
+                selection.sort_unstable();
+                Box::new(selection.into_iter())
+            }
+        };
+        self.stream = Some(PartsStream::start(self.parts_job(config), order));
+    }
+
+    /// Removes the journal if the result file is written: it is then no longer needed.
+    fn end_journal(&mut self, written: Result<PathBuf, StoreError>) -> (Option<PathBuf>, Option<Error>) {
+        match written {
             Ok(path) => {
                 (Some(path), self.journal.take().and_then(|journal| journal.remove().err().map(Error::from)))
             }
@@ -274,23 +390,32 @@ impl Recorder {
         config: &Config,
         others: &OtherVariants,
     ) -> Report {
-        let declared_at = self.definition.declared_at.clone();
-        let git = self.source_of_outputs.clone().unwrap_or(git);
-        let mut report = Report { declared_at, git, ..self.header.report(items) };
+        let mut report = self.unevaluated_report(items, git);
         let ResolvedDefinition { thresholds, summaries, .. } = &*self.definition;
         let references = References { baseline: &self.baseline, variants: others };
         evaluate_run(&mut report, thresholds, summaries, &references, duration, config);
-        if let Some(traffic) = &self.traffic {
-            traffic.finish(&mut report.summary.traffic);
-        }
-        if let Some(note) = take_note() {
-            eprintln!("{note}");
-        }
-        #[cfg(feature = "otlp")]
-        if let Some(note) = export_note() {
-            eprintln!("{note}");
-        }
+        add_notes(self.traffic.as_deref(), &mut report);
         report
+    }
+
+    fn unevaluated_report(&self, items: Vec<ItemResult>, git: Option<GitState>) -> Report {
+        let declared_at = self.definition.declared_at.clone();
+        let git = self.source_of_outputs.clone().unwrap_or(git);
+        Report { declared_at, git, ..self.header.report(items) }
+    }
+}
+
+/// Adds what the process knows of the traffic, and prints what it has noted.
+pub fn add_notes(traffic: Option<&RunTraffic>, report: &mut Report) {
+    if let Some(traffic) = traffic {
+        traffic.finish(&mut report.summary.traffic);
+    }
+    if let Some(note) = take_note() {
+        eprintln!("{note}");
+    }
+    #[cfg(feature = "otlp")]
+    if let Some(note) = export_note() {
+        eprintln!("{note}");
     }
 }
 
@@ -329,8 +454,15 @@ pub fn record_events(
     mut listener: impl Listener,
     events: &Receiver<Event>,
 ) {
-    for (experiment, record) in records.iter().enumerate() {
-        record.items.iter().for_each(|item| listener.on_earlier_item(experiment, item));
+    for (experiment, record) in records.iter_mut().enumerate() {
+        let told = record.for_each_item(|item| {
+            listener.on_earlier_item(experiment, item);
+            Ok(())
+        });
+        if let Err(error) = told {
+            record.fail(error);
+        }
+        record.start_stream(&config);
     }
     listener.on_batch_end();
     let mut git = GitQuery::start(records.iter().any(|record| record.saves));
@@ -355,7 +487,7 @@ pub fn record_events(
                 }
                 Event::ItemFinished { experiment, item } => {
                     listener.item(experiment, &item);
-                    records[experiment].items.push(item);
+                    records[experiment].keep(item);
                 }
                 Event::ExperimentFinished { experiment } => {
                     records[experiment].complete(&config);

@@ -8,8 +8,8 @@ use std::time::Duration;
 use cobalt_core::back_off::BackOff;
 use cobalt_core::report::{ItemResult, RunConfig, Shard};
 use cobalt_core::store::{
-    InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, ResumedRun, StoreError,
-    new_run_id, read_report,
+    InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, ReportFile, ResumedRun,
+    StoreError, new_run_id,
 };
 use cobalt_core::timestamp::Timestamp;
 use tokio::sync::Semaphore;
@@ -72,12 +72,30 @@ struct FinishedPart {
     elapsed: Duration,
     /// A hash of the sources that produced the items, if known.
     sources: Option<String>,
-    items: Vec<ItemResult>,
+    /// The result file with its items, of which those in error are run again.
+    file: Option<ReportFile>,
 }
 
 impl Default for FinishedPart {
     fn default() -> Self {
-        Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, sources: None, items: Vec::new() }
+        Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, sources: None, file: None }
+    }
+}
+
+/// The finished items of a run.
+pub enum FinishedItems {
+    InMemory(Vec<ItemResult>),
+    /// Of a large run: in its journal.
+    InJournal,
+}
+
+impl FinishedItems {
+    /// How many there are.
+    pub fn count(&self, journal: Option<&JournalWriter>) -> usize {
+        match self {
+            Self::InMemory(items) => items.len(),
+            Self::InJournal => journal.map_or(0, JournalWriter::saved_items),
+        }
     }
 }
 
@@ -113,7 +131,7 @@ pub struct Run {
     plan: Plan,
     header: JournalHeader,
     journal: Option<JournalWriter>,
-    done: Vec<ItemResult>,
+    done: FinishedItems,
     elapsed: Duration,
     /// The order in which its items are started, if not that of the dataset.
     start_order: Option<Vec<usize>>,
@@ -158,7 +176,12 @@ impl Run {
 
     /// How many items earlier processes finished.
     pub fn finished_items(&self) -> usize {
-        self.done.iter().map(|item| item.index).collect::<HashSet<_>>().len()
+        match &self.done {
+            FinishedItems::InMemory(items) => {
+                items.iter().map(|item| item.index).collect::<HashSet<_>>().len()
+            }
+            FinishedItems::InJournal => self.done.count(self.journal.as_ref()),
+        }
     }
 
     /// The indexes of the run's items, if not all.
@@ -179,7 +202,7 @@ impl Run {
                 format!("it contains item {index}, but the dataset now has {items} items; start a new run");
             return Err(StoreError::Resume { id, reason }.into());
         }
-        let FinishedPart { timestamp, sources, items: done, elapsed } = done;
+        let FinishedPart { timestamp, sources, file, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
             id,
@@ -200,20 +223,30 @@ impl Run {
             checksums: true,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
-        if let Some(journal) = &mut journal {
-            for item in &done {
-                journal.push(elapsed, item)?;
+        let is_large = journal.is_some() && header.planned_items() >= plan.parts_from;
+        let mut done = Vec::new();
+        for item in file.iter().flat_map(ReportFile::items) {
+            let item = item?;
+            if item.is_in_error() || is_large && !plan.is_result_of(&item) {
+                continue;
             }
-            journal.flush()?;
+            if let Some(journal) = &mut journal {
+                journal.push(elapsed, &item)?;
+                journal.flush()?;
+            }
+            if !is_large {
+                done.push(item.into_owned());
+            }
         }
+        let done = if is_large { FinishedItems::InJournal } else { FinishedItems::InMemory(done) };
         Ok(Self { plan, header, journal, done, elapsed, start_order: selected.start_order, why: None })
     }
 
     /// Resumes an interrupted run. Refused if the new results would not be comparable with the existing ones.
     pub fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
-        let ResumedRun { mut contents, journal, path, is_locked } = ResumedRun::open(layout, id)?;
+        let ResumedRun { mut header, elapsed, mut damaged, mut journal, path, is_locked } =
+            ResumedRun::open(layout, id)?;
         let refuse = |reason: String| Err(StoreError::Resume { id: id.to_owned(), reason }.into());
-        let mut header = contents.header;
         if header.name != plan.name() {
             return refuse(format!("it belongs to experiment `{}`, not `{}`", header.name, plan.name()));
         }
@@ -238,12 +271,21 @@ impl Run {
         }
         header.sources = common_sources(header.sources, &plan);
         // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
-        let lines = contents.items.len();
-        contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| key == item.key));
-        let damaged = contents.damaged + lines - contents.items.len();
+        damaged += journal.retain_items(&header.config, |item| plan.has_key_of(item))?;
+        let done = if header.planned_items() >= plan.parts_from {
+            // An item that was retried after an error is in the journal twice; the later one counts.
+            journal.retain_items(&header.config, |item| plan.is_result_of(item))?;
+            FinishedItems::InJournal
+        } else {
+            let mut items = Vec::with_capacity(journal.saved_items());
+            journal.items(&header.config)?.for_each(|item| {
+                items.push(item);
+                Ok::<_, StoreError>(())
+            })?;
+            FinishedItems::InMemory(items)
+        };
         let why = resume_note(damaged, &path, is_locked);
-        let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
-        Ok(Self { plan, header, journal, done, elapsed, start_order: None, why })
+        Ok(Self { plan, header, journal: Some(journal), done, elapsed, start_order: None, why })
     }
 
     /// Retries a run: only items that ended in an error are run again. Starts a new run if there is none yet.
@@ -252,15 +294,22 @@ impl Run {
     pub fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
         if layout.journal(&id).exists() {
             let mut run = Self::resume(plan, layout, &id)?;
-            run.done.retain(|item| !item.is_in_error());
+            match (&mut run.done, &mut run.journal) {
+                (FinishedItems::InJournal, Some(journal)) => {
+                    journal.retain_items(&run.header.config, |item| !item.is_in_error())?;
+                }
+                (FinishedItems::InMemory(done), _) => done.retain(|item| !item.is_in_error()),
+                (FinishedItems::InJournal, None) => {}
+            }
             return Ok(run);
         }
         let Some(path) = layout.result_of(&id) else {
             return Self::with_id(plan, ItemSelection::default(), layout, id);
         };
-        let report = read_report(&path)?;
+        let file = ReportFile::open(&path)?;
+        let report = file.report();
         let selected = ItemSelection {
-            items: report.selected_indexes(),
+            items: file.selected_indexes()?,
             start_order: None,
             shard: report.shard,
             shard_plan: report.shard_plan.clone(),
@@ -269,8 +318,8 @@ impl Run {
         let done = FinishedPart {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),
-            sources: report.sources,
-            items: report.items.into_iter().filter(|item| !item.is_in_error()).collect(),
+            sources: report.sources.clone(),
+            file: Some(file),
         };
         Self::create(plan, selected, layout, id, done)
     }
@@ -282,12 +331,18 @@ impl Run {
         let expected = expected.unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was retried after an error is in the journal twice; the later one counts.
         let mut seen = HashSet::new();
-        done.reverse();
-        done.retain(|item| {
+        if let FinishedItems::InMemory(done) = &mut done {
+            done.reverse();
             // Results of an earlier attempt may belong to another item.
-            let is_known = plan.keys.get(item.index).is_some_and(|key| key == item.key);
-            is_known && item.runs.len() == plan.definition.runs && seen.insert(item.index)
-        });
+            done.retain(|item| plan.is_result_of(item) && seen.insert(item.index));
+        }
+        let in_journal = match done {
+            FinishedItems::InMemory(_) => None,
+            FinishedItems::InJournal => journal.as_ref().map(JournalWriter::index),
+        };
+        let is_done =
+            |index: usize| seen.contains(&index) || in_journal.is_some_and(|journal| journal.contains(index));
+        let items = expected.into_iter().filter(|index| !is_done(*index)).collect();
         let work = Work {
             experiment,
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
@@ -304,7 +359,7 @@ impl Run {
             back_off: BackOff::default(),
             keys: plan.keys,
             workspaces: plan.workspaces.map(|workspaces| workspaces.for_run(&header.id)),
-            items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
+            items,
         };
         let record =
             Recorder::new(&work, header, plan.names, plan.progress, plan.baseline, journal, done, elapsed);

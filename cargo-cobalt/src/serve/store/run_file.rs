@@ -39,10 +39,15 @@ impl From<ApiError> for RunFileError {
 }
 
 impl From<StoreError> for RunFileError {
-    /// Of an items file: without it, the run may have been deleted.
+    /// A run without its file may have been deleted; one without its items file is damaged.
     fn from(error: StoreError) -> Self {
+        let is_items = |path: &Path| path.extension().is_some_and(|ending| ending == "zst");
         match &error {
-            StoreError::Storage { source, .. } if source.kind() == io::ErrorKind::NotFound => Self::Changed,
+            StoreError::Storage { source, path, .. }
+                if source.kind() == io::ErrorKind::NotFound && !is_items(path) =>
+            {
+                Self::Changed
+            }
             _ => Self::Permanent(Error::from(error).into()),
         }
     }
@@ -60,6 +65,11 @@ impl RunFile {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// In bytes.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// A unique string for this version of the file.

@@ -143,6 +143,77 @@ fn a_redacted_push_has_no_text_of_an_item() {
 }
 
 #[test]
+fn old_runs_are_listed_and_deleted_only_when_that_is_confirmed() {
+    let (_folder, remote) = remote();
+    let mine = Store::with_a_drop();
+    mine.keep(&Kept { id: "dddddddddddd", day: 5, ..Kept::default() });
+    cobalt(&mine, &remote, &["push"], 0);
+    let ids = |store: &Store| {
+        listed(&mut command(store, &remote.display().to_string(), &["history", "--remote", "--json"]))
+    };
+    cobalt(&mine, &remote, &["clean", "--remote"], 2).stderr_has("--older-than 90d");
+    cobalt(&mine, &remote, &["clean", "--older-than", "1d"], 2);
+    cobalt(&mine, &remote, &["clean", "--remote", "--older-than", "36500d"], 0)
+        .stderr_has("Nothing to delete");
+    let clean = &["clean", "--remote", "--older-than", "2026-02-05", "--keep", "2"];
+    let output = cobalt(&mine, &remote, &[&clean[..], &["--verbose"]].concat(), 0);
+    output.stdout_has("aaaaaaaaaaaa  2026-02-01 14:30  desk").stderr_has("Nothing removed");
+    assert_eq!(ids(&mine).len(), 4);
+    cobalt(&mine, &remote, &[&clean[..], &["--yes"]].concat(), 0).stderr_has("Removed 1 run (");
+    for store in [&mine, &Store::new()] {
+        assert_eq!(ids(store), ["dddddddddddd", "bbbbbbbbbbbb", "cccccccccccc"]);
+    }
+    assert_eq!(results(&mine).len(), 4, "runs on this machine stay");
+    cobalt(&mine, &remote, &["push"], 0).stderr_has("Nothing to push");
+    cobalt(&mine, &remote, &["push", "aaaa"], 0).stdout_has("1 run pushed");
+    assert_eq!(ids(&Store::new()).len(), 4, "unless it is named");
+    fs::remove_dir_all(remote.join("index")).unwrap();
+    assert_eq!(ids(&mine), [""; 0]);
+    cobalt(&mine, &remote, &["push", "--rebuild-index"], 0).stdout_has("4 runs added to the index");
+    assert_eq!(ids(&Store::new()).len(), 4);
+}
+
+#[test]
+fn recordings_and_answers_are_shared_and_never_overwritten() {
+    let (_folder, remote) = remote();
+    let write = |store: &Store, name: &str, text: &str| {
+        let path = store.folder().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let (mine, theirs) = (Store::new(), Store::new());
+    let answer = format!(".cobalt/cache/ab/{}", "0".repeat(62));
+    let blob = format!("cassettes/desk/blobs/{}", "1".repeat(64));
+    write(&mine, "cassettes/desk/refund.json", "{}");
+    write(&mine, "cassettes/desk/other.json", "mine");
+    write(&mine, &blob, "a long text");
+    write(&mine, "cassettes/desk/notes.txt", "private");
+    write(&mine, &answer, "{\"answer\": 1}");
+    write(&mine, ".cobalt/cache/notes.txt", "private");
+    cobalt(&mine, &remote, &["push", "--recordings", "--answers"], 0)
+        .stdout_has("3 recording files pushed")
+        .stdout_has("1 answer pushed");
+    cobalt(&mine, &remote, &["push", "--recordings"], 0).stdout_has("0 recording files pushed");
+    write(&theirs, "cassettes/desk/other.json", "theirs");
+    let pull = || cobalt(&theirs, &remote, &["pull", "--recordings", "--answers"], 0);
+    pull()
+        .stdout_has("2 recording files pulled")
+        .stdout_has("1 with other content on this machine left as they are")
+        .stdout_has("1 answer pulled");
+    let read = |name: &str| fs::read_to_string(theirs.folder().join(name)).ok();
+    assert_eq!(read("cassettes/desk/refund.json").as_deref(), Some("{}"));
+    assert_eq!(read("cassettes/desk/other.json").as_deref(), Some("theirs"));
+    assert_eq!(read(&blob).as_deref(), Some("a long text"));
+    assert_eq!(read(&answer).as_deref(), Some("{\"answer\": 1}"));
+    assert_eq!((read("cassettes/desk/notes.txt"), read(".cobalt/cache/notes.txt")), (None, None));
+    fs::remove_file(theirs.folder().join(&answer)).unwrap();
+    pull().stdout_has("1 answer pulled");
+    cobalt(&theirs, &remote, &["push", "--recordings"], 0).stdout_has("1 recording file pushed");
+    write(&mine, "cobalt.toml", "[storage]\npush-redacted = true\n");
+    cobalt(&mine, &remote, &["push", "--answers"], 2).stderr_has("`storage.push-redacted` is set");
+}
+
+#[test]
 fn a_run_is_pushed_at_its_end_and_a_failed_push_changes_no_exit_code() {
     let (folder, remote) = remote();
     let project = Project::steered();

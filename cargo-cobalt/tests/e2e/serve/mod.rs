@@ -12,6 +12,7 @@ mod life;
 mod live;
 #[cfg(unix)]
 mod media;
+mod parts;
 mod ranking;
 #[cfg(unix)]
 mod run;

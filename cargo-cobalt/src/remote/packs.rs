@@ -1,0 +1,55 @@
+//! Packs: many index objects in one, so that a new machine lists a store of 100,000 runs with a hundred requests.
+//!
+//! Any writer may add a pack. Its index objects are deleted after it is there; whoever reads both sees the same runs once.
+
+use std::time::Duration;
+
+use cobalt_core::hash::sha256;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use serde_json::value::RawValue;
+
+use super::error::RemoteError;
+use super::store::Remote;
+use super::sync::PackedEntry;
+use super::{layout, parallel};
+
+/// From how many index objects on they are packed.
+pub const PACK_FROM: usize = 1000;
+/// Newer index objects are left alone: other machines may be about to read them.
+const SETTLED: Duration = Duration::from_secs(10 * 60);
+
+impl Remote {
+    /// Packs index objects if there are at least this many that are not new. Returns how many were packed.
+    pub fn pack(&self, least: usize) -> Result<usize, RemoteError> {
+        let listed = self.list(layout::INDEX)?;
+        let Some(newest) = listed.iter().map(|object| object.modified).max() else { return Ok(0) };
+        let is_settled = |age: Result<Duration, _>| age.is_ok_and(|age| age >= SETTLED);
+        let settled: Vec<_> = listed
+            .into_iter()
+            .filter(|object| least == 0 || is_settled(newest.duration_since(object.modified)))
+            .collect();
+        if settled.len() < least.max(1) {
+            return Ok(0);
+        }
+        let contents = parallel::map(&settled, |object| self.get(&object.name));
+        let (mut text, mut packed) = (Vec::new(), Vec::new());
+        for (object, content) in settled.iter().zip(contents) {
+            // Another writer may have packed it in the meantime. What is no JSON is left where it is.
+            let Some(content) = content? else { continue };
+            let Ok(entry) = serde_json::from_slice::<Box<RawValue>>(&content) else { continue };
+            let name = object.name.rsplit_once('/').map_or(&*object.name, |(_, name)| name).to_owned();
+            let Ok(line) = serde_json::to_string(&PackedEntry { name, entry }) else { continue };
+            text.extend(line.replace('\n', " ").into_bytes());
+            text.push(b'\n');
+            packed.push(&object.name);
+        }
+        if packed.is_empty() {
+            return Ok(0);
+        }
+        let name = format!("{}/{}.jsonl.zst", layout::PACKS, layout::short(&sha256(&text)));
+        self.put(&name, compress_to_vec(&*text, CompressionLevel::Fastest))?;
+        let deleted = parallel::map(&packed, |name| self.delete(name));
+        deleted.into_iter().collect::<Result<Vec<_>, _>>()?;
+        Ok(packed.len())
+    }
+}

@@ -1,0 +1,161 @@
+//! Runs whose results are kept in parts.
+
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+
+use cobalt_core::report::{ItemResult, Report, RunMetrics, RunVerdict};
+use cobalt_core::store::{ReportFile, read_report};
+use serde_json::json;
+
+use super::{ItemSelection, Listener, Plan, Run, RunEnd, Session};
+use crate::config::Config;
+use crate::experiment::Prepared;
+use crate::{Context, Dataset, ExactMatch, Experiment, Item, SummaryItem, item};
+
+const ITEMS: usize = 60;
+
+/// The items of one of three clusters, of which every seventh gets a wrong answer, and every eleventh fails.
+fn experiment() -> Experiment {
+    let items =
+        (0..ITEMS).map(|n| item! { "id": format!("item {n}"), "n": n, "cluster": n % 3, "answer": "a" });
+    Experiment::new("desk", Dataset::from_items(items))
+        .evaluator(ExactMatch::new("exact", "answer"))
+        .threshold("exact.pass_rate >= 0.5".parse().unwrap())
+        .group_by("cluster")
+        .concurrency(8)
+}
+
+async fn answer(item: Item, context: Context) -> Result<&'static str, String> {
+    let n = item["n"].as_u64().unwrap_or_default();
+    context.metric("n", n as f64);
+    match n {
+        n if n % 11 == 10 => Err(format!("no answer to `messages[{n}]`")),
+        n if n % 7 == 6 => Ok("b"),
+        _ => Ok("a"),
+    }
+}
+
+struct Told {
+    items: Sender<usize>,
+    end: Sender<RunEnd>,
+}
+
+impl Listener for Told {
+    fn item(&mut self, _: usize, item: &ItemResult) {
+        // The test may have seen enough.
+        let _ = self.items.send(item.index);
+    }
+
+    fn on_end(&mut self, _: usize, end: RunEnd) {
+        self.end.send(end).unwrap();
+    }
+}
+
+fn config(folder: &Path) -> Config {
+    std::fs::write(folder.join("cobalt.toml"), "[storage]\nparts-from = 50\n").unwrap();
+    Config::load(folder, |_| None).unwrap()
+}
+
+fn plan(prepared: Prepared, config: &Config) -> Plan {
+    let mut plan = Plan::new(prepared, None, config).unwrap();
+    plan.find_baseline(config).unwrap();
+    plan
+}
+
+/// Runs until the end, or until this many items are finished; returns their indexes, too.
+fn run(run: Run, config: &Config, until: usize) -> (RunEnd, Vec<usize>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let ((items, finished), (end, ended)) = (channel(), channel());
+    let session = Session::start(vec![run], config.clone(), Told { items, end }, runtime.handle());
+    let mut indexes: Vec<_> = finished.iter().take(until).collect();
+    if indexes.len() < ITEMS {
+        session.interrupter().interrupt();
+    }
+    session.wait();
+    indexes.extend(finished.try_iter());
+    (ended.recv().unwrap(), indexes)
+}
+
+fn path_of(end: RunEnd) -> std::path::PathBuf {
+    let RunEnd::Finished(outcome) = end else { panic!("{end:?}") };
+    assert!(outcome.unsaved.is_none() && outcome.report.items.is_empty(), "{:?}", outcome.unsaved);
+    outcome.path.unwrap()
+}
+
+/// Checks that a report in parts has all items, and the statistics of a report with its items in memory.
+fn assert_whole(path: &Path, config: &Config) -> Report {
+    assert!(ReportFile::open(path).unwrap().parts().is_some());
+    let report = read_report(path).unwrap();
+    assert!(report.items.iter().map(|item| item.index).eq(0..ITEMS));
+    let evaluators: Vec<_> = report.config.evaluators().collect();
+    let all = RunMetrics::gather_by(&report.items, &evaluators, &report.config.group_by, config.prices());
+    let duration = std::time::Duration::from_millis(report.summary.total_duration_ms);
+    assert_eq!(json!(report.summary), json!(all.summary(duration)));
+    report
+}
+
+#[test]
+fn a_large_run_has_the_statistics_of_its_items_and_leaves_no_journal() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let plan = plan(experiment().bind(answer), &config);
+    let started = Run::new(plan, ItemSelection::default(), config.layout()).unwrap();
+    let (end, mut told) = run(started, &config, usize::MAX);
+    told.sort_unstable();
+    assert!(told.into_iter().eq(0..ITEMS));
+    let RunEnd::Finished(outcome) = &end else { panic!() };
+    let event = outcome.finished_event(0);
+    assert_eq!((event.low_items, event.items_in_error, event.failed[0].more), (8, 5, 4));
+    assert_eq!((&*event.low[0].item, &*event.failed[0].item), ("item-6", "item-10"));
+    let report = assert_whole(&path_of(end), &config);
+    assert_eq!((report.verdict, report.summary.metrics["n"].count), (RunVerdict::Passed, ITEMS));
+    assert_eq!(std::fs::read_dir(config.layout().journals()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_interrupted_large_run_is_resumed_without_running_an_item_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let slow = |item: Item, context: Context| async move {
+        tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+        answer(item, context).await
+    };
+    let started = plan(experiment().bind(slow), &config);
+    let started = Run::new(started, ItemSelection::default(), config.layout()).unwrap();
+    let (end, _) = run(started, &config, 20);
+    let RunEnd::Interrupted(interrupted) = end else { panic!("{end:?}") };
+    assert!((20..ITEMS).contains(&interrupted.kept), "{}", interrupted.kept);
+    let again = plan(experiment().bind(answer), &config);
+    let resumed = Run::resume(again, config.layout(), &interrupted.id).unwrap();
+    assert_eq!(resumed.finished_items(), interrupted.kept);
+    let (end, mut told) = run(resumed, &config, usize::MAX);
+    told.sort_unstable();
+    assert!(told.into_iter().eq(0..ITEMS), "earlier items are told of, too, and each once");
+    assert_whole(&path_of(end), &config);
+}
+
+#[test]
+fn a_retried_large_run_runs_only_the_items_in_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let first = plan(experiment().bind(answer), &config);
+    let first = Run::with_id(first, ItemSelection::default(), config.layout(), "0123456789ab".to_owned());
+    let path = path_of(run(first.unwrap(), &config, usize::MAX).0);
+    let second = plan(experiment().bind(|_: Item| "a"), &config);
+    let second = Run::retry(second, config.layout(), "0123456789ab".to_owned()).unwrap();
+    assert_eq!(second.finished_items(), ITEMS - 5);
+    assert_eq!(path_of(run(second, &config, usize::MAX).0), path);
+    let report = assert_whole(&path, &config);
+    assert_eq!((report.summary.failed_items, report.summary.low_items), (0, 8));
+}
+
+#[test]
+fn a_summary_function_of_a_large_run_gets_all_items() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let number = |items: &[SummaryItem<'_>]| items.len() as f64;
+    let plan = plan(experiment().summary(crate::FnSummary::new("number", number)).bind(answer), &config);
+    let started = Run::new(plan, ItemSelection::default(), config.layout()).unwrap();
+    let report = read_report(&path_of(run(started, &config, usize::MAX).0)).unwrap();
+    assert_eq!(report.summary.run_metrics["number"].value, (ITEMS - 5) as f64);
+}
