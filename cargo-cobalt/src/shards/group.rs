@@ -11,6 +11,8 @@ use super::status::{ShardState, ShardStatus};
 use crate::error::{CommandError, Error, ErrorKind};
 use crate::remote::{Remote, RemoteEntry, RemoteError, RemoteObject};
 
+/// An object that is this old when it is read has another time when it is written again.
+const SETTLED: Duration = Duration::from_secs(2);
 /// How long the list of pushed runs is used, unless a shard's state changes.
 const ENTRIES_LAST: Duration = Duration::from_secs(60);
 
@@ -42,6 +44,15 @@ impl CommandError for GroupError {
     }
 }
 
+/// The state of a shard, as it was read.
+#[derive(Debug)]
+struct KnownStatus {
+    status: ShardStatus,
+    written: SystemTime,
+    /// Whether it was read long enough after it was written: stores may tell times in whole seconds.
+    is_settled: bool,
+}
+
 /// A group of shards in a remote store.
 #[derive(Debug)]
 pub struct ShardGroupState<'a> {
@@ -51,8 +62,10 @@ pub struct ShardGroupState<'a> {
     dead_after: Duration,
     /// Names the object by which this process reads the store's clock.
     token: String,
-    /// The known states, with the times of their objects.
-    statuses: BTreeMap<String, (SystemTime, ShardStatus)>,
+    /// The known states, by the names of their objects.
+    statuses: BTreeMap<String, KnownStatus>,
+    /// How long ago dead shards were claimed, by the names of the claims.
+    claims: BTreeMap<String, Duration>,
     /// The pushed runs of the shards, newest first, and when they were listed.
     entries: Vec<RemoteEntry>,
     listed: Option<Instant>,
@@ -67,6 +80,7 @@ impl<'a> ShardGroupState<'a> {
             dead_after,
             token: new_run_id(),
             statuses: BTreeMap::new(),
+            claims: BTreeMap::new(),
             entries: Vec::new(),
             listed: None,
         }
@@ -79,7 +93,11 @@ impl<'a> ShardGroupState<'a> {
         self.remote.put(&clock, "")?;
         let objects = self.remote.list(&layout::group(self.group))?;
         let now = objects.iter().find(|object| object.name == clock).map(|object| object.modified);
-        let has_changed = self.read_statuses(&objects)?;
+        let age =
+            |written: SystemTime| now.and_then(|now| now.duration_since(written).ok()).unwrap_or_default();
+        let claims = objects.iter().filter(|object| layout::is_claim(self.group, &object.name));
+        self.claims = claims.map(|object| (object.name.clone(), age(object.modified))).collect();
+        let has_changed = self.read_statuses(&objects, age)?;
         if has_changed || self.listed.is_none_or(|at| at.elapsed() > ENTRIES_LAST) {
             let all = self.remote.sync(self.layout)?.of_group(self.group).map_err(RemoteError::from)?;
             self.entries = all.into_iter().filter(|entry| entry.run.shard.is_some()).collect();
@@ -90,12 +108,11 @@ impl<'a> ShardGroupState<'a> {
             let of_runs = objects.iter().filter(|object| {
                 status.runs.values().any(|id| object.name.starts_with(&layout::journal(self.group, id)))
             });
-            let last = of_runs.map(|object| object.modified).chain([written]).max();
-            now.zip(last).and_then(|(now, last)| now.duration_since(last).ok()).unwrap_or_default()
+            of_runs.map(|object| object.modified).chain([written]).max().map(age).unwrap_or_default()
         };
         let progress = |shard: Shard| match self.statuses.get(&layout::status(self.group, shard)) {
-            Some((_, status)) if self.is_finished(status) => Progress::Finished,
-            Some((written, status)) => {
+            Some(KnownStatus { status, .. }) if self.is_finished(status) => Progress::Finished,
+            Some(KnownStatus { status, written, .. }) => {
                 let silent = silent(status, *written);
                 match status.state == ShardState::Running && silent < self.dead_after {
                     true => Progress::Running { silent },
@@ -110,10 +127,16 @@ impl<'a> ShardGroupState<'a> {
     }
 
     /// Reads the states that are new or have changed. Returns whether there were any.
-    fn read_statuses(&mut self, objects: &[RemoteObject]) -> Result<bool, RemoteError> {
+    fn read_statuses(
+        &mut self,
+        objects: &[RemoteObject],
+        age: impl Fn(SystemTime) -> Duration,
+    ) -> Result<bool, RemoteError> {
         let mut has_changed = false;
         for object in objects.iter().filter(|object| layout::is_status(self.group, &object.name)) {
-            if self.statuses.get(&object.name).is_some_and(|(at, _)| *at == object.modified) {
+            let written = object.modified;
+            let is_current = |known: &KnownStatus| known.is_settled && known.written == written;
+            if self.statuses.get(&object.name).is_some_and(is_current) {
                 continue;
             }
             let Some(content) = self.remote.get(&object.name)? else { continue };
@@ -123,15 +146,16 @@ impl<'a> ShardGroupState<'a> {
                     object: object.name.clone(),
                     problem: error.to_string(),
                 })?;
-            let known = self.statuses.insert(object.name.clone(), (object.modified, status.clone()));
-            has_changed |= known.is_none_or(|(_, known)| known != status);
+            has_changed |= self.statuses.get(&object.name).is_none_or(|known| known.status != status);
+            let is_settled = age(written) >= SETTLED;
+            self.statuses.insert(object.name.clone(), KnownStatus { status, written, is_settled });
         }
         Ok(has_changed)
     }
 
     /// All shards of the group, also those that nobody has heard of.
     fn shards(&self) -> Result<BTreeSet<Shard>, GroupError> {
-        let told = self.statuses.values().map(|(_, status)| status.shard);
+        let told = self.statuses.values().map(|known| known.status.shard);
         let known: BTreeSet<_> = told.chain(self.entries.iter().filter_map(shard_of)).collect();
         let Some(first) = known.first() else { return Ok(known) };
         match known.iter().find(|shard| shard.total() != first.total()) {
@@ -153,6 +177,11 @@ impl<'a> ShardGroupState<'a> {
     /// Whether a run is in the store.
     pub fn is_pushed(&self, id: &str) -> bool {
         self.entries.iter().any(|entry| entry.run.id == id)
+    }
+
+    /// Whether somebody claimed a dead shard, but never began to run it.
+    pub fn is_abandoned_claim(&self, claim: &str) -> bool {
+        self.claims.get(claim).is_some_and(|age| *age >= self.dead_after.max(SETTLED))
     }
 
     /// The newest pushed run of each shard and experiment.

@@ -38,6 +38,11 @@ pub fn claim(group: &str, token: &str) -> String {
     format!("journals/{group}/taken/{token}")
 }
 
+/// Whether this is a claim.
+pub fn is_claim(group: &str, object: &str) -> bool {
+    object.starts_with(&format!("journals/{group}/taken/"))
+}
+
 /// An object that tells the time of the store's clock.
 pub fn clock(group: &str, token: &str) -> String {
     format!("journals/{group}/clock/{token}")

@@ -5,6 +5,7 @@ use std::env;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
 use cobalt_core::store::new_run_id;
@@ -15,6 +16,7 @@ use super::journal::{delete_journal, fetch_journal};
 use super::layout;
 use super::status::{ShardState, ShardStatus};
 use crate::error::{CommandError, Error};
+use crate::terminal::eprint_wrapped;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TakeOverError {
@@ -43,12 +45,24 @@ pub struct TakeOver<'a> {
 
 impl TakeOver<'_> {
     /// Takes over a shard; returns whether this process did. Another one may have been faster, whose signs of life are seen then.
-    pub fn take_over(&self, dead: &ShardStatus, known: &ShardGroupState<'_>) -> Result<bool, Error> {
+    pub fn take_over(
+        &self,
+        dead: &ShardStatus,
+        silent: Duration,
+        known: &ShardGroupState<'_>,
+    ) -> Result<bool, Error> {
         let Channel { remote, group, layout, .. } = &self.channel;
         let status = ShardStatus { token: new_run_id(), state: ShardState::Running, ..dead.clone() };
-        if !remote.claim(&layout::claim(group, &dead.token), &status.token)? {
+        let claim = layout::claim(group, &dead.token);
+        // As the state still has the token of the dead process, whoever claimed it has died, too.
+        if known.is_abandoned_claim(&claim) {
+            remote.delete(&claim)?;
+        }
+        if !remote.claim(&claim, &status.token)? {
             return Ok(false);
         }
+        let silent = humantime::format_duration(Duration::from_secs(silent.as_secs()));
+        eprint_wrapped(&format!("taking over shard {}: no sign of life for {silent}", dead.shard));
         let heartbeat = Heartbeat::start(self.channel.clone(), status)?;
         let (mut resumed, mut finished) = (Vec::new(), Vec::new());
         for (experiment, id) in &dead.runs {

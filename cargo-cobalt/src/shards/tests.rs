@@ -166,6 +166,23 @@ fn a_shard_tells_its_runs_and_its_end_and_its_journals_go_with_it() {
 }
 
 #[test]
+fn a_state_that_changes_within_the_same_second_is_read_again() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let mut state = ShardGroupState::new(&machine.remote, GROUP, machine.layout(), LONG);
+    let object = store.path().join(layout::status(GROUP, shard("1/1")));
+    let second = std::time::SystemTime::now() - Duration::from_secs(1);
+    let mut write = |status: &ShardStatus| {
+        machine.write_status(status);
+        fs::File::options().write(true).open(&object).unwrap().set_modified(second).unwrap();
+        state.read().unwrap().into_values().next().unwrap()
+    };
+    let running = status("1/1");
+    assert!(matches!(write(&running), Progress::Running { .. }));
+    assert_eq!(write(&ShardStatus { state: ShardState::Finished, ..running }), Progress::Finished);
+}
+
+#[test]
 fn only_one_of_several_processes_takes_over() {
     let store = tempfile::tempdir().unwrap();
     let machines = [(); 4].map(|()| Machine::with_store(&store));

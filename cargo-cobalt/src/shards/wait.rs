@@ -111,8 +111,7 @@ fn take_over_first(
             config: arguments.settings.config.as_deref(),
             arguments: &arguments.run,
         };
-        eprint_wrapped(&format!("taking over shard {shard}: {}", dead(*silent)));
-        if take_over.take_over(status, known)? {
+        if take_over.take_over(status, *silent, known)? {
             eprint_wrapped(&format!("shard {shard} is finished"));
             return Ok(true);
         }
@@ -145,10 +144,6 @@ fn names(shards: &[Shard]) -> String {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
-}
-
-fn dead(silent: Duration) -> String {
-    format!("no sign of life for {}", humantime::format_duration(Duration::from_secs(silent.as_secs())))
 }
 
 /// The error for shards that are not finished, with what to do.

@@ -310,10 +310,11 @@ pub(crate) fn set_latencies(path: &Path, latency: impl Fn(usize) -> f64) {
     fs::write(path, run.to_string()).unwrap();
 }
 
-/// The keys of the items that a machine ran, of the experiment `gated`.
+/// The keys of the items of a machine's latest run of the experiment `gated`.
 fn keys(project: &Project, machine: &str) -> Vec<String> {
     let reports = reports(&project.path(&format!("artefacts/{machine}")));
-    let gated = reports.iter().find(|report| report.name == "gated").unwrap();
+    let gated = reports.iter().filter(|report| report.name == "gated");
+    let gated = gated.max_by_key(|report| report.timestamp).unwrap();
     gated.items.iter().map(|item| item.key.clone()).collect()
 }
 
