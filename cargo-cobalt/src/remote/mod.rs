@@ -6,6 +6,7 @@
 //! [`Remote`] is the store: `put`, `create`, `get` and `list` for small objects, [`Remote::sync`] for the list of runs, and
 //! [`Remote::fetch`] for a run's result file. All calls block; from async code, use `spawn_blocking`.
 
+mod cache;
 mod entry;
 mod error;
 mod layout;

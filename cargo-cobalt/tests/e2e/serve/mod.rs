@@ -13,6 +13,7 @@ mod live;
 #[cfg(unix)]
 mod media;
 mod ranking;
+mod remote;
 #[cfg(unix)]
 mod run;
 mod runs;
