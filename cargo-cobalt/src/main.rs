@@ -211,7 +211,7 @@ fn flags(command: &Command) -> Flags {
             // Nothing runs, so no gateway is needed.
             Flags { record: Some(RecordMode::Off), ..of_data(data, build, of_file(settings)) }
         }
-        Command::Serve(serve) => of_file(&serve.settings),
+        Command::Serve(serve) => Flags { remote: serve.remote.clone().flatten(), ..of_file(&serve.settings) },
         Command::Clean(clean) => Flags { remote: clean.remote.clone().flatten(), ..of_file(&clean.settings) },
         Command::Archive(archive) => of_file(&archive.settings),
         Command::Config(config) => of_file(&config.settings),

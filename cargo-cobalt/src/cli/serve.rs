@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::Shell;
+use cobalt::command::config::RemoteUrl;
 
 use super::Settings;
 
@@ -34,6 +35,10 @@ pub struct Serve {
     /// Let no client make changes or start runs
     #[arg(long)]
     pub read_only: bool,
+
+    /// Show the runs of the team's remote store, read-only: that of cobalt.toml or COBALT_REMOTE, or this one
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with = "allow_writes")]
+    pub remote: Option<Option<RemoteUrl>>,
 
     /// Print the OpenAPI description of the API and exit
     #[arg(long, exclusive = true)]

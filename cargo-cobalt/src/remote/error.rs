@@ -39,6 +39,12 @@ pub enum RemoteError {
     )]
     Format { url: String, found: u64, known: u32 },
 
+    #[error(
+        "the remote store `{url}` had runs, and is empty now; connect the drive or correct `storage.remote`, or, if it was emptied on \
+         purpose, delete `history.db-remote` in `.cobalt`"
+    )]
+    Lost { url: String },
+
     #[error("`{object}` in the remote store `{url}` is damaged: {problem}; delete it and push the run again")]
     Damaged { url: String, object: String, problem: String },
 

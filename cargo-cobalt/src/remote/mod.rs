@@ -6,6 +6,7 @@
 //! [`Remote`] is the store: `put`, `create`, `get` and `list` for small objects, [`Remote::sync`] for the list of runs, and
 //! [`Remote::fetch`] for a run's result file. All calls block; from async code, use `spawn_blocking`.
 
+mod cache;
 mod entry;
 mod error;
 mod layout;
@@ -26,6 +27,7 @@ mod tests;
 
 pub use entry::RemoteEntry;
 pub use error::RemoteError;
+pub use local_index::RemoteIndex;
 pub use pull::pull;
 pub use push::{check_push, push, push_finished};
 pub use retention::RemoteRetention;

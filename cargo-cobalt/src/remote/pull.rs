@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use cobalt::command::config::Flags;
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::hash::sha256;
-use cobalt_core::store::{Layout, items_file, new_run_id};
+use cobalt_core::store::{items_file, new_run_id};
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 use ruzstd::decoding::StreamingDecoder;
@@ -153,28 +153,6 @@ fn find(typed: &str, index: &RemoteIndex, url: &str) -> Result<RemoteEntry, Remo
 }
 
 impl Remote {
-    /// The result file of a run, fetched into the project's folder for runs of this store, unless it is there already. The folder may be
-    /// deleted at any time.
-    pub fn fetch(&self, entry: &RemoteEntry, layout: &Layout) -> Result<PathBuf, RemoteError> {
-        let folder = cache_folder(layout, self.url());
-        let failed = |source| RemoteError::File { action: "write", path: folder.clone(), source };
-        if !folder.exists() {
-            layout.create_folder(&folder).map_err(failed)?;
-            let all = folder.parent().unwrap_or(&folder).join(".gitignore");
-            fs::write(all, "*\n").map_err(failed)?;
-        }
-        // The name tells the content, as a run may be pushed again with other labels.
-        let folder = folder.join(super::layout::short(&entry.result.hash));
-        fs::create_dir_all(&folder).map_err(failed)?;
-        let path = folder.join(&entry.run.file);
-        if path.exists() { Ok(path) } else { self.fetch_into(entry, &folder) }
-    }
-
-    /// The same for several runs, some at a time.
-    pub fn fetch_all(&self, entries: &[&RemoteEntry], layout: &Layout) -> Vec<Result<PathBuf, RemoteError>> {
-        parallel::map(entries, |entry| self.fetch(entry, layout))
-    }
-
     /// Fetches the files of a run into a folder, atomically. Returns the path of its result file.
     pub fn fetch_into(&self, entry: &RemoteEntry, folder: &Path) -> Result<PathBuf, RemoteError> {
         let path = folder.join(&entry.run.file);
@@ -253,9 +231,4 @@ impl Remote {
             problem: problem.to_owned(),
         }
     }
-}
-
-/// The folder of a store's fetched runs.
-fn cache_folder(layout: &Layout, url: &str) -> PathBuf {
-    layout.remote_runs().join(super::layout::short(&sha256(url.as_bytes())))
 }

@@ -30,7 +30,10 @@ impl Remote {
     /// The store cannot be listed or read, or a newer version of Cobalt wrote it.
     pub fn sync(&self, layout: &Layout) -> Result<RemoteIndex, RemoteError> {
         let mut index = RemoteIndex::open(layout, self.url())?;
-        self.check_format()?;
+        // A folder that is not mounted, or a bucket that was created again, must not empty the copy.
+        if !self.check_format()? && !index.names()?.is_empty() {
+            return Err(RemoteError::Lost { url: self.url().to_owned() });
+        }
         let changes = self.changes(&index)?;
         index.apply(&changes)?;
         Ok(index)

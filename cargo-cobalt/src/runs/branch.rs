@@ -45,7 +45,7 @@ impl TargetBranch {
 
 impl KnownRuns {
     /// The latest complete run on a branch, without uncommitted changes, of an experiment or of each.
-    pub(super) fn of_branch(
+    pub fn of_branch(
         &self,
         typed: &str,
         experiment: Option<&str>,
@@ -56,11 +56,7 @@ impl KnownRuns {
 
     /// The same for the branch that the change under test goes to. After a push, runs of the pushed commit come last: a job that is
     /// started again would compare the commit with itself.
-    pub(super) fn of_target(
-        &self,
-        typed: &str,
-        experiment: Option<&str>,
-    ) -> Result<ResolvedName, UnknownRun> {
+    pub fn of_target(&self, typed: &str, experiment: Option<&str>) -> Result<ResolvedName, UnknownRun> {
         let Some(TargetBranch { name, is_pushed }) = TargetBranch::of_job() else {
             return Err(UnknownRun::NoTarget { typed: typed.to_owned() });
         };

@@ -269,7 +269,7 @@ impl IdMatch<'_> {
 
 impl ResolvedName {
     /// Runs of different experiments, latest first; `None` without any.
-    pub(super) fn of(mut runs: Vec<ResolvedRun>) -> Option<Self> {
+    pub fn of(mut runs: Vec<ResolvedRun>) -> Option<Self> {
         match runs.len() {
             0 => None,
             1 => Some(Self::One(runs.remove(0))),

@@ -124,6 +124,8 @@ pub struct RunMetrics {
     pub git_commit: Option<String>,
     /// Whether tracked files differed from the commit.
     pub git_dirty: Option<bool>,
+    /// The branch, as the CI system or git named it.
+    pub git_branch: Option<String>,
     pub dataset_hash: Option<String>,
     /// Items whose latency and agent cost are those of a recording.
     pub replayed_items: i64,
@@ -150,6 +152,7 @@ impl RunView {
                 eval_errors: run.eval_errors,
                 git_commit: run.git_commit,
                 git_dirty: run.git_dirty,
+                git_branch: run.git_branch,
                 dataset_hash: run.dataset_hash,
                 replayed_items: run.replayed_items,
             },

@@ -17,7 +17,7 @@ use super::guard::{Guard, Token};
 use super::jobs::{JobProject, Jobs};
 use super::open_page::DashboardLink;
 use super::server_registry::{Advertisement, project_name};
-use super::store::Store;
+use super::store::{Store, TeamRuns};
 use super::writes::{WriteAccess, WriteContext, WriteMode};
 use super::{open_page, server};
 use crate::error::Error;
@@ -57,7 +57,11 @@ impl Dashboard {
                 (token(&text), Access::GeneratedToken(text))
             }
         };
-        let store = Arc::new(Store::open(settings, matches!(asked, Access::Open))?);
+        let team = match options.writes {
+            WriteMode::Remote => Some(Arc::new(TeamRuns::open(settings)?)),
+            _ => None,
+        };
+        let store = Arc::new(Store::open(settings, team, matches!(asked, Access::Open))?);
         let writes = WriteAccess::new(options.writes, matches!(asked, Access::Open))?;
         let guard = Guard::new(address, token, writes.clone());
         let jobs = Arc::new(Jobs::new(settings, options.project, store.live())?);
@@ -81,7 +85,8 @@ impl Dashboard {
 
     /// Serves until the program is interrupted.
     pub fn run(self) -> Result<(), Error> {
-        let advertised = self.link().map(|link| Advertisement::publish(&self.settings, link));
+        let link = self.link().filter(|_| self.context.store.team().is_none());
+        let advertised = link.map(|link| Advertisement::publish(&self.settings, link));
         if let Some(Err(error)) = &advertised {
             eprintln!("warning: `cargo cobalt run` will not find this dashboard: {error}");
         }

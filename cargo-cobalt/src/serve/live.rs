@@ -60,6 +60,8 @@ pub enum ServerEvent {
     Job { job: Job },
     /// The results have changed: a run has finished, or files were added or removed.
     Results {},
+    /// The remote store of `serve --remote` cannot be synced any more, or can be again: see `/api`.
+    Remote {},
 }
 
 /// The live state of a store.
@@ -123,6 +125,11 @@ impl LiveUpdates {
         Self::with_folders(&layout.journals(), layout.results())
     }
 
+    /// Without runs of this machine: only events that are [sent](Self::send).
+    pub fn without_files() -> Self {
+        Self::with_folders(Path::new(""), Path::new(""))
+    }
+
     fn with_folders(journals: &Path, results: &Path) -> Self {
         let seen = PollState {
             journals: JournalFolder::of(journals.to_owned()),
@@ -175,6 +182,15 @@ impl LiveUpdates {
             // There may be no listeners.
             let _ = listeners.send(event);
         }
+    }
+
+    /// Whether anyone listens.
+    pub fn has_listeners(&self) -> bool {
+        lock(&self.listeners).as_ref().is_some_and(|listeners| listeners.receiver_count() > 0)
+    }
+
+    pub fn is_shut_down(&self) -> bool {
+        lock(&self.listeners).is_none()
     }
 
     /// Shuts down: ends all event streams.

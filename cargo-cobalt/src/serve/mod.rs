@@ -57,6 +57,7 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
 
 fn write_mode(arguments: &Serve) -> WriteMode {
     match arguments {
+        Serve { remote: Some(_), .. } => WriteMode::Remote,
         Serve { read_only: true, .. } => WriteMode::ReadOnly,
         Serve { allow_writes: true, .. } => WriteMode::Allowed,
         _ => WriteMode::Local,
@@ -89,8 +90,9 @@ fn start(
     };
     interrupt::install_handler()?;
     let token = Token::from_environment(settings)?;
-    // A running server without a token must not be reused if a token is required.
-    match listen(settings, host, port, token.is_none())? {
+    // A running server without a token must not be reused if a token is required, nor one of this machine's runs for a remote store.
+    let another_will_do = token.is_none() && options.writes != WriteMode::Remote;
+    match listen(settings, host, port, another_will_do)? {
         ListenOutcome::AlreadyRunning(link) => {
             eprintln!("the dashboard of this project is already running: {}", link.printed());
             open(&link);

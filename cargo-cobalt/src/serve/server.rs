@@ -53,6 +53,9 @@ pub fn run(listener: TcpListener, context: Arc<WriteContext>, guard: Guard) -> R
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Server)?;
         let live = context.store.live();
         tokio::spawn(live.clone().run());
+        if let Some(team) = context.store.team() {
+            Arc::clone(team).follow(live.clone());
+        }
         let jobs = Arc::clone(&context.jobs);
         accept_connections(listener, router(context, guard), || live.shut_down()).await;
         jobs.shut_down().await;

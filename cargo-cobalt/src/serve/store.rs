@@ -19,6 +19,7 @@ mod run_file;
 mod run_heads;
 mod run_list;
 mod search;
+mod team_runs;
 mod unfinished_run;
 
 use std::fs::File;
@@ -50,6 +51,7 @@ pub use self::run_heads::{RunHead, RunHeads, ScoreDifference};
 pub use self::run_list::RunList;
 use self::run_list::RunListCache;
 pub use self::search::contains_ignore_case;
+pub use self::team_runs::{RemoteState, TeamRuns};
 use self::unfinished_run::UnfinishedRun;
 use super::error::ApiError;
 use super::live::LiveUpdates;
@@ -90,6 +92,8 @@ const MAX_ATTEMPTS: usize = 3;
 pub struct Store {
     settings: Config,
     live: Arc<LiveUpdates>,
+    /// The runs of a remote store, which are served instead of those of this machine.
+    team: Option<Arc<TeamRuns>>,
     known: RunListCache,
     baselines: BaselineSourcesCache,
     heads: RunHeadCache,
@@ -118,11 +122,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// `is_local` says whether only this machine can connect, and needs no token.
-    pub fn open(settings: &Config, is_local: bool) -> Result<Self, Error> {
+    /// Serves the runs of this machine, or those of a `team`. `is_local` says whether only this machine can connect, and needs no token.
+    pub fn open(settings: &Config, team: Option<Arc<TeamRuns>>, is_local: bool) -> Result<Self, Error> {
+        let live = match team {
+            Some(_) => LiveUpdates::without_files(),
+            None => LiveUpdates::new(settings.layout()),
+        };
         Ok(Self {
             settings: settings.clone(),
-            live: Arc::new(LiveUpdates::new(settings.layout())),
+            live: Arc::new(live),
+            team,
             known: RunListCache::default(),
             baselines: BaselineSourcesCache::default(),
             heads: RunHeadCache::default(),
@@ -149,7 +158,7 @@ impl Store {
 
     /// The number of finished runs, including partial ones.
     pub fn run_count(&self) -> Result<usize, Error> {
-        let known = self.known.current(self.layout())?;
+        let known = self.known_runs()?;
         Ok(known.runs.len() + known.partial.len())
     }
 
@@ -163,9 +172,15 @@ impl Store {
         self.is_local
     }
 
-    /// A hash of the project's location.
+    /// A hash of the project's location. That of a server of a remote store differs, so the project's commands do not use it.
     pub fn project_hash(&self) -> String {
-        server_registry::project_hash(&self.settings)
+        let hash = server_registry::project_hash(&self.settings);
+        self.team.as_ref().map_or(hash.clone(), |team| hash + &team.location_hash())
+    }
+
+    /// The remote store that is served.
+    pub fn team(&self) -> Option<&Arc<TeamRuns>> {
+        self.team.as_ref()
     }
 
     pub fn settings(&self) -> &Config {
@@ -178,7 +193,14 @@ impl Store {
 
     /// The known runs.
     pub fn known(&self) -> Result<Arc<RunList>, ApiError> {
-        Ok(self.known.current(self.layout())?)
+        Ok(self.known_runs()?)
+    }
+
+    fn known_runs(&self) -> Result<Arc<RunList>, Error> {
+        match &self.team {
+            Some(team) => Ok(team.runs()),
+            None => self.known.current(self.layout()),
+        }
     }
 
     /// The known runs, ignoring the cache.
@@ -204,6 +226,11 @@ impl Store {
 
     /// The file of a run. The id is looked up among the known runs, never used as a path.
     pub fn run_file(&self, id: &str) -> Result<RunFile, ApiError> {
+        if let Some(team) = &self.team {
+            let path = team.file(id)?.ok_or_else(|| run_not_found(id))?;
+            return RunFile::current(&path)
+                .map_err(|error| Error::RunFile { path, reason: error.to_string() }.into());
+        }
         let found = |known: &RunList| {
             let run = known.run(id)?;
             RunFile::current(&self.layout().results().join(&run.file)).ok()
@@ -215,11 +242,15 @@ impl Store {
             return Ok(file);
         }
         let found = found(&*self.known.refreshed(self.layout())?);
-        found.ok_or_else(|| {
-            ApiError::not_found(format!(
-                "run {id} not found; it may have been deleted, or the link is incomplete"
-            ))
-        })
+        found.ok_or_else(|| run_not_found(id))
+    }
+
+    /// The file of a run for lists, which do not fetch what only a remote store has.
+    fn local_file(&self, id: &str) -> Option<RunFile> {
+        match &self.team {
+            Some(team) => RunFile::current(&team.fetched_file(id)?).ok(),
+            None => self.run_file(id).ok(),
+        }
     }
 
     /// Loads the run in a file, unless cached.
@@ -360,6 +391,10 @@ impl Store {
             false => Ok(FinishedExperiment::of(ReportFile::open(files[0].path())?)?),
         })
     }
+}
+
+fn run_not_found(id: &str) -> ApiError {
+    ApiError::not_found(format!("run {id} not found; it may have been deleted, or the link is incomplete"))
 }
 
 /// A run with all of its items.

@@ -51,6 +51,19 @@ async function openMenu(run: ActionRun, session = WRITER as Parameters<typeof re
   return { ...shown, menu: within(await screen.findByRole('menu')) };
 }
 
+test('a page of a remote store has no actions', () => {
+  mockServer({});
+  const all = () => (
+    <>
+      <RunActions run={RUN} />
+      <StartExperiment />
+      <DeleteButton ids={[RUN.id]} />
+    </>
+  );
+  renderPage(all, { at: '/', session: { canWrite: false, reason: 'remoteStore' } });
+  expect(screen.queryByRole('button')).not.toBeInTheDocument();
+});
+
 describe('the menu of a run', () => {
   test('is disabled without permission and says how to get it', async () => {
     mockServer({});

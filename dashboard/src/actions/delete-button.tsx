@@ -1,7 +1,7 @@
 // Deletes the selected runs of a list.
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useReadOnlyHint } from '../api/session';
+import { useIsRemote, useReadOnlyHint } from '../api/session';
 import { Button } from '../components/button';
 import { DeleteRunsDialog } from './delete-runs-dialog';
 
@@ -13,6 +13,7 @@ interface DeleteButtonProps {
 export function DeleteButton({ ids, onDeleted }: DeleteButtonProps) {
   const [isOpen, setOpen] = useState(false);
   const hint = useReadOnlyHint();
+  if (useIsRemote()) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)} disabled={hint !== undefined || ids.length === 0} title={hint}>

@@ -2,7 +2,7 @@
 import { Flag, Pencil, Play, RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useStartJob } from '../api/mutations';
-import { useReadOnlyHint } from '../api/session';
+import { useIsRemote, useReadOnlyHint } from '../api/session';
 import type { StartJob } from '../api/types';
 import { Menu, MenuAction, MenuSeparator } from '../components/menu';
 import { pluralize } from '../lib/format';
@@ -22,10 +22,12 @@ type Dialog = 'baseline' | 'labels' | 'delete' | StartJob['kind'];
 export function RunActions({ run, onDeleted }: RunActionsProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const hint = useReadOnlyHint();
+  const isRemote = useIsRemote();
   const close = () => setDialog(undefined);
   const isReadOnly = hint !== undefined;
   const isFinished = run.state === 'finished';
   const hasFailed = run.failed > 0;
+  if (isRemote) return null;
   return (
     <>
       <Menu name="Actions">

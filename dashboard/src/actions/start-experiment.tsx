@@ -4,7 +4,7 @@ import { Play } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useStartJob } from '../api/mutations';
 import { runsQuery } from '../api/queries';
-import { useReadOnlyHint } from '../api/session';
+import { useIsRemote, useReadOnlyHint } from '../api/session';
 import { Button } from '../components/button';
 import { FIELD_FRAME, LabelledField } from '../components/field';
 import { ActionDialog } from './dialog';
@@ -18,6 +18,7 @@ interface StartExperimentProps {
 export function StartExperiment({ name }: StartExperimentProps) {
   const [isOpen, setOpen] = useState(false);
   const hint = useReadOnlyHint();
+  if (useIsRemote()) return null;
   return (
     <>
       <Button onClick={() => setOpen(true)} disabled={hint !== undefined} title={hint}>

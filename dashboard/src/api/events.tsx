@@ -41,7 +41,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
     };
     const connect = () => {
       source = new EventSource('/api/events');
-      for (const type of ['live', 'item', 'job', 'results'] satisfies ServerEvent['type'][]) {
+      for (const type of ['live', 'item', 'job', 'results', 'remote'] satisfies ServerEvent['type'][]) {
         source.addEventListener(type, onEvent);
       }
       source.onopen = () => {
@@ -49,6 +49,7 @@ export function LiveProvider({ children }: { children: ReactNode }) {
         // Events may have been missed while disconnected.
         if (wasConnected) {
           invalidate(client, { type: 'results' });
+          invalidate(client, { type: 'remote' });
           // The server may have been restarted, with another token.
           void client.invalidateQueries({ queryKey: ['session'] });
         }
@@ -87,6 +88,9 @@ function invalidate(client: QueryClient, event: ServerEvent) {
       for (const key of [...RESULT_KEYS, 'jobs']) {
         void client.invalidateQueries({ queryKey: [key] });
       }
+      break;
+    case 'remote':
+      void client.invalidateQueries({ queryKey: ['index'] });
       break;
     case 'job':
       updateJob(client, event.job);

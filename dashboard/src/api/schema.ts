@@ -415,8 +415,26 @@ export interface components {
             version: string;
             /** @description The name of the project's folder. */
             project: string;
+            /** @description The remote store whose runs are served instead of those of the server's machine. */
+            remote?: components["schemas"]["RemoteStore"] | null;
             /** @description All endpoints. */
             endpoints: string[];
+        };
+        /** @description The remote store of `serve --remote`. */
+        RemoteStore: {
+            /** @description Its URL, or the path of its folder. */
+            url: string;
+            /** @description The time of the last successful sync of the list, ISO 8601 in UTC; absent if none has succeeded since the start. */
+            syncedAt?: string | null;
+            /** @description Why the list may be out of date. */
+            failure?: components["schemas"]["SyncFailure"] | null;
+        };
+        /** @description A sync that failed. */
+        SyncFailure: {
+            /** @description When syncs began to fail, ISO 8601 in UTC. */
+            since: string;
+            /** @description What failed, and what to do. */
+            message: string;
         };
         /** @description The health check. */
         Health: {
@@ -516,6 +534,8 @@ export interface components {
             gitCommit?: string | null;
             /** @description Whether there were uncommitted changes to tracked files. */
             gitDirty?: boolean | null;
+            /** @description The branch that was checked out or, in a job of a pull request, that it comes from. */
+            gitBranch?: string | null;
             /** @description A hash of the dataset. */
             datasetHash?: string | null;
             /**
@@ -758,6 +778,10 @@ export interface components {
             partial?: boolean;
             /** @description The shard of the run, if it was sharded; such a run is partial. */
             shard?: components["schemas"]["Shard"] | null;
+            /** @description The hash of the plan that balanced the shards; absent if items were assigned by their keys alone. */
+            shardPlan?: string | null;
+            /** @description The name of the shards that belong together, if they have one; also of the run that was merged from them. */
+            shardGroup?: string | null;
             /** @description The IDs of the shard runs that this run was merged from. */
             shards?: string[];
             /**
@@ -1557,9 +1581,9 @@ export interface components {
         /**
          * @description One of several shards that together contain all items of an experiment: `2/4` is the second of four.
          *
-         *     An item's shard depends only on its key: take the first eight bytes of the key's SHA-256 as a big-endian number; its
-         *     remainder modulo the number of shards, plus one, is the shard's number. It is therefore the same on every machine, regardless
-         *     of the order of the items and of other items.
+         *     Unless the latencies of an earlier run balance the shards, an item's shard depends only on its key: take the first eight bytes of
+         *     the key's SHA-256 as a big-endian number; its remainder modulo the number of shards, plus one, is the shard's number. It is
+         *     therefore the same on every machine, regardless of the order of the items and of other items.
          *
          *     ```
          *     use cobalt::report::Shard;
@@ -1606,6 +1630,8 @@ export interface components {
             commit: string;
             /** @description Whether tracked files differed from it. */
             dirty: boolean;
+            /** @description The branch, as the CI system or git names it; absent if none was checked out, and in files of earlier versions. */
+            branch?: string | null;
         };
         /** @description A comparison of two runs. */
         Comparison: {
@@ -3154,6 +3180,8 @@ export interface components {
             gitCommit?: string | null;
             /** @description Whether there were uncommitted changes to tracked files. */
             gitDirty?: boolean | null;
+            /** @description The branch that was checked out or, in a job of a pull request, that it comes from. */
+            gitBranch?: string | null;
             /** @description A hash of the dataset. */
             datasetHash?: string | null;
             /**
@@ -3200,7 +3228,7 @@ export interface components {
             token?: string | null;
         };
         /** @description Why a client may only read. */
-        ReadOnlyReason: "noToken" | "readOnly" | "writesNotAllowed";
+        ReadOnlyReason: "noToken" | "readOnly" | "writesNotAllowed" | "remoteStore";
         /** @description The jobs of this server. */
         JobList: {
             /** @description Newest first. */
@@ -3296,6 +3324,9 @@ export interface components {
         } | {
             /** @constant */
             type: "results";
+        } | {
+            /** @constant */
+            type: "remote";
         };
         /** @description The labels of a run. */
         LabelledRun: {
@@ -3485,7 +3516,7 @@ export interface operations {
                 sort?: ("timestamp" | "name" | "items" | "duration" | "latency" | "tokens") | "verdict" | "score" | "errors" | "cost";
                 /** @description The sort direction; by default the largest, latest or worst first, and names from A. */
                 order?: "asc" | "desc";
-                /** @description Only runs with this text in the name of their experiment, their own name, id, tags or commit; case-insensitive. */
+                /** @description Only runs with this text in the name of their experiment, their own name, id, tags, commit or branch; case-insensitive. */
                 search?: string;
                 /** @description Only runs of the experiment with this name, with those of its variants, or of `<experiment>::<variant>`. */
                 experiment?: string;

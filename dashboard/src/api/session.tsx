@@ -13,6 +13,9 @@ const useSession = () => useContext(SessionContext);
 /** Whether this page may change things. */
 export const useCanWrite = () => useSession()?.canWrite === true;
 
+/** Whether this page shows a remote store, whose runs nobody can change here: it has no actions. */
+export const useIsRemote = () => useSession()?.reason === 'remoteStore';
+
 export function SessionProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const { data } = useQuery({
@@ -32,6 +35,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
 const HINTS: Record<NonNullable<Session['reason']>, string> = {
   noToken: 'Read-only. To make changes, open the link that cargo cobalt serve printed.',
   readOnly: 'Read-only, because the server was started with --read-only.',
+  remoteStore: 'Read-only, because it shows the runs of a remote store.',
   writesNotAllowed: 'Read-only. To make changes, restart the server with --allow-writes.',
 };
 

@@ -9,6 +9,7 @@ import { Key } from '../components/key';
 import { ALL_RUNS } from '../lib/addresses';
 import { pluralize } from '../lib/format';
 import { Logo } from './logo';
+import { RemoteStoreName } from './remote-store';
 import { ThemeButton } from './theme';
 
 export const PAGES = [
@@ -41,6 +42,7 @@ export function Header({ onSearch, onShortcuts }: { onSearch: () => void; onShor
           ))}
         </nav>
         <div className="ml-auto flex items-center gap-1 sm:gap-2">
+          <RemoteStoreName />
           <RunningCount />
           <SearchButton onClick={onSearch} />
           <IconButton label="Keyboard shortcuts" onClick={onShortcuts} className="max-md:hidden">

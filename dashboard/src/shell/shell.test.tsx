@@ -33,6 +33,20 @@ test('the header has the project and the number of runs in progress', async () =
   expect(screen.getByRole('link', { name: '1 run in progress' })).toBeVisible();
 });
 
+test('a remote store is named, and a warning says since when its list could not be synced', async () => {
+  const url = 's3://evals/desk';
+  const failure = { since: '2026-02-05T10:02:00.000Z', message: 'no connection; check the network' };
+  const remote = { url, syncedAt: '2026-02-05T10:01:00.000Z', failure };
+  mockServer({ '/api': { ...INDEX, remote } });
+  renderPage(Shell, { at: '/', live: [] });
+  expect(await screen.findByTitle(`Runs of the remote store ${url}`)).toHaveTextContent(url);
+  const warning = screen.getByRole('status');
+  expect(warning).toHaveTextContent(
+    /^The list of runs could not be synced since .*; it is as of .*\. no connection/,
+  );
+  expect(warning.querySelectorAll('time')).toHaveLength(2);
+});
+
 test('the header has the experiments and all runs, and marks the current page', () => {
   show('/?view=runs&sort=cost');
   const pages = within(screen.getByRole('navigation', { name: 'Pages' }));

@@ -9,6 +9,7 @@ import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Breadcrumbs } from './breadcrumbs';
 import { Header } from './header';
 import { useFillsWindow } from './page-layout';
+import { RemoteStoreWarning } from './remote-store';
 import { Shortcuts } from './shortcuts';
 
 const Palette = lazy(() => import('./palette'));
@@ -28,6 +29,7 @@ export function Shell() {
       </a>
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
+      <RemoteStoreWarning />
       <Breadcrumbs fillsWindow={fillsWindow} />
       <main
         id="content"

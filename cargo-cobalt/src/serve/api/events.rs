@@ -21,6 +21,7 @@ fn to_sse_event(event: &ServerEvent) -> Option<Event> {
         ServerEvent::Item { .. } => "item",
         ServerEvent::Job { .. } => "job",
         ServerEvent::Results {} => "results",
+        ServerEvent::Remote {} => "remote",
     };
     // An event that cannot be serialized is dropped; no such event is known.
     Event::default().event(name).json_data(event).ok()

@@ -26,7 +26,7 @@ use super::trends::{self, Trends, TrendsQuery};
 use crate::serve::error::{ApiError, ErrorBody};
 use crate::serve::job::Job;
 use crate::serve::live::ServerEvent;
-use crate::serve::store::Store;
+use crate::serve::store::{RemoteState, Store};
 use crate::serve::writes::{
     DeleteRuns, DeletedRuns, JobList, JobQuery, JobWithOutput, LabelledRun, LabelsChange, SaveBaseline,
     SavedRun, Session, StartJob, StopJob,
@@ -71,6 +71,9 @@ struct Index {
     version: &'static str,
     /// The name of the project's folder.
     project: String,
+    /// The remote store whose runs are served instead of those of the server's machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remote: Option<RemoteState>,
     /// All endpoints.
     endpoints: Vec<&'static str>,
 }
@@ -89,7 +92,14 @@ struct Health {
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 async fn index(State(store): State<Arc<Store>>) -> Json<Index> {
-    Json(Index { name: "Cobalt", version: VERSION, project: store.project_name(), endpoints: paths() })
+    let remote = store.team().map(|team| team.state());
+    Json(Index {
+        name: "Cobalt",
+        version: VERSION,
+        project: store.project_name(),
+        remote,
+        endpoints: paths(),
+    })
 }
 
 async fn health(State(store): State<Arc<Store>>) -> Json<Health> {

@@ -28,7 +28,7 @@ pub struct RunsQuery {
     pub sort: RunSort,
     /// The sort direction; by default the largest, latest or worst first, and names from A.
     pub order: Option<Order>,
-    /// Only runs with this text in the name of their experiment, their own name, id, tags or commit; case-insensitive.
+    /// Only runs with this text in the name of their experiment, their own name, id, tags, commit or branch; case-insensitive.
     pub search: Option<String>,
     /// Only runs of the experiment with this name, with those of its variants, or of `<experiment>::<variant>`.
     pub experiment: Option<String>,
@@ -178,6 +178,9 @@ pub struct RunFacts {
     /// Whether there were uncommitted changes to tracked files.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_dirty: Option<bool>,
+    /// The branch that was checked out or, in a job of a pull request, that it comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    git_branch: Option<String>,
     /// A hash of the dataset.
     #[serde(skip_serializing_if = "Option::is_none")]
     dataset_hash: Option<String>,
@@ -219,6 +222,7 @@ impl From<&RunView> for RunFacts {
             metrics: run.metrics.custom.clone(),
             git_commit: run.metrics.git_commit.clone(),
             git_dirty,
+            git_branch: run.metrics.git_branch.clone(),
             dataset_hash: run.metrics.dataset_hash.clone(),
             replayed_items,
             variant: run.variant.clone(),
@@ -322,7 +326,8 @@ impl<'a> RunsFilter<'a> {
                 .iter()
                 .chain([&run.experiment, &run.id])
                 .chain(&run.run_name)
-                .chain(&run.metrics.git_commit);
+                .chain(&run.metrics.git_commit)
+                .chain(&run.metrics.git_branch);
             texts.into_iter().any(|it| contains_ignore_case(it, text))
         };
         let is_before = |until: &Until<'_>| match until {

@@ -14,22 +14,26 @@ use crate::runs::RunView;
 use crate::serve::error::ApiError;
 
 impl Store {
-    /// The heads of runs. Those whose file cannot be read are left out.
+    /// The heads of runs. Those whose file cannot be read, or is only in a remote store, are left out.
     pub fn run_heads<'a>(&self, ids: impl Iterator<Item = &'a str>) -> RunHeads {
-        let files = ids.filter_map(|id| Some((id, self.run_file(id).ok()?)));
+        let files = ids.filter_map(|id| Some((id, self.local_file(id)?)));
         self.heads.get_all(files, |file| {
             let _pass = self.loaders.acquire();
             Some(RunHead::of(ReportReader::of(&file.read().ok()?).ok()?.head()))
         })
     }
 
-    /// How the scores of a run differ from the saved baseline of its experiment. `None` without a baseline.
+    /// How the scores of a run differ from the saved baseline of its experiment. `None` without a baseline, or if the run is only in a
+    /// remote store.
     pub fn differences_from_baseline(
         &self,
         run: &RunView,
     ) -> Result<Option<Arc<Vec<ScoreDifference>>>, ApiError> {
         let path = self.layout().baseline(&run.experiment);
         let Ok(baseline) = RunFile::current(&path) else { return Ok(None) };
+        if self.local_file(&run.id).is_none() {
+            return Ok(None);
+        }
         self.with_run(&run.id, |loaded| {
             let files = vec![baseline.clone(), loaded.file.clone()];
             let size = |comparisons: &Vec<Comparison>| comparisons.iter().map(size_of_comparison).sum();

@@ -35,7 +35,8 @@ pub struct RunList {
 }
 
 impl RunList {
-    fn new([runs, partial]: [Vec<RunView>; 2], skipped: Vec<SkippedFile>, version: u64) -> Self {
+    /// From whole runs and partial runs, each newest first.
+    pub fn new([runs, partial]: [Vec<RunView>; 2], skipped: Vec<SkippedFile>, version: u64) -> Self {
         let ids = runs.iter().chain(&partial).map(|run| run.id.clone());
         let mut of_experiments: HashMap<_, Vec<_>> = HashMap::new();
         for (place, run) in runs.iter().enumerate() {

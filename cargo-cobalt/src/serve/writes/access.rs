@@ -27,6 +27,8 @@ pub enum ReadOnlyReason {
     ReadOnly,
     /// Clients need an access token, and the server was started without `--allow-writes`.
     WritesNotAllowed,
+    /// The server shows the runs of a remote store.
+    RemoteStore,
 }
 
 impl ReadOnlyReason {
@@ -35,6 +37,10 @@ impl ReadOnlyReason {
             Self::NoToken => {
                 "changes need this server's write token: open the link printed by `cargo cobalt serve`; programs send it in the \
                  header `X-Cobalt-Token`"
+            }
+            Self::RemoteStore => {
+                "this dashboard is read-only: it shows the runs of a remote store; to make changes, pull a run with `cargo cobalt pull` \
+                 and start `cargo cobalt serve` without `--remote`"
             }
             Self::ReadOnly => "this dashboard is read-only: it was started with `--read-only`",
             Self::WritesNotAllowed => {
@@ -55,6 +61,8 @@ pub enum WriteMode {
     Allowed,
     /// `--read-only`
     ReadOnly,
+    /// `--remote`
+    Remote,
 }
 
 /// Who may write.
@@ -75,6 +83,7 @@ impl WriteAccess {
     /// `is_open`: clients need no access token to read.
     pub fn new(mode: WriteMode, is_open: bool) -> Result<Self, TokenError> {
         match mode {
+            WriteMode::Remote => Ok(Self::Nobody(ReadOnlyReason::RemoteStore)),
             WriteMode::ReadOnly => Ok(Self::Nobody(ReadOnlyReason::ReadOnly)),
             WriteMode::Local if !is_open => Ok(Self::Nobody(ReadOnlyReason::WritesNotAllowed)),
             WriteMode::Local | WriteMode::Allowed => {

@@ -14,6 +14,7 @@ mod live;
 mod media;
 mod parts;
 mod ranking;
+mod remote;
 #[cfg(unix)]
 mod run;
 mod runs;

@@ -20,6 +20,11 @@ export function Facts({ run }: { run: Report }) {
           <code className="font-mono text-xs" title={git.commit}>
             {shortCommit(git.commit)}
           </code>
+          {git.branch != null && (
+            <span className="ml-1.5 text-muted [overflow-wrap:anywhere]">
+              on <Text>{git.branch}</Text>
+            </span>
+          )}
           {git.dirty && <span className="ml-1.5 text-warn">uncommitted changes</span>}
         </Fact>
       )}

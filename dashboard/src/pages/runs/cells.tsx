@@ -5,6 +5,7 @@ import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { Badge, Tag } from '../../components/badge';
 import { CutText } from '../../components/cut-text';
+import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import { groupUrl, runUrl } from '../../lib/addresses';
 import { costFormat, formatCost, formatCount, pluralize, shortCommit } from '../../lib/format';
@@ -171,20 +172,27 @@ export function ItemCounts({ run, isInline = false }: { run: RunRow; isInline?: 
   );
 }
 
-/** The commit, marked if there were uncommitted changes. */
+/** The commit, marked if there were uncommitted changes, and the branch. */
 export function Commit({ run }: { run: RunRow }) {
   if (!run.gitCommit) return <MissingValue label="no commit" />;
+  const branch = run.gitBranch ?? undefined;
   return (
     <span
-      className="inline-flex items-center gap-1 align-middle font-mono text-muted text-xs"
-      title={run.gitCommit}
+      className="inline-flex max-w-full min-w-0 items-center gap-1 align-middle font-mono text-muted text-xs"
+      title={branch === undefined ? run.gitCommit : `${run.gitCommit} on ${escapeHidden(branch)}`}
     >
-      <GitCommitHorizontal className="size-3.5" aria-hidden="true" />
+      <GitCommitHorizontal className="size-3.5 shrink-0" aria-hidden="true" />
       {shortCommit(run.gitCommit)}
       {run.gitDirty && (
         <span className="font-semibold text-warn" title="Uncommitted changes">
           <span aria-hidden="true">*</span>
           <span className="sr-only">uncommitted changes</span>
+        </span>
+      )}
+      {branch !== undefined && (
+        <span className="max-w-28 min-w-0 truncate font-sans">
+          <span className="sr-only">on </span>
+          <Text>{branch}</Text>
         </span>
       )}
     </span>

@@ -75,7 +75,7 @@ export const columns = column.columns([
     id: 'commit',
     header: 'Commit',
     cell: ({ row }) => <Commit run={row.original} />,
-    meta: { width: 'w-28 max-[87.5rem]:hidden' },
+    meta: { width: 'w-38 max-[87.5rem]:hidden' },
   }),
   column.accessor('timestamp', {
     header: 'Started',

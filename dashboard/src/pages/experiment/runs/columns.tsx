@@ -113,7 +113,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
       value: ({ durationMs }) => durationMs,
       cell: (run) => formatDuration(run.durationMs),
     },
-    { key: 'commit', name: 'Commit', width: 112, cell: (run) => <Commit run={run} /> },
+    { key: 'commit', name: 'Commit', width: 152, cell: (run) => <Commit run={run} /> },
   ];
 }
 
