@@ -42,7 +42,7 @@ test('lists, runs and comparisons are those of the store, without actions', asyn
   await settled(page);
   await axe(page);
   const link = page.getByRole('main').locator('a[href^="/runs/"]').first();
-  const name = await link.innerText();
+  const [name = ''] = (await link.innerText()).split('\n');
   await link.click();
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
   await settled(page);
