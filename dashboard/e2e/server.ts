@@ -20,16 +20,17 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts a server over a new project. `prepare` adds files to it, and returns variables for the server. */
+/** Starts a server over a new project. `prepare` adds files to it, and returns variables for the server, which gets these flags. */
 export async function serve(
   store: StoreName,
   prepare: (project: string) => Record<string, string> = () => ({}),
+  flags: string[] = [],
 ): Promise<Server> {
   // The page shows the name of the project folder.
   const parent = mkdtempSync(join(tmpdir(), 'cobalt-'));
   const project = join(parent, store);
   const folder = writeStore(store, project);
-  const server = spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', '0'], {
+  const server = spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', '0', ...flags], {
     cwd: project,
     env: { ...process.env, COBALT_DIR: folder, NO_COLOR: '1', ...prepare(project) },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -39,7 +39,7 @@ export function RemoteStoreWarning() {
           ; it is as of <DateTime timestamp={store.syncedAt} />
         </>
       )}
-      . <Text>{failure.message}</Text>
+      : <Text>{failure.message}</Text>
     </p>
   );
 }

@@ -42,7 +42,7 @@ test('a remote store is named, and a warning says since when its list could not 
   expect(await screen.findByTitle(`Runs of the remote store ${url}`)).toHaveTextContent(url);
   const warning = screen.getByRole('status');
   expect(warning).toHaveTextContent(
-    /^The list of runs could not be synced since .*; it is as of .*\. no connection/,
+    /^The list of runs could not be synced since .*; it is as of .*: no connection/,
   );
   expect(warning.querySelectorAll('time')).toHaveLength(2);
 });

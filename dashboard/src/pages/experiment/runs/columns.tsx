@@ -48,6 +48,7 @@ export interface RunColumn {
 const evaluatorsOf = (runs: RunRow[]) => [...new Set(runs.flatMap((run) => Object.keys(run.avgScores)))];
 
 export function columnsOf(runs: RunRow[]): RunColumn[] {
+  const hasBranches = runs.some(({ gitBranch }) => gitBranch != null);
   const formatUsd = costFormat(runs.map(costsOf).flatMap(({ agent, total }) => [agent, total]));
   return [
     {
@@ -113,7 +114,7 @@ export function columnsOf(runs: RunRow[]): RunColumn[] {
       value: ({ durationMs }) => durationMs,
       cell: (run) => formatDuration(run.durationMs),
     },
-    { key: 'commit', name: 'Commit', width: 152, cell: (run) => <Commit run={run} /> },
+    { key: 'commit', name: 'Commit', width: hasBranches ? 152 : 112, cell: (run) => <Commit run={run} /> },
   ];
 }
 
