@@ -22,7 +22,7 @@ async fn echo(item: Item) -> String {
 }
 
 fn items() -> Result<Dataset, cobalt::Error> {
-    Dataset::from_jsonl(std::env::var_os(FILE).unwrap_or_default()).map_err(cobalt::Error::from)
+    Dataset::from_jsonl(std::env::var_os(FILE).unwrap_or_default())
 }
 
 fn main() {

@@ -28,6 +28,15 @@ pub struct AllRuns {
     pub partial: Vec<IndexedRun>,
 }
 
+/// All runs, if the index has changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangedRuns {
+    /// `None` if they are as before.
+    pub all: Option<AllRuns>,
+    /// The number of the index's state; `None` if it is only in memory.
+    pub state: Option<i64>,
+}
+
 /// The index of the result files in a folder.
 #[derive(Debug)]
 pub struct Index {
@@ -66,21 +75,21 @@ impl Index {
         })
     }
 
-    /// The same if the index has changed since the state with this number, and the number of its state; `None` if it is only in memory.
+    /// The same if the index has changed since the state with this number.
     pub fn all_runs_since(
         &mut self,
         known: Option<i64>,
-    ) -> Result<(Option<AllRuns>, Vec<SkippedFile>, Option<i64>), IndexError> {
-        let ((all, state), skipped) = self.run_query(|connection| {
+    ) -> Result<(ChangedRuns, Vec<SkippedFile>), IndexError> {
+        self.run_query(|connection| {
             let is_on_disk = connection.path().is_some_and(|path| !path.is_empty());
             let state = update::generation(connection)?.filter(|_| is_on_disk);
             if known.is_some() && known == state {
-                return Ok((None, state));
+                return Ok(ChangedRuns { all: None, state });
             }
             let whole = run::query_runs(connection, &RunFilter::ALL)?.runs;
-            Ok((Some(AllRuns { whole, partial: run::query_partial_runs(connection)? }), state))
-        })?;
-        Ok((all, skipped, state))
+            let all = Some(AllRuns { whole, partial: run::query_partial_runs(connection)? });
+            Ok(ChangedRuns { all, state })
+        })
     }
 
     fn run_query<T>(

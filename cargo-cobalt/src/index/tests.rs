@@ -325,18 +325,18 @@ fn a_large_store_is_listed_again_only_if_its_folder_has_changed() {
     store.write("copy.json", &text("run-0007", 5));
     settle(&store);
     let mut index = store.index();
-    let (first, skipped, state) = index.all_runs_since(None).unwrap();
+    let (ChangedRuns { all: first, state }, skipped) = index.all_runs_since(None).unwrap();
     assert_eq!((first.unwrap().whole.len(), skipped.len()), (2_000, 2));
     // Nothing has changed, so nothing is read, not even a file that somebody has overwritten in place.
     store.write("5.json", &text("run-0005", 9));
-    let (changed, skipped, again) = store.index().all_runs_since(state).unwrap();
+    let (ChangedRuns { all: changed, state: again }, skipped) = store.index().all_runs_since(state).unwrap();
     assert!(changed.is_none() && skipped.len() == 2 && again == state);
     let (found, _) = store.index().query(&RunFilter { limit: 3, ..all() }).unwrap();
     assert_eq!((found.runs.len(), found.known), (3, 2_000));
     // A new file is noticed, and then also the other one.
     store.write("new.json", &text("run-new", 8));
     settle(&store);
-    let (all, _, later) = store.index().all_runs_since(state).unwrap();
+    let (ChangedRuns { all, state: later }, _) = store.index().all_runs_since(state).unwrap();
     let whole = all.unwrap().whole;
     assert_eq!((whole.len(), &*whole[0].id, &*whole[1].id), (2_001, "run-0005", "run-new"));
     assert_ne!(later, state);

@@ -28,6 +28,15 @@ use crate::recording::RunTraffic;
 use crate::trace::export_note;
 use crate::trace::take_note;
 
+/// The results of earlier processes; of a new run, none.
+pub struct EarlierResults {
+    /// Further results are added to it.
+    pub journal: Option<JournalWriter>,
+    pub items: FinishedItems,
+    /// How long these processes ran.
+    pub duration: Duration,
+}
+
 /// The recorder's state for one experiment.
 pub struct Recorder {
     header: JournalHeader,
@@ -77,10 +86,9 @@ impl Recorder {
         names: Arc<CaseNames>,
         progress: Option<ProgressCallback>,
         baseline: Baseline,
-        journal: Option<JournalWriter>,
-        mut items: FinishedItems,
-        earlier_duration: Duration,
+        earlier: EarlierResults,
     ) -> Self {
+        let EarlierResults { journal, mut items, duration: earlier_duration } = earlier;
         let finished = items.count(journal.as_ref());
         if let FinishedItems::InMemory(items) = &mut items {
             items.reserve_exact(work.items.len());

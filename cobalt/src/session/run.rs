@@ -15,7 +15,7 @@ use cobalt_core::timestamp::Timestamp;
 use tokio::sync::Semaphore;
 
 use super::plan::Plan;
-use super::recorder::Recorder;
+use super::recorder::{EarlierResults, Recorder};
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
@@ -361,8 +361,8 @@ impl Run {
             workspaces: plan.workspaces.map(|workspaces| workspaces.for_run(&header.id)),
             items,
         };
-        let record =
-            Recorder::new(&work, header, plan.names, plan.progress, plan.baseline, journal, done, elapsed);
+        let earlier = EarlierResults { journal, items: done, duration: elapsed };
+        let record = Recorder::new(&work, header, plan.names, plan.progress, plan.baseline, earlier);
         (work, record)
     }
 }

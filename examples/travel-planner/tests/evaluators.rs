@@ -15,7 +15,7 @@ use travel_planner::{Call, Planner, Reply};
 fn item(id: &str) -> Item {
     let requests =
         Dataset::from_file(concat!(env!("CARGO_MANIFEST_DIR"), "/datasets/requests.jsonl")).unwrap();
-    requests.iter().find(|item| item["id"] == id).unwrap().clone()
+    Item::clone(&requests.iter().find(|item| item["id"] == id).unwrap())
 }
 
 /// The planner's reply to a request of the dataset.

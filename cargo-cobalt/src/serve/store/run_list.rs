@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use cobalt_core::store::Layout;
 
 use crate::error::Error;
-use crate::index::{Index, SkippedFile};
+use crate::index::{ChangedRuns, Index, SkippedFile};
 use crate::runs::RunView;
 use crate::sized_cache::lock;
 
@@ -103,7 +103,7 @@ impl RunListCache {
             return Ok(Arc::clone(&seen.known));
         }
         let state = seen.as_ref().and_then(|seen| seen.state);
-        let (all, skipped, state) = Index::open(layout)?.all_runs_since(state)?;
+        let (ChangedRuns { all, state }, skipped) = Index::open(layout)?.all_runs_since(state)?;
         let folder = folder.filter(|time| time.elapsed().is_ok_and(|age| age > CLOCK_RESOLUTION));
         let Some(all) = all else {
             // Nothing has changed: of a large store, that is known without its rows.

@@ -146,7 +146,7 @@ fn the_worst_items_of_a_large_run_are_read() {
 fn versions_that_know_no_parts_say_where_the_items_are() {
     #[derive(Debug, serde::Deserialize)]
     struct OldReport {
-        #[allow(dead_code, reason = "only its type matters")]
+        #[expect(dead_code, reason = "only its type matters")]
         items: Vec<ItemResult>,
     }
 

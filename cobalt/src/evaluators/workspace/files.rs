@@ -324,7 +324,7 @@ impl Files {
     }
 
     fn score(&self, item: &Item, dir: &Path) -> Result<Score, EvalError> {
-        let requirements = self.0.requirements(&item).map_err(EvalError::new)?;
+        let requirements = self.0.requirements(item).map_err(EvalError::new)?;
         if requirements.is_empty() {
             return Err(EvalError::new(NOTHING_REQUIRED));
         }
