@@ -70,7 +70,7 @@ pub fn case_name_in_partial_run(index: usize, item: &Item, key: &str) -> String 
 }
 
 /// The slug of an ID or, without one, the index.
-pub(super) fn slug_or_index(id: Option<&str>, index: usize) -> String {
+pub fn slug_or_index(id: Option<&str>, index: usize) -> String {
     let slug = id.map(|id| slug(id, CASE_KEY_BYTES)).unwrap_or_default();
     if slug.is_empty() { format!("{index:04}") } else { slug }
 }
@@ -82,7 +82,7 @@ pub fn id(item: &Item) -> Option<String> {
 }
 
 /// The `id` of an item as it is written, which may contain a secret.
-pub(super) fn unredacted_id(item: &Item) -> Option<Cow<'_, str>> {
+pub fn unredacted_id(item: &Item) -> Option<Cow<'_, str>> {
     match item.get("id")? {
         Value::String(text) if !text.trim().is_empty() => Some(text.into()),
         Value::Number(number) => Some(number.to_string().into()),

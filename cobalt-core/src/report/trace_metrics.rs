@@ -1,7 +1,8 @@
 //! The metrics of thresholds on traces and on single models.
 
+use std::collections::BTreeSet;
+
 use super::item::{Execution, ItemResult, Status};
-use super::metrics::RunMetrics;
 use crate::item::model_share::{ModelShare, models};
 use crate::prices::PriceTable;
 use crate::trace::Trace;
@@ -122,9 +123,13 @@ impl ModelShares {
     }
 }
 
-/// What each item that reports its usage used of a model that the metrics were gathered for.
-pub fn model_shares<'m>(figures: &'m RunMetrics<'_>, model: &str) -> Result<&'m [ModelShare], String> {
-    let known = figures.model_shares.iter().find(|shares| shares.model == model);
+/// What each item that reports its usage used of a model that shares were gathered for; `used` are all models of the run.
+pub fn model_shares<'m>(
+    gathered: &'m [ModelShares],
+    used: &BTreeSet<String>,
+    model: &str,
+) -> Result<&'m [ModelShare], String> {
+    let known = gathered.iter().find(|shares| shares.model == model);
     let Some(ModelShares { shares, unattributed, .. }) = known else {
         return Err(format!("the usage of `{model}` was not gathered"));
     };
@@ -136,7 +141,6 @@ pub fn model_shares<'m>(figures: &'m RunMetrics<'_>, model: &str) -> Result<&'m 
         ));
     }
     if !shares.iter().any(|share| share.is_used) {
-        let used = &figures.used_models;
         return Err(match used.is_empty() {
             true => {
                 "no output reports its model; report it with `Output::model` or `Context::record`".to_owned()

@@ -24,7 +24,7 @@ use crate::wording::{self, count};
 pub const PROTOCOL: &str = "cobalt experiments, protocol 2";
 
 /// The maximum length of an error in the summary, and of a difference from a recording, in characters.
-pub(super) const MAX_ERROR_LENGTH: usize = 400;
+pub const MAX_ERROR_LENGTH: usize = 400;
 
 /// An event. In JSON, an object whose `event` is the variant's name in kebab-case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -581,10 +581,10 @@ impl EventWriter {
 }
 
 /// The maximum number of further items named with a shared error.
-pub(super) const MAX_REPEATED_ITEMS: usize = 3;
+pub const MAX_REPEATED_ITEMS: usize = 3;
 
 /// Normalizes an error: removes list indexes, such as the `3` of `messages[3]`.
-pub(super) fn normalize_error(error: &str) -> String {
+pub fn normalize_error(error: &str) -> String {
     let mut pattern = String::with_capacity(error.len());
     let mut rest = error;
     while let Some(start) = rest.find('[') {

@@ -45,7 +45,7 @@ pub fn format_kept(kept: &KeptWorkspaces) -> String {
 
 /// The kept workspaces of a run, counted item by item.
 #[derive(Debug, Default)]
-pub(super) struct KeptWorkspacesFold {
+pub struct KeptWorkspacesFold {
     number: usize,
     folder: Option<PathBuf>,
 }

@@ -120,7 +120,7 @@ impl<'j> JournalItems<'j> {
 
 /// What a journal contains, without its items.
 #[derive(Debug)]
-pub(super) struct JournalOutline {
+pub struct JournalOutline {
     pub header: JournalHeader,
     pub index: JournalIndex,
     /// The run time up to the last finished item.
@@ -132,7 +132,7 @@ pub(super) struct JournalOutline {
 }
 
 /// Reads a journal line by line.
-pub(super) fn outline(file: impl io::Read) -> io::Result<Result<JournalOutline, JournalError>> {
+pub fn outline(file: impl io::Read) -> io::Result<Result<JournalOutline, JournalError>> {
     let mut file = BufReader::with_capacity(BUFFER, file);
     let (mut line, mut start) = (Vec::new(), 0);
     let mut outline: Option<JournalOutline> = None;

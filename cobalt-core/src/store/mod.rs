@@ -9,6 +9,7 @@ mod name_conflict;
 mod parts;
 mod report_file;
 mod report_reader;
+mod report_text;
 mod results;
 mod runs;
 
@@ -30,9 +31,10 @@ pub use parts::{
 };
 pub use report_file::ReportFile;
 pub use report_reader::ReportReader;
+pub use report_text::{strip_bom, write_atomically};
 pub use results::{
-    DamagedReport, ResultFileName, import_report, read_report, result_file_name, strip_bom, validate_report,
-    write_atomically, write_report,
+    DamagedReport, ResultFileName, import_report, read_report, result_file_name, validate_report,
+    write_report,
 };
 pub use runs::{
     EarlierRun, StoredRun, latest_runs, read_experiment_name, read_measurements, result_files, runs,

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::{StoreError, storage_error};
 use super::parts::PartsReader;
 use super::report_reader::ReportReader;
-use super::results::{strip_bom, write_json};
-use super::runs::measurements_in_parts;
+use super::report_text::{strip_bom, write_json};
 use crate::prices::PriceTable;
 use crate::redact::redacted_document;
 use crate::report::{ItemResult, Measurements, Report};
@@ -202,4 +201,18 @@ impl ReportFile {
         }
         Ok(report)
     }
+}
+
+/// The measurements of a run in parts, from its columns.
+pub fn measurements_in_parts(
+    head: &Report,
+    parts: &PartsReader,
+    prices: &PriceTable,
+) -> Result<Measurements, StoreError> {
+    let mut measurements = Measurements::from_report(head, prices);
+    measurements.items.reserve(parts.index().items);
+    for row in parts.rows() {
+        measurements.items.push(row?.measured(&head.config.evaluators));
+    }
+    Ok(measurements)
 }

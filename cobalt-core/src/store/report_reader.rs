@@ -8,7 +8,7 @@ use serde::de::{Error as _, IgnoredAny};
 use serde_json::{Deserializer, Error, Result};
 
 use super::parts::PartsIndex;
-use super::results::strip_bom;
+use super::report_text::strip_bom;
 use crate::report::{ItemCounts, ItemResult, ItemWithoutContents, Report, SCHEMA, StoredVerdict};
 
 /// The text of a result file, also of the original tool, with or without a byte order mark.

@@ -13,9 +13,10 @@ use super::interrupted::read_interrupted;
 use super::journal::read_journal;
 use super::layout::{Layout, file_slug};
 use super::parts::PartsReader;
-use super::report_file::ReportFile;
+use super::report_file::{ReportFile, measurements_in_parts};
 use super::report_reader::ReportReader;
-use super::results::{ResultFileName, read_report, strip_bom, write_items_by_line};
+use super::report_text::{strip_bom, write_items_by_line};
+use super::results::{ResultFileName, read_report};
 use crate::prices::PriceTable;
 use crate::report::{Measurements, Report};
 use crate::timestamp::Timestamp;
@@ -238,20 +239,6 @@ pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurement
             Ok(Measurements::from_report(&report, prices))
         }
     }
-}
-
-/// The measurements of a run in parts, from its columns.
-pub(super) fn measurements_in_parts(
-    head: &Report,
-    parts: &PartsReader,
-    prices: &PriceTable,
-) -> Result<Measurements, StoreError> {
-    let mut measurements = Measurements::from_report(head, prices);
-    measurements.items.reserve(parts.index().items);
-    for row in parts.rows() {
-        measurements.items.push(row?.measured(&head.config.evaluators));
-    }
-    Ok(measurements)
 }
 
 /// The experiment's name in a baseline file or a result file.

@@ -8,7 +8,7 @@ use cobalt_core::report::Shard;
 use cobalt_core::wording::{self, line_and_column, unknown_name_message};
 
 use super::job_sets::JobSetError;
-use super::remote::CREDENTIAL_HINT;
+use super::remote_url::CREDENTIAL_HINT;
 use super::settings::{Origin, RerunMode, dotted_key};
 use super::variables::{BASELINE, SCORE};
 

@@ -13,7 +13,7 @@ use cobalt_core::report::{ShardPlans, parse_duration};
 
 use super::error::ConfigError;
 use super::job_sets::{ShardChoice, ShardGroup, group_of_job};
-use super::remote::RemoteUrl;
+use super::remote_url::RemoteUrl;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
 use super::variables::{

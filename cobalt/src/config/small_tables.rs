@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::editor::EditorUrl;
 use super::error::ConfigError;
 use super::overrides::absolute_path;
-use super::remote::{EndpointUrl, PushName, RemoteUrl};
+use super::remote_url::{EndpointUrl, PushName, RemoteUrl};
 use super::resolve::{Resolver, first_set};
 use super::settings::{Origin, dotted_key};
 use super::variables::{CACHE_DIR, DIR, HISTORY_DB, REDACTION_FORMS, RESULTS_DIR, STORAGE_ROOT};
@@ -45,7 +45,7 @@ pub struct Storage {
     pub(super) region: Option<String>,
     /// Whether the endpoint may be without TLS; default false.
     pub(super) allow_http: Option<bool>,
-    /// From how many items on a result is kept in parts, in two files; default 20000.
+    /// From how many items on a result is kept in parts, in two files; default 10000.
     pub(super) parts_from: Option<PositiveInt>,
 }
 
@@ -210,7 +210,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
 }
 
 /// From how many items on a result is kept in parts, by default.
-const DEFAULT_PARTS_FROM: usize = 20_000;
+const DEFAULT_PARTS_FROM: usize = 10_000;
 
 /// The default base directory.
 const DEFAULT_DIR: &str = ".cobalt";

@@ -55,7 +55,7 @@ impl ItemField {
 }
 
 /// The names of the fields of items.
-pub(super) fn field_names(items: impl Iterator<Item = Arc<Item>>) -> BTreeSet<String> {
+pub fn field_names(items: impl Iterator<Item = Arc<Item>>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for item in items {
         for name in item.keys() {

@@ -5,8 +5,10 @@
 
 mod check;
 mod evaluate_thresholds;
+mod finished_items;
 #[cfg(test)]
 mod large_run_tests;
+mod notes;
 mod parts;
 mod plan;
 mod recorder;

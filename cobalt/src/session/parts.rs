@@ -14,7 +14,7 @@ use cobalt_core::reporters::NotableItems;
 use cobalt_core::store::{PartsWriter, StoreError};
 
 use super::evaluate_thresholds::{Baseline, Evaluation, OtherVariants, References};
-use super::recorder::add_notes;
+use super::notes::add_notes;
 use super::summaries::run_summaries;
 use crate::config::Config;
 use crate::experiment::ResolvedDefinition;

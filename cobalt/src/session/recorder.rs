@@ -15,18 +15,16 @@ use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use super::evaluate_thresholds::{Baseline, OtherVariants, References, evaluate_run};
+use super::finished_items::FinishedItems;
+use super::notes::add_notes;
 use super::parts::{EvaluatedRun, PartsJob, PartsStream, RunFacts};
 use super::plan::{InterruptedRun, RunEnd, RunOutcome};
-use super::run::FinishedItems;
 use super::variants::run_id;
 use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
 use crate::recording::RunTraffic;
-#[cfg(feature = "otlp")]
-use crate::trace::export_note;
-use crate::trace::take_note;
 
 /// The results of earlier processes; of a new run, none.
 pub struct EarlierResults {
@@ -415,20 +413,6 @@ impl Recorder {
         let declared_at = self.definition.declared_at.clone();
         let git = self.source_of_outputs.clone().unwrap_or(git);
         Report { declared_at, git, ..self.header.report(items) }
-    }
-}
-
-/// Adds what the process knows of the traffic, and prints what it has noted.
-pub fn add_notes(traffic: Option<&RunTraffic>, report: &mut Report) {
-    if let Some(traffic) = traffic {
-        traffic.finish(&mut report.summary.traffic);
-    }
-    if let Some(note) = take_note() {
-        eprintln!("{note}");
-    }
-    #[cfg(feature = "otlp")]
-    if let Some(note) = export_note() {
-        eprintln!("{note}");
     }
 }
 

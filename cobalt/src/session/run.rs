@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::back_off::BackOff;
-use cobalt_core::report::{ItemResult, RunConfig, Shard};
+use cobalt_core::report::{RunConfig, Shard};
 use cobalt_core::store::{
     InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, ReportFile, ResumedRun,
     StoreError, new_run_id,
@@ -14,6 +14,7 @@ use cobalt_core::store::{
 use cobalt_core::timestamp::Timestamp;
 use tokio::sync::Semaphore;
 
+use super::finished_items::FinishedItems;
 use super::plan::Plan;
 use super::recorder::{EarlierResults, Recorder};
 use crate::config::RESUME;
@@ -79,23 +80,6 @@ struct FinishedPart {
 impl Default for FinishedPart {
     fn default() -> Self {
         Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, sources: None, file: None }
-    }
-}
-
-/// The finished items of a run.
-pub enum FinishedItems {
-    InMemory(Vec<ItemResult>),
-    /// Of a large run: in its journal.
-    InJournal,
-}
-
-impl FinishedItems {
-    /// How many there are.
-    pub fn count(&self, journal: Option<&JournalWriter>) -> usize {
-        match self {
-            Self::InMemory(items) => items.len(),
-            Self::InJournal => journal.map_or(0, JournalWriter::saved_items),
-        }
     }
 }
 

@@ -7,8 +7,8 @@ use cobalt_core::redact::redacted_document;
 use cobalt_core::report::{ItemResult, ItemWithoutContents, RunConfig};
 use serde::de::DeserializeOwned;
 
+use super::loaded_item::LoadedItem;
 use super::loaded_parts::{LoadedParts, PartText};
-use super::loaded_run::LoadedItem;
 use super::run_file::{RunFile, RunFileError};
 
 /// Reads items by their position in the run.

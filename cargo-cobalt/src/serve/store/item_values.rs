@@ -8,7 +8,8 @@ use super::Store;
 use super::cell::Cell;
 use super::columns::{ColumnValues, FileColumn};
 use super::item_fields::{Fields, ItemField};
-use super::loaded_run::{LoadedItem, LoadedRun};
+use super::loaded_item::LoadedItem;
+use super::loaded_run::LoadedRun;
 use super::run_file::RunFileError;
 
 /// The maximum length of a text in memory, in characters. The rest is read from the file again if a condition needs it.

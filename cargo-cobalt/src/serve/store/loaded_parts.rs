@@ -10,7 +10,7 @@ use std::thread;
 use cobalt_core::report::ItemWithoutContents;
 use cobalt_core::store::{PartsIndex, PartsReader};
 
-use super::loaded_run::{ItemTexts, LoadedItem};
+use super::loaded_item::{ItemTexts, LoadedItem};
 use super::run_file::{RunFile, RunFileError};
 use crate::sized_cache::lock;
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use cobalt_core::report::comparison::{self, Comparison, ScoreChange};
 
 use super::Store;
-use super::loaded_run::{LoadedItem, LoadedRun};
+use super::loaded_item::LoadedItem;
+use super::loaded_run::LoadedRun;
 
 /// The compared runs, run A first.
 type Runs = [Arc<LoadedRun>];

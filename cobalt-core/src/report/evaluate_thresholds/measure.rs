@@ -80,7 +80,7 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             Err(partially_reported(figures.without_tokens, figures, "tokens", HOW_TO_REPORT_USAGE))
         }
         Category::ModelTokens(model) => {
-            let shares = model_shares(figures, model)?;
+            let shares = model_shares(&figures.model_shares, &figures.used_models, model)?;
             let without = shares.iter().filter(|share| share.lacks_tokens).count();
             if without > 0 {
                 let items = count(without, "item");
@@ -95,7 +95,7 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
             Err(partially_reported(figures.without_cost, figures, "an agent cost", HOW_TO_REPORT_USAGE))
         }
         Category::ModelCost(model) => {
-            let shares = model_shares(figures, model)?;
+            let shares = model_shares(&figures.model_shares, &figures.used_models, model)?;
             let unpriced = shares.iter().filter(|share| share.is_unpriced).count();
             if unpriced > 0 {
                 let (items, model) = (count(unpriced, "item"), BTreeSet::from([model.clone()]));

@@ -193,7 +193,7 @@ fn index_name(index: usize) -> String {
 /// The columns of consecutive items.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct ColumnBlock {
+pub struct ColumnBlock {
     index: Vec<usize>,
     key: Vec<String>,
     /// A letter for each item: `k` if its name in test cases is its key, `i` if it is its index, `o` if it is in `rest`.

@@ -12,7 +12,8 @@ use crate::prices::PriceTable;
 use crate::report::{ItemResult, Report, RunConfig};
 use crate::store::error::{StoreError, storage_error};
 use crate::store::layout::Layout;
-use crate::store::results::{result_file_name, write_head_of_parts};
+use crate::store::report_text::write_head_of_parts;
+use crate::store::results::result_file_name;
 
 /// The length of the text in a part, in bytes: a part ends with the item that reaches it.
 const PART_TEXT: usize = 1 << 20;
