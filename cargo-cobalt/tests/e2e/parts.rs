@@ -78,6 +78,6 @@ fn a_damaged_part_is_named_and_is_not_imported() {
     let store = Store::new();
     let mut command = crate::command::program(crate::command::COBALT, store.folder());
     let folder = from.folder().join(".cobalt/results");
-    let said = crate::project::ProgramOutput::by(command.args(["cobalt", "import"]).arg(folder), 2);
+    let said = crate::project::ProgramOutput::by(command.args(["cobalt", "import"]).arg(folder), 3);
     said.stderr_has("part 1 of 1 is damaged").stdout_has("2 imported, 0 skipped, 1 refused");
 }
