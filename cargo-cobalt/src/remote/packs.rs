@@ -1,6 +1,6 @@
 //! Packs: many index objects in one, so that a new machine lists a store of 100,000 runs with a hundred requests.
 //!
-//! Any writer may add a pack. Its index objects are deleted after it is there; whoever reads both sees the same runs once.
+//! Any writer may add a pack. Its index objects are deleted once it is written; a reader of both sees each run once.
 
 use std::time::Duration;
 

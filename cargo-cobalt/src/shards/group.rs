@@ -88,7 +88,7 @@ impl<'a> ShardGroupState<'a> {
 
     /// Reads the store. The result has all shards of the group; it is empty if there is none.
     pub fn read(&mut self) -> Result<BTreeMap<Shard, Progress>, Error> {
-        // The ages of objects are told by the store's own clock, as ours may differ.
+        // Ages of objects are measured with the store's clock: this machine's may differ.
         let clock = layout::clock(self.group, &self.token);
         self.remote.put(&clock, "")?;
         let objects = self.remote.list(&layout::group(self.group))?;

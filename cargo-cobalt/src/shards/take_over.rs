@@ -54,7 +54,7 @@ impl TakeOver<'_> {
         let Channel { remote, group, layout, .. } = &self.channel;
         let status = ShardStatus { token: new_run_id(), state: ShardState::Running, ..dead.clone() };
         let claim = layout::claim(group, &dead.token);
-        // As the state still has the token of the dead process, whoever claimed it has died, too.
+        // The state still has the token of the dead process, so the process that claimed it has died, too.
         if known.is_abandoned_claim(&claim) {
             remote.delete(&claim)?;
         }

@@ -130,7 +130,7 @@ fn an_interrupted_large_run_is_resumed_without_running_an_item_again() {
     assert_eq!(resumed.finished_items(), interrupted.kept);
     let (end, mut told) = run(resumed, &config, usize::MAX);
     told.sort_unstable();
-    assert!(told.into_iter().eq(0..ITEMS), "earlier items are told of, too, and each once");
+    assert!(told.into_iter().eq(0..ITEMS), "each item is reported once, also those of earlier processes");
     assert_whole(&path_of(end), &config);
 }
 
