@@ -133,7 +133,7 @@ impl Config {
         &self.remote
     }
 
-    /// From how many items on a result is kept in parts.
+    /// Number of items from which a result is stored in parts.
     #[must_use]
     pub fn parts_from(&self) -> usize {
         self.parts_from

@@ -43,9 +43,9 @@ pub struct Storage {
     pub(super) endpoint: Option<EndpointUrl>,
     /// Region of the remote store's bucket.
     pub(super) region: Option<String>,
-    /// Whether the endpoint may be without TLS; default false.
+    /// Whether an `http://` endpoint is allowed; default false.
     pub(super) allow_http: Option<bool>,
-    /// From how many items on a result is kept in parts, in two files; default 10000.
+    /// Number of items from which a result is stored in parts, in two files; default 10000.
     pub(super) parts_from: Option<PositiveInt>,
 }
 
@@ -209,7 +209,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     }
 }
 
-/// From how many items on a result is kept in parts, by default.
+/// Number of items from which a result is stored in parts, by default.
 const DEFAULT_PARTS_FROM: usize = 10_000;
 
 /// The default base directory.
