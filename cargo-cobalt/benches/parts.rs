@@ -1,7 +1,7 @@
-//! Benchmark of results in parts: writing two runs of many items, opening them in the page, and the commands that read them.
+//! Benchmark of results in parts: writing three runs of many items, opening them in the page, and the commands that read them.
 //!
 //! `cargo bench -p cargo-cobalt --bench parts` measures runs of 100,000 items; `-- <items>` others. `-- <items> <folder>` writes
-//! two runs into a folder and stops: look at them with `COBALT_DIR=<folder> cargo cobalt serve`. Results differ between machines:
+//! the runs into a folder and stops: look at them with `COBALT_DIR=<folder> cargo cobalt serve`. Results differ between machines:
 //! compare only those of one invocation.
 
 #[path = "server/mod.rs"]
@@ -18,8 +18,8 @@ use server::Server;
 use store::write_in_parts;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// The numbers of the two runs.
-const RUNS: [usize; 2] = [1, 2];
+/// The numbers of the runs.
+const RUNS: [usize; 3] = [1, 2, 3];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -52,7 +52,7 @@ fn table(items: usize) {
         );
     }
     println!(
-        "both took {:.1} s, memory of the writer at most {}",
+        "all took {:.1} s, memory of the writer at most {}",
         started.elapsed().as_secs_f64(),
         memory("self")
     );
@@ -63,11 +63,12 @@ fn table(items: usize) {
 /// The wall time and memory of commands.
 fn commands(folder: &Path) {
     println!("{:<34} {:>8} {:>9}", "command", "seconds", "memory");
-    let [a, b] = RUNS.map(|run| format!("{run:012x}"));
+    let [a, b, c] = RUNS.map(|run| format!("{run:012x}"));
     let csv = folder.join("a.csv").display().to_string();
     for arguments in [
         vec!["history"],
         vec!["compare", &a, &b],
+        vec!["compare", &a, &b, &c],
         vec!["show", &a, "item-0000042"],
         vec!["show", &a, "--low"],
         vec!["export", &a, "--output", &csv],
@@ -100,8 +101,8 @@ fn commands(folder: &Path) {
 
 fn pages(folder: &Path) {
     let server = Server::start(folder);
-    println!("{:<34} {:>8} {:>8}", "answer", "ms", "kB");
-    let [a, b] = RUNS.map(|run| format!("{run:012x}"));
+    println!("{:<34} {:>8} {:>8} {:>12}", "answer", "ms", "kB", "memory");
+    let [a, b, c] = RUNS.map(|run| format!("{run:012x}"));
     let run = format!("/api/runs/{a}");
     for (name, address) in [
         ("run, overview", format!("{run}/overview")),
@@ -114,13 +115,14 @@ fn pages(folder: &Path) {
         ("an item", format!("{run}/items/item-0000042")),
         ("compare", format!("/api/compare?a={a}&b={b}&limit=50")),
         ("compare, the worst", format!("/api/compare?a={a}&b={b}&limit=50&sort=worst")),
+        ("ranking of three", format!("/api/ranking?runs={a},{b},{c}")),
         ("run, whole", run.clone()),
     ] {
         let started = Instant::now();
         let size = server.get(&address, false);
-        println!("{name:<34} {:>8.0} {:>8}", started.elapsed().as_secs_f64() * 1000.0, size / 1000);
+        let (taken, memory) = (started.elapsed().as_secs_f64() * 1000.0, memory(&server.id().to_string()));
+        println!("{name:<34} {taken:>8.0} {:>8} {memory:>12}", size / 1000);
     }
-    println!("memory of the server at most {}", memory(&server.id().to_string()));
 }
 
 /// What [`memory`] says on other systems.

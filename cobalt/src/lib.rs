@@ -105,13 +105,13 @@ pub mod report {
     pub use cobalt_core::report::{
         Category, ChangedFile, CiStatus, Comparison, ConversationEnd, DEFAULT_PASS_MARK, DatasetSummary,
         Direction, Evaluations, EvaluatorSettings, Execution, Fetch, FileChange, GitState, InjectedFault,
-        ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats, MeasuredItem, Measurements, Metric,
-        MetricSettings, MetricStats, MetricValue, Metrics, NumberBound, Report, ReportJsonError, Rescored,
-        RetriedExecution, RunConfig, RunMetric, RunMetrics, RunSummaries, RunTable, RunVariant, RunVerdict,
-        ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status, Summary, Threshold, ThresholdError,
-        ThresholdOutcome, Timestamp, Traffic, TrafficSummary, Transcript, TrialMeasurements, TrialStats,
-        Turn, TurnCheck, UserMistake, UserMistakeKind, Violation, WorkspaceChanges, evaluate, stats,
-        validate_items,
+        ItemError, ItemNames, ItemResult, LatencyBound, LatencyStats, MeasuredItem, MeasuredItemRef,
+        MeasuredItems, Measurements, Metric, MetricSettings, MetricStats, MetricValue, Metrics, NumberBound,
+        Report, ReportJsonError, Rescored, RetriedExecution, RunConfig, RunMetric, RunMetrics, RunSummaries,
+        RunTable, RunVariant, RunVerdict, ScoreStats, ScoredEvaluation, Shard, SourceLocation, Status,
+        Summary, Threshold, ThresholdError, ThresholdOutcome, Timestamp, Traffic, TrafficSummary, Transcript,
+        TrialMeasurements, TrialStats, Turn, TurnCheck, UserMistake, UserMistakeKind, Violation,
+        WorkspaceChanges, evaluate, stats, validate_items,
     };
 
     pub mod comparison {

@@ -254,7 +254,7 @@ impl SavedBaseline {
 
 /// Warnings about the baseline: items in error, and evaluators that are worse than in the previous one.
 fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
-    let errors = run.items.iter().filter(|item| !item.failed.is_empty()).count();
+    let errors = run.items.iter().filter(|item| !item.failed().is_empty()).count();
     let errors = (errors > 0).then(|| {
         let all = run.items.len();
         format!(

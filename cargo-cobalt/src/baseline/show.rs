@@ -197,7 +197,7 @@ fn means(baseline: &Measurements) -> Vec<EvaluatorMean> {
     let mean_of =
         |scores: &[f64]| (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64);
     let mean = |name: &String| {
-        let of_items = baseline.items.iter().filter_map(|item| mean_of(item.scores.get(name)?));
+        let of_items = baseline.items.iter().filter_map(|item| mean_of(item.scores(name)?));
         EvaluatorMean { name: name.clone(), mean: mean_of(&of_items.collect::<Vec<_>>()) }
     };
     baseline.evaluators.iter().map(|evaluator| mean(&evaluator.name)).collect()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use cobalt_core::report::comparison::{ChangedItems, ItemChange, ScoreChange, changed_items, most_changed};
-use cobalt_core::report::{MeasuredItem, Measurements, Report};
+use cobalt_core::report::{MeasuredItemRef, Measurements, Report};
 use cobalt_core::store::{ReportFile, StoreError};
 
 /// A run and its measurements.
@@ -62,19 +62,22 @@ struct ChangedPlaces {
 impl Changes {
     fn of((base, before): MeasuredFile<'_>, (other, after): MeasuredFile<'_>) -> Self {
         debug_assert_eq!((&base.report().id, &other.report().id), (&before.id, &after.id));
-        let in_base: HashMap<&str, usize> =
-            before.items.iter().enumerate().map(|(place, item)| (&*item.key, place)).collect();
-        let change = |(place, item): (usize, &MeasuredItem)| {
-            let base = *in_base.get(&*item.key)?;
-            let earlier = &before.items[base];
+        let in_base: HashMap<&str, MeasuredItemRef<'_>> =
+            before.items.iter().map(|item| (item.key(), item)).collect();
+        let change = |item: MeasuredItemRef<'_>| {
+            let earlier = *in_base.get(item.key())?;
             let names = other.report().config.evaluators.iter();
             let scores =
                 names.map(|name| ScoreChange::new(name, mean_score(earlier, name), mean_score(item, name)));
-            let is_in_error = [earlier, item].map(|item| !item.failed.is_empty());
+            let is_in_error = [earlier, item].map(|item| !item.failed().is_empty());
             let (change, _) = ScoreChange::ranked_changes(scores, is_in_error);
-            (change != 0.0).then_some(ChangedPlaces { change, base, other: place })
+            (change != 0.0).then_some(ChangedPlaces {
+                change,
+                base: earlier.position(),
+                other: item.position(),
+            })
         };
-        let mut changes: Vec<_> = after.items.iter().enumerate().filter_map(change).collect();
+        let mut changes: Vec<_> = after.items.iter().filter_map(change).collect();
         // Stable: keeps the dataset order of equal changes.
         changes.sort_by(|one, two| two.change.abs().total_cmp(&one.change.abs()));
         let (regressed, improved) = changes.into_iter().partition(|places| places.change < 0.0);
@@ -95,8 +98,8 @@ impl Changes {
     }
 }
 
-fn mean_score(item: &MeasuredItem, evaluator: &str) -> Option<f64> {
-    let scores = item.scores.get(evaluator).filter(|scores| !scores.is_empty())?;
+fn mean_score(item: MeasuredItemRef<'_>, evaluator: &str) -> Option<f64> {
+    let scores = item.scores(evaluator)?;
     Some(scores.iter().sum::<f64>() / scores.len() as f64)
 }
 

@@ -443,19 +443,21 @@ pub fn size(run: &RunIdentity) -> String {
 
 /// Which items the runs have in common; `quote` formats keys.
 pub fn describe_matching(items: &ItemMatching, quote: impl Fn(&str) -> String) -> String {
-    let keys = |keys: &[String]| {
+    let keys = |keys: &[String], count: usize| {
         let mut named: Vec<_> = keys.iter().take(KEYS).map(|key| quote(key)).collect();
-        if keys.len() > KEYS {
-            named.push(format!("{} more", keys.len() - KEYS));
+        if count > named.len() {
+            named.push(format!("{} more", count - named.len()));
         }
         named.join(", ")
     };
     let mut parts = vec![format!("{} in both runs", items.matched)];
-    for (those, what) in
-        [(&items.changed, "with changed input"), (&items.added, "added"), (&items.removed, "removed")]
-    {
-        if !those.is_empty() {
-            parts.push(format!("{} {what} ({})", those.len(), keys(those)));
+    for (those, count, what) in [
+        (&items.changed, items.changed_count(), "with changed input"),
+        (&items.added, items.added_count(), "added"),
+        (&items.removed, items.removed_count(), "removed"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {what} ({})", keys(those, count)));
         }
     }
     parts.join(", ")

@@ -42,7 +42,6 @@ use self::baseline_sources::BaselineSourcesCache;
 pub use self::cell::{Cell, SortKey};
 pub use self::columns::{ColumnValues, FileColumn};
 pub use self::item_fields::ItemField;
-pub use self::item_reader::ItemReader;
 pub use self::loaded_item::{LoadedItem, LoadedTraffic};
 pub use self::loaded_run::LoadedRun;
 pub use self::matched_items::{MatchedItem, item_change};

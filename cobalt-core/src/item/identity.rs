@@ -6,6 +6,7 @@ use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
 use super::Item;
+use crate::hash::sha256_hex;
 use crate::redact::redacted;
 use crate::slug::slug;
 
@@ -28,6 +29,17 @@ pub fn content_hash(item: &Item) -> String {
     let mut hash = CanonicalHasher::of_item(item);
     hash.truncate(KEY_DIGITS);
     hash
+}
+
+/// A [`content_hash`] as a number. The hash of an item whose content was removed is what its file says: a text that is no hash gets the
+/// number of its own hash.
+pub fn content_number(hash: &str) -> u64 {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let number = |digits: &str| u64::from_str_radix(digits, 16).unwrap_or_default();
+    match hash.len() == KEY_DIGITS && hash.bytes().all(is_digit) {
+        true => number(hash),
+        false => number(&sha256_hex(&[hash])[..KEY_DIGITS]),
+    }
 }
 
 /// An item without its content. Only hashes remain of it and of its cluster, so runs can still be compared: items that changed are

@@ -11,7 +11,8 @@ pub mod usage;
 pub use field_path::FieldPath;
 pub(crate) use identity::case_name_in_partial_run;
 pub use identity::{
-    CanonicalHasher, case_name, content_hash, id, item_hash, natural_key, value_hash, without_content,
+    CanonicalHasher, case_name, content_hash, content_number, id, item_hash, natural_key, value_hash,
+    without_content,
 };
 pub use json_item::{Item, ItemSeed, into_item, type_name};
 pub use output::{Output, TokenCount};

@@ -1,6 +1,6 @@
 //! The measurements of each item that a comparison needs: the contents of a baseline file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,7 @@ use super::custom_metric::{Direction, MetricStats};
 use super::custom_metric_stats::metric_stats;
 use super::identity::{cluster_name, item_keys};
 use super::item::{Execution, ItemResult, ScoredEvaluation};
+use super::measured_items::{MeasuredItemRef, MeasuredItems};
 use super::metrics::ItemUsage;
 use super::model::Report;
 use super::outcome::RunVerdict;
@@ -69,7 +70,7 @@ pub struct Measurements {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, MetricSettings>,
     /// The items, in dataset order.
-    pub items: Vec<MeasuredItem>,
+    pub items: MeasuredItems,
 }
 
 /// The unit and direction of a metric that the agent recorded.
@@ -98,7 +99,7 @@ pub struct EvaluatorSettings {
     pub hash: Option<String>,
 }
 
-/// The measurements of one item.
+/// The measurements of one item, as a baseline file has them. Those of a run are in columns: [`MeasuredItems`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MeasuredItem {
@@ -170,12 +171,15 @@ impl Measurements {
     #[must_use]
     #[doc(hidden)]
     pub fn with_pooled_scores(mut self, all: &Self) -> Self {
-        let has_scored: BTreeSet<_> =
-            self.items.iter().flat_map(|item| item.scores.keys().cloned()).collect();
-        for (item, all) in self.items.iter_mut().zip(&all.items) {
-            item.scores.clone_from(&all.scores);
-            item.scores.retain(|name, _| has_scored.contains(name));
-        }
+        let pooled = |(at, item): (usize, MeasuredItemRef<'_>)| {
+            let mut item = item.to_item();
+            if let Some(all) = all.items.get(at) {
+                item.scores = all.to_item().scores;
+                item.scores.retain(|name, _| self.items.has_scores(name));
+            }
+            item
+        };
+        self.items = self.items.iter().enumerate().map(pooled).collect();
         self
     }
 
@@ -258,7 +262,7 @@ impl Measurements {
             replayed_in_part: self.replayed_in_part,
             evaluators: self.evaluators.clone(),
             metrics: self.metrics.clone(),
-            items: Vec::new(),
+            items: MeasuredItems::default(),
         }
     }
 }

@@ -14,6 +14,8 @@ mod groups;
 mod identity;
 mod item;
 mod item_scores;
+mod lists;
+mod measured_items;
 mod measurements;
 mod metrics;
 mod model;
@@ -48,6 +50,7 @@ pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };
 pub use item_scores::ItemScores;
+pub use measured_items::{MeasuredItemRef, MeasuredItems};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
 pub use metrics::RunMetrics;
 pub(crate) use metrics::significant_decimals;

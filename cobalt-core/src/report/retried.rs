@@ -181,9 +181,9 @@ mod tests {
         .unwrap();
         assert_eq!(report.config.retries, 1);
         let measured = Measurements::from_report(&report, &PriceTable::default());
-        let item = &measured.items[0];
-        assert_eq!((item.tokens, item.cost), (Some(2_000_003), Some(5.5)));
-        let trials: Vec<_> = item.trials.iter().map(|trial| (trial.tokens, trial.cost)).collect();
+        let item = measured.items.get(0).unwrap();
+        assert_eq!((item.tokens(), item.cost()), (Some(2_000_003), Some(5.5)));
+        let trials: Vec<_> = item.trials().map(|trial| (trial.tokens, trial.cost)).collect();
         assert_eq!(trials, [(Some(1_000_003), Some(3.0)), (Some(1_000_000), Some(2.5))]);
     }
 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use serde::{Deserialize, Serialize};
 
-use super::measurements::{MeasuredItem, Measurements};
+use super::measured_items::MeasuredItemRef;
+use super::measurements::Measurements;
 use super::shard::Shard;
 use crate::hash::sha256_hex;
 
@@ -29,7 +30,7 @@ impl ShardPlan {
     /// The plan that expects the latencies of an earlier run.
     #[must_use]
     pub fn of(source: String, run: &Measurements) -> Self {
-        let latency = |item: &MeasuredItem| (item.key.clone(), item.latency_ms.round() as u64);
+        let latency = |item: MeasuredItemRef<'_>| (item.key().to_owned(), item.latency_ms().round() as u64);
         Self { source, latencies: run.items.iter().map(latency).collect() }
     }
 

@@ -210,7 +210,6 @@ pub fn measurements_in_parts(
     prices: &PriceTable,
 ) -> Result<Measurements, StoreError> {
     let mut measurements = Measurements::from_report(head, prices);
-    measurements.items.reserve(parts.index().items);
     for row in parts.rows() {
         measurements.items.push(row?.measured(&head.config.evaluators));
     }

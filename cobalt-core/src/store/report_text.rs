@@ -26,9 +26,9 @@ pub fn write_items_by_line(
     path: &Path,
     draft: &Path,
     head: &impl Serialize,
-    items: &[impl Serialize],
+    items: impl Iterator<Item = impl Serialize>,
 ) -> Result<(), StoreError> {
-    write_atomically(path, draft, |file| write_json(file, head, items.iter().map(Ok)))
+    write_atomically(path, draft, |file| write_json(file, head, items.map(Ok)))
 }
 
 /// Writes a file atomically, using a draft that is synced and renamed.

@@ -63,7 +63,7 @@ pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, StoreEr
     let path = layout.results().join(result_file_name(report));
     // Only one process has the run at a time; a draft of a killed process is overwritten.
     let draft = layout.results().join(format!(".{}.tmp", report.id));
-    write_items_by_line(&path, &draft, &report.without_items(), &report.items)?;
+    write_items_by_line(&path, &draft, &report.without_items(), report.items.iter())?;
     Ok(path)
 }
 

@@ -18,7 +18,7 @@ use super::report_reader::ReportReader;
 use super::report_text::{strip_bom, write_items_by_line};
 use super::results::{ResultFileName, read_report};
 use crate::prices::PriceTable;
-use crate::report::{Measurements, Report};
+use crate::report::{MeasuredItemRef, Measurements, Report};
 use crate::timestamp::Timestamp;
 
 /// A stored run, with the information from its file name.
@@ -214,7 +214,7 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, St
     layout.create_folder(&folder).map_err(|source| storage_error(CREATE_FOLDER, &folder, source))?;
     let path = layout.baseline(&run.name);
     let draft = folder.join(format!(".{}.tmp", run.id));
-    write_items_by_line(&path, &draft, &run.without_items(), &run.items)?;
+    write_items_by_line(&path, &draft, &run.without_items(), run.items.iter().map(MeasuredItemRef::to_item))?;
     Ok(path)
 }
 

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use cobalt_core::item::content_hash;
+use cobalt_core::item::{content_hash, content_number};
 use cobalt_core::redact::redacted_item;
-use cobalt_core::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
+use cobalt_core::report::{EvaluatorSettings, MeasuredItemRef, Measurements, Report};
 use cobalt_core::store::{EarlierRun, latest_runs};
 use cobalt_core::wording::{count, group_thousands};
 
@@ -66,7 +66,7 @@ struct LatestResult {
     /// A change since that affects all items of that run.
     change: Option<Reason>,
     /// A hash of the item at that time.
-    content: String,
+    content: u64,
     /// A hash of the files of its workspace at that time.
     workspace: Option<String>,
     /// Whether it was in error.
@@ -208,20 +208,20 @@ impl Plan {
             let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
             let change =
                 change.or_else(|| self.has_other_settings(report).then_some(Reason::SettingsChanged));
-            for (item, stored) in items.into_iter().zip(&report.items) {
-                let (in_error, low) = (!item.failed.is_empty(), self.is_below_pass_mark(&item, &evaluators));
+            for (item, stored) in items.iter().zip(&report.items) {
+                let (in_error, low) = (!item.failed().is_empty(), self.is_below_pass_mark(item, &evaluators));
                 let run = report.id.clone();
                 let workspace =
                     stored.first_trial().workspace.as_ref().and_then(|changes| changes.source.clone());
                 let result = LatestResult {
                     change,
-                    content: item.content,
+                    content: item.content(),
                     workspace,
                     in_error,
                     below_pass_mark: low,
                     run,
                 };
-                latest.entry(item.key).or_insert(result);
+                latest.entry(item.key().to_owned()).or_insert(result);
             }
         }
         latest
@@ -257,14 +257,14 @@ impl Plan {
     }
 
     /// Whether an evaluator scored the item below its pass mark at that time or, if unknown, its current one.
-    fn is_below_pass_mark(&self, item: &MeasuredItem, evaluators: &[EvaluatorSettings]) -> bool {
+    fn is_below_pass_mark(&self, item: MeasuredItemRef<'_>, evaluators: &[EvaluatorSettings]) -> bool {
         let of_now = |name: &str| {
             let mut evaluators = self.definition.evaluators.iter();
             evaluators.find(|evaluator| evaluator.name() == name).map(|evaluator| evaluator.pass_mark())
         };
         evaluators.iter().any(|EvaluatorSettings { name, pass_mark, .. }| {
             let mark = pass_mark.or_else(|| of_now(name));
-            let mut scores = item.scores.get(name).into_iter().flatten();
+            let mut scores = item.scores(name).into_iter().flatten();
             mark.is_some_and(|mark| scores.any(|score| *score < mark))
         })
     }
@@ -281,7 +281,8 @@ impl Plan {
                     (Some(workspaces), Some(then)) => !workspaces.have_changed(&item, then),
                     _ => true,
                 };
-                let is_same = || content_hash(&redacted_item(&item)) == *content && has_same_files();
+                let is_same =
+                    || content_number(&content_hash(&redacted_item(&item))) == *content && has_same_files();
                 // An error may be that of a request that was not recorded, and is recorded now.
                 let records = self.definition.recording.mode.records();
                 let changed = change.or_else(|| (!is_same()).then_some(Reason::ContentChanged));

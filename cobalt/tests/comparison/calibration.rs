@@ -15,7 +15,8 @@ use cobalt::llm::prices::PriceTable;
 use cobalt::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict, evaluate_against};
 use cobalt::report::stats::Interval;
 use cobalt::report::{
-    Execution, ItemResult, MeasuredItem, Measurements, RunMetrics, ScoredEvaluation, TrialMeasurements,
+    Execution, ItemResult, MeasuredItem, MeasuredItemRef, Measurements, RunMetrics, ScoredEvaluation,
+    TrialMeasurements,
 };
 
 use crate::gates::drop;
@@ -472,7 +473,7 @@ impl Summed {
 }
 
 /// An item of a report with the scores of a measured one.
-fn result(item: &MeasuredItem) -> ItemResult {
+fn result(item: MeasuredItemRef<'_>) -> ItemResult {
     let run = |score: &f64| {
         let evaluation = ScoredEvaluation { score: Some(*score), ..ScoredEvaluation::default() };
         Execution {
@@ -480,13 +481,13 @@ fn result(item: &MeasuredItem) -> ItemResult {
             ..Execution::default()
         }
     };
-    let input = item.cluster.iter().map(|name| ("cluster".to_owned(), name.clone().into())).collect();
+    let input = item.cluster().map(|name| ("cluster".to_owned(), name.into())).into_iter().collect();
     ItemResult {
         index: 0,
-        key: item.key.clone(),
+        key: item.key().to_owned(),
         input: Arc::new(input),
         passed: true,
-        runs: item.scores["correct"].iter().map(run).collect(),
+        runs: item.scores("correct").unwrap().iter().map(run).collect(),
     }
 }
 

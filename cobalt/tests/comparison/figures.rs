@@ -268,14 +268,13 @@ fn runs_that_one_side_has_more_of_are_exchanged_between_the_sides() {
 fn amounts_without_a_ratio_are_exchanged_between_the_sides_too() {
     let run = |id: &str, trials: usize| {
         let mut random = Random(u64::from(id.as_bytes()[0]));
-        let mut run = Measurements { runs: trials, ..scored(id, &[1.0; 12]) };
-        for (index, item) in run.items.iter_mut().enumerate() {
+        let run = Measurements { runs: trials, ..scored(id, &[1.0; 12]) };
+        with(run, |index, item| {
             let mut latency = || if index == 0 { 0.0 } else { (5.0 + random.normal()).exp() };
             let trial = |latency_ms| TrialMeasurements { latency_ms, ..TrialMeasurements::default() };
             item.trials = (0..trials).map(|_| trial(latency())).collect();
             item.latency_ms = item.trials.iter().map(|trial| trial.latency_ms).sum::<f64>() / trials as f64;
-        }
-        run
+        })
     };
     let found = |base, other| compared(&run("a", base), &run("b", other)).amounts.remove(0);
     assert_eq!((found(1, 5).ratio, found(1, 5).test), (None, Some(Test::Permutation)));

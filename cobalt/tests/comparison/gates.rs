@@ -93,9 +93,12 @@ fn changed_items_are_left_out_and_counted() {
 #[test]
 fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     let (base, now) = (scored("a", &[1.0, 0.0]), scored("b", &[1.0, 0.0]));
-    let mut with_new = now.clone();
+    let mut with_new = with(now.clone(), |index, item| {
+        if index == 0 {
+            item.scores.insert("new".to_owned(), vec![1.0]);
+        }
+    });
     with_new.evaluators.push(evaluator("new"));
-    with_new.items[0].scores.insert("new".to_owned(), vec![1.0]);
     let new = gate(Category::Evaluator("new".to_owned()), Metric::Drop, 0.02);
     let found = judged(&base, &with_new, new.clone());
     assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, None));
@@ -414,7 +417,8 @@ fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
         assert!(found.message.contains(&needed), "{gates} gates: {}", found.message);
         // With that many items, the gate is missed.
         let [base, now] = [&base, &now].map(|run| {
-            let scores = (0..items).map(|index| run.items[index % 4].scores["correct"][0]);
+            let scores =
+                (0..items).map(|index| run.items.get(index % 4).unwrap().scores("correct").unwrap()[0]);
             scored(&run.id, &scores.collect::<Vec<_>>())
         });
         let found = evaluate_against(&base, &now, &vec![&gate; gates]);

@@ -87,7 +87,8 @@ struct Expected {
 fn the_ranking_agrees_with_scipy_and_statsmodels() {
     let Some(runs) = systems() else { return };
     let expected: Expected = serde_json::from_str(include_str!("reference/gsm8k.json")).unwrap();
-    let right = |run: &Measurements| run.items.iter().filter(|item| item.scores["correct"] == [1.0]).count();
+    let right =
+        |run: &Measurements| run.items.iter().filter(|item| item.scores("correct") == Some(&[1.0])).count();
     assert_eq!(runs.iter().map(right).collect::<Vec<_>>(), expected.right);
     assert_agree("GSM8K", &all_pairs(&runs), &expected.pairs);
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use cobalt::report::comparison::{Comparison, Difference, compare};
-use cobalt::report::{Direction, EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, Timestamp};
+use cobalt::report::{
+    Direction, EvaluatorSettings, MeasuredItem, MeasuredItemRef, Measurements, MetricSettings, Timestamp,
+};
 
 /// A run of the given items with the evaluator `correct`.
 pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
@@ -26,7 +28,7 @@ pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
         outputs_of: None,
         evaluators: vec![evaluator("correct")],
         metrics: BTreeMap::new(),
-        items,
+        items: items.into_iter().collect(),
     }
 }
 
@@ -62,8 +64,10 @@ pub(crate) fn scored(id: &str, scores: &[f64]) -> Measurements {
 }
 
 /// The same run with other values for some items.
-pub(crate) fn with(mut run: Measurements, change: impl Fn(usize, &mut MeasuredItem)) -> Measurements {
-    run.items.iter_mut().enumerate().for_each(|(index, item)| change(index, item));
+pub(crate) fn with(mut run: Measurements, mut change: impl FnMut(usize, &mut MeasuredItem)) -> Measurements {
+    let mut items: Vec<_> = run.items.iter().map(MeasuredItemRef::to_item).collect();
+    items.iter_mut().enumerate().for_each(|(index, item)| change(index, item));
+    run.items = items.into_iter().collect();
     run
 }
 

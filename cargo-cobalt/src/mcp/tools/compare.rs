@@ -264,15 +264,23 @@ fn cut_lists(comparison: &mut Comparison, left_out: &mut Vec<String>) {
     // `regressedItems` has more detail.
     comparison.regressed.clear();
     let Comparison { items, notes, asked, evaluators, .. } = comparison;
-    for (keys, what) in [
-        (&mut items.changed, "items.changed"),
-        (&mut items.added, "items.added"),
-        (&mut items.removed, "items.removed"),
-        (notes, "notes"),
+    let shorten = |texts: &mut Vec<String>, what: &str, left_out: &mut Vec<String>| {
+        texts.iter_mut().take(KEYS).for_each(|text| *text = truncate::text(text, SENTENCE));
+        keep_fitting(texts, KEYS, what, left_out);
+    };
+    for (keys, unlisted, what) in [
+        (&mut items.changed, &mut items.changed_unlisted, "items.changed"),
+        (&mut items.added, &mut items.added_unlisted, "items.added"),
+        (&mut items.removed, &mut items.removed_unlisted, "items.removed"),
     ] {
-        keys.iter_mut().take(KEYS).for_each(|key| *key = truncate::text(key, SENTENCE));
-        keep_fitting(keys, KEYS, what, left_out);
+        let all = keys.len() + *unlisted;
+        shorten(keys, what, &mut Vec::new());
+        *unlisted = all - keys.len();
+        if *unlisted > 0 {
+            left_out.push(format!("{what}: {unlisted} of {all}"));
+        }
     }
+    shorten(notes, "notes", left_out);
     if let Some(asked) = asked {
         let all = asked.diverged_count();
         asked.diverged.iter_mut().for_each(|item| item.key = truncate::text(&item.key, SENTENCE));

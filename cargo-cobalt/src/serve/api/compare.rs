@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::items::{ItemTraffic, evaluator_index};
 use super::respond::{Conditional, StrictQuery, cached_json, conditional_response, stream_list};
 use crate::serve::error::ApiError;
-use crate::serve::store::{ItemReader, LoadedItem, LoadedRun, MatchedItem, RunFileError, Store, item_change};
+use crate::serve::store::{LoadedItem, LoadedRun, MatchedItem, RunFileError, Store, item_change};
 
 /// The runs to compare, and a selection of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct CompareQuery {
     pub g: Option<String>,
     /// The id of run H.
     pub h: Option<String>,
-    /// The maximum number of items to return; all by default.
+    /// The maximum number of items to return; all by default. Required for runs in parts.
     pub limit: Option<usize>,
     /// The number of items to skip.
     #[serde(default)]
@@ -188,6 +188,8 @@ pub struct ComparedOutput {
 
 /// Larger lists of items are streamed.
 const STREAM_THRESHOLD: usize = 1000;
+/// How many items of a streamed list are read at once.
+const STREAMED_AT_ONCE: usize = 250;
 
 pub async fn compare(
     State(store): State<Arc<Store>>,
@@ -204,7 +206,10 @@ pub async fn compare(
         let head = serde_json::to_vec(&comparing.head).unwrap_or_default();
         Ok(tag.json(stream_list(head, move |pieces| {
             // The file has changed in the meantime, or the client has disconnected.
-            comparing.for_each_item(|item| pieces.push(&item).map_err(|_| RunFileError::Changed))
+            comparing.items.chunks(STREAMED_AT_ONCE).try_for_each(|items| {
+                let items = comparing.read(items)?;
+                items.iter().try_for_each(|item| pieces.push(item)).map_err(|_| RunFileError::Changed)
+            })
         })))
     })
     .await
@@ -219,13 +224,21 @@ fn start_comparison(store: &Store, query: &CompareQuery) -> Result<PendingCompar
 fn compare_all(store: &Store, query: &CompareQuery) -> Result<ComparedRuns, ApiError> {
     store.with_runs(&run_ids(query).collect::<Vec<_>>(), |runs| {
         let comparing = compare_runs(store, runs, query)?;
-        let mut items: Vec<ComparedItem> = Vec::with_capacity(comparing.len());
-        comparing.for_each_item(|item| {
-            items.push(item);
-            Ok(())
-        })?;
+        let items = comparing.read(&comparing.items)?;
         Ok(ComparedRuns { items, ..comparing.head })
     })
+}
+
+/// Refuses to return all items of runs in parts, of which there may be millions.
+fn check_limit(runs: &Runs, query: &CompareQuery) -> Result<(), ApiError> {
+    let in_parts = runs.iter().find(|run| run.parts().is_some());
+    match in_parts.filter(|_| query.limit.is_none()) {
+        None => Ok(()),
+        Some(run) => Err(ApiError::bad_request(format!(
+            "run {} is large, so `limit` is required: pass the number of items to return, such as `limit=100`",
+            run.head.id
+        ))),
+    }
 }
 
 /// Refuses an evaluator that none of the runs has.
@@ -239,6 +252,7 @@ pub fn check_evaluator(runs: &Runs, evaluator: Option<&str>) -> Result<(), ApiEr
 fn compare_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<PendingComparison, RunFileError> {
     let evaluator = query.evaluator.as_deref();
     check_evaluator(runs, evaluator)?;
+    check_limit(runs, query)?;
     let comparisons = store.comparisons(runs);
     let matches = store.matches(runs, evaluator);
     // Limits the number of such lists in memory.
@@ -352,54 +366,46 @@ pub struct PendingComparison {
 }
 
 impl PendingComparison {
-    /// The number of items.
-    pub fn len(&self) -> usize {
-        self.items.len()
-    }
-
-    /// Reads the items and passes on each.
-    fn for_each_item(
-        &self,
-        mut hand_on: impl FnMut(ComparedItem) -> Result<(), RunFileError>,
-    ) -> Result<(), RunFileError> {
-        let mut readers = self.runs.iter().map(|run| run.reader()).collect::<Result<Vec<_>, _>>()?;
-        self.items.iter().try_for_each(|item| hand_on(self.compared_item(item, &mut readers)?))
-    }
-
-    fn compared_item(
-        &self,
-        matched: &MatchedItem,
-        readers: &mut [ItemReader<'_>],
-    ) -> Result<ComparedItem, RunFileError> {
-        let light: Vec<_> = matched
-            .places
-            .iter()
-            .zip(&self.runs)
-            .map(|(place, run)| place.map(|place| (&**run, place)))
-            .collect();
-        let (mut newest, mut outputs) = (None, Vec::with_capacity(light.len()));
-        for (item, reader) in light.iter().zip(readers) {
-            let whole = item.map(|(run, at)| Ok::<_, RunFileError>((run, &run.items[at], reader.item(at)?)));
-            let whole = whole.transpose()?;
-            outputs.push(whole.as_ref().map(|(run, item, whole)| compared_output(run, item, whole)));
-            newest = whole.map(|(_, item, whole)| (item, whole)).or(newest);
+    /// Reads items, which are some of its own, and returns them in their order. Each run is read in the order of its file: the items of
+    /// one part, which are decompressed together, are rarely next to each other if the largest change comes first.
+    fn read(&self, matched: &[MatchedItem]) -> Result<Vec<ComparedItem>, RunFileError> {
+        let items = matched.iter().map(|matched| self.without_outputs(matched));
+        let mut items = items.collect::<Result<Vec<_>, _>>()?;
+        for (at, run) in self.runs.iter().enumerate() {
+            let places = items.iter_mut().zip(matched);
+            let places = places.filter_map(|(item, matched)| Some((matched.place(at)?, item)));
+            let mut places: Vec<_> = places.collect();
+            places.sort_unstable_by_key(|(place, _)| *place);
+            let mut reader = run.reader()?;
+            for (place, item) in places {
+                let whole = reader.item(place)?;
+                item.outputs[at] = Some(compared_output(run, &run.items[place], &whole));
+                // That of the last run remains.
+                item.input = Arc::unwrap_or_clone(whole.input);
+            }
         }
-        // A matched item is in at least one run.
-        let (item, whole) = newest.ok_or(RunFileError::Changed)?;
-        let changes = || {
-            (1..self.runs.len())
-                .map(|other| item_change(&self.runs, &matched.places, other, self.evaluator.as_deref()))
+        Ok(items)
+    }
+
+    /// What is known of an item without reading it.
+    fn without_outputs(&self, matched: &MatchedItem) -> Result<ComparedItem, RunFileError> {
+        let of_runs = || {
+            let places = matched.places.iter().zip(&self.runs);
+            places.filter_map(|(place, run)| Some(&run.items[(*place)?]))
         };
-        let contents: Vec<_> = light.iter().flatten().map(|(run, at)| run.items[*at].content).collect();
+        // A matched item is in at least one run.
+        let newest = of_runs().last().ok_or(RunFileError::Changed)?;
+        let changes = (1..self.runs.len())
+            .map(|other| item_change(&self.runs, &matched.places, other, self.evaluator.as_deref()));
+        let (changes, score_changes) = changes.map(Option::unzip).unzip::<_, _, Vec<_>, Vec<_>>();
+        let contents: Vec<_> = of_runs().map(|item| item.content).collect();
         Ok(ComparedItem {
-            index: item.index,
-            key: item.key.to_string(),
-            input: (*whole.input).clone(),
-            outputs,
-            changes: changes().map(|change| change.map(|(change, _)| change)).collect(),
-            score_changes: changes()
-                .map(|change| change.map_or_else(Vec::new, |(_, scores)| scores))
-                .collect(),
+            index: newest.index,
+            key: newest.key.to_string(),
+            input: cobalt_core::item::Item::new(),
+            outputs: self.runs.iter().map(|_| None).collect(),
+            changes,
+            score_changes: score_changes.into_iter().map(Option::unwrap_or_default).collect(),
             content_changed: contents.windows(2).any(|two| two[0] != two[1]),
         })
     }

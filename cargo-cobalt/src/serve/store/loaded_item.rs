@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cobalt_core::item::{Item, make_unique};
+use cobalt_core::item::{Item, content_number, make_unique};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{
     ItemResult, ItemScores, MeasuredItem, RunConfig, Status, Timestamp, TrialMeasurements,
@@ -271,11 +271,6 @@ impl ItemRest {
             + self.compared.iter().map(size_of_entry).sum::<usize>()
             + self.traffic.as_ref().map_or(0, |traffic| traffic.asked.len() + OVERHEAD)
     }
-}
-
-/// A hash of an item as a number: it is 16 hexadecimal digits.
-fn content_number(content: &str) -> u64 {
-    u64::from_str_radix(content, 16).unwrap_or_default()
 }
 
 /// The approximate memory use of values with their name in bytes.

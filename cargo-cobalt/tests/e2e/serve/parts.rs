@@ -56,7 +56,9 @@ fn answers_about_a_run_in_parts_are_those_about_a_whole_one() {
         format!("{items}/item-12"),
         format!("{items}/item-5?compare={A}"),
         format!("/api/compare?a={A}&b={B}&limit=20"),
-        format!("/api/compare?a={A}&b={B}&sort=worst"),
+        format!("/api/compare?a={A}&b={B}&limit=1000&sort=worst"),
+        format!("/api/compare?a={A}&b={B}&limit=7&offset=5&sort=change"),
+        format!("/api/compare?a={A}&b={B}&limit=2000&sort=best"),
         format!("/api/matrix?runs={A},{B}&only=failed&limit=9"),
         format!("/api/ranking?runs={A},{B}"),
         "/api/trends?experiment=desk".to_owned(),
@@ -84,6 +86,14 @@ fn without_files(mut answer: Value) -> Value {
         *run = serde_json::to_value(report).unwrap();
     }
     answer
+}
+
+#[test]
+fn all_items_of_a_comparison_are_refused_if_a_run_is_in_parts() {
+    let store = store().into_parts();
+    let server = Server::at(store.folder());
+    let refusal = server.refusal(&format!("/api/compare?a={A}&b={B}&sort=worst"), 400);
+    assert!(refusal.contains(&format!("run {A} is large, so `limit` is required")), "{refusal}");
 }
 
 #[test]

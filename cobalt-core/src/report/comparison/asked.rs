@@ -18,11 +18,12 @@ impl AskedComparison {
         if base.id == other.id {
             return None;
         }
-        let is_known = |pair: &&Pair<'_>| !(pair.base.asked.is_empty() || pair.other.asked.is_empty());
+        let is_known =
+            |pair: &&Pair<'_>| [pair.base, pair.other].iter().all(|item| item.asked().next().is_some());
         let (mut items, mut same, mut diverged) = (0, 0, Vec::new());
         for pair in pairs.iter().filter(is_known) {
             items += 1;
-            if is_same(&pair.base.asked, &pair.other.asked) {
+            if is_same(pair) {
                 same += 1;
             } else if diverged.len() < MAX_LISTED {
                 diverged.push(DivergedItem::of(pair));
@@ -61,20 +62,23 @@ impl fmt::Display for AskedComparison {
     }
 }
 
+/// The hashes of both sides.
+fn asked<'a>(pair: &Pair<'a>) -> [Vec<&'a str>; 2] {
+    [pair.base, pair.other].map(|item| item.asked().collect())
+}
+
 /// Whether the same was asked. Requests that an agent sends in parallel arrive in any order.
-fn is_same(base: &[String], other: &[String]) -> bool {
-    let sorted = |hashes: &[String]| {
-        let mut hashes = hashes.to_vec();
-        hashes.sort_unstable();
-        hashes
-    };
-    base == other || base.len() == other.len() && sorted(base) == sorted(other)
+fn is_same(pair: &Pair<'_>) -> bool {
+    let [mut base, mut other] = asked(pair);
+    base.sort_unstable();
+    other.sort_unstable();
+    base == other
 }
 
 impl DivergedItem {
     fn of(pair: &Pair<'_>) -> Self {
-        let (base, other) = (&pair.base.asked, &pair.other.asked);
-        let same = base.iter().zip(other).take_while(|(one, other)| one == other).count();
+        let [base, other] = asked(pair);
+        let same = base.iter().zip(&other).take_while(|(one, other)| one == other).count();
         // Messages are counted from the beginning of their conversation, whose first hash is that of everything but the messages.
         let longer = if same < other.len() { other } else { base };
         let start = longer
@@ -82,7 +86,7 @@ impl DivergedItem {
             .take(same + 1)
             .rposition(|hash| hash.starts_with(SETTINGS_HASH_PREFIX))
             .unwrap_or(0);
-        Self { key: pair.other.key.clone(), message: (same > start).then_some(same - start) }
+        Self { key: pair.other.key().to_owned(), message: (same > start).then_some(same - start) }
     }
 
     /// Where it diverged: `at message 3`.

@@ -1,9 +1,11 @@
 //! Compares the common metrics of runs, with a correction for multiple tests.
 
+use std::borrow::Cow;
+
 use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, sample_size};
 use super::item_changes::regressions;
 use super::notes::{notes, replay_notes, retry_note};
-use super::paired::{ComparedMetric, Paired};
+use super::paired::{ComparedMetric, Paired, PairedSize};
 use super::pairs::{Pair, match_items};
 use super::{
     AskedComparison, Comparison, Difference, ItemMatching, Quantity, RunIdentity, SampleSize, Test, Verdict,
@@ -53,7 +55,10 @@ struct PendingDifference {
     estimate: Estimate,
     /// Only for latency, tokens and cost.
     log_ratio: Option<LogRatio>,
-    paired: Paired,
+    size: PairedSize,
+    /// The numbers of items whose value is larger and smaller in the other run.
+    larger: usize,
+    smaller: usize,
     /// The number of differences that its p-value is corrected for.
     tested: usize,
 }
@@ -63,11 +68,10 @@ impl Draft {
         let pairs = match_items(base, other);
         let items = ItemMatching::of(base, other, &pairs);
         // The latency of a recording says nothing of this agent, and a request that was refused took no time.
-        let live: Vec<_> = pairs.iter().filter(|pair| !pair.has_replayed_latency()).copied().collect();
+        let live = live_pairs(&pairs);
         let open = |name: &str, figure: ComparedMetric<'_>| {
-            let pairs = if figure.quantity == Quantity::Latency { &live } else { &pairs };
-            let log_ratio = LogRatio::of(figure.quantity, pairs, base, other);
-            PendingDifference::of(name, figure.quantity, Paired::of(&figure, pairs, base, other), log_ratio)
+            let pairs = if figure.quantity == Quantity::Latency { &live[..] } else { &pairs[..] };
+            PendingDifference::of(name, &figure, pairs, base, other)
         };
         let evaluators =
             common_evaluators(base, other).filter_map(|name| open(name, ComparedMetric::score(vec![name])));
@@ -124,6 +128,14 @@ impl RunIdentity {
     }
 }
 
+/// The pairs whose latency can be compared.
+fn live_pairs<'p, 'a>(pairs: &'p [Pair<'a>]) -> Cow<'p, [Pair<'a>]> {
+    match pairs.iter().any(Pair::has_replayed_latency) {
+        true => pairs.iter().filter(|pair| !pair.has_replayed_latency()).copied().collect(),
+        false => Cow::Borrowed(pairs),
+    }
+}
+
 /// The evaluators of both runs, in the order of the other run.
 fn common_evaluators<'a>(base: &'a Measurements, other: &'a Measurements) -> impl Iterator<Item = &'a str> {
     let names = other.evaluators.iter().map(|evaluator| &*evaluator.name);
@@ -132,9 +144,10 @@ fn common_evaluators<'a>(base: &'a Measurements, other: &'a Measurements) -> imp
 
 /// The other metrics to compare: latency unless a file does not have it; errors if there are any.
 fn usage_metrics(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
-    let is_timed = pairs.iter().any(|pair| pair.base.latency_ms > 0.0)
-        && pairs.iter().any(|pair| pair.other.latency_ms > 0.0);
-    let has_errors = pairs.iter().any(|pair| !(pair.base.failed.is_empty() && pair.other.failed.is_empty()));
+    let is_timed = pairs.iter().any(|pair| pair.base.latency_ms() > 0.0)
+        && pairs.iter().any(|pair| pair.other.latency_ms() > 0.0);
+    let has_errors =
+        pairs.iter().any(|pair| !(pair.base.failed().is_empty() && pair.other.failed().is_empty()));
     let mut amounts = vec![("tokens", Quantity::Tokens), ("cost", Quantity::Cost)];
     if is_timed {
         amounts.insert(0, ("latency", Quantity::Latency));
@@ -147,7 +160,16 @@ fn usage_metrics(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
 
 impl PendingDifference {
     /// `None` if no item has the metric in both runs.
-    fn of(name: &str, quantity: Quantity, paired: Paired, log_ratio: Option<LogRatio>) -> Option<Self> {
+    fn of(
+        name: &str,
+        metric: &ComparedMetric<'_>,
+        pairs: &[Pair<'_>],
+        base: &Measurements,
+        other: &Measurements,
+    ) -> Option<Self> {
+        let quantity = metric.quantity;
+        let log_ratio = LogRatio::of(quantity, pairs, base, other);
+        let paired = Paired::of(metric, pairs, base, other);
         let estimate = Estimate::of(&paired, quantity)?;
         let (p_value, test) = match &log_ratio {
             Some(log_ratio) => Some(log_ratio.p_value()),
@@ -184,7 +206,7 @@ impl PendingDifference {
             equal,
             unmeasured: paired.unmeasured,
         };
-        Some(Self { difference, estimate, log_ratio, paired, tested: 1 })
+        Some(Self { difference, estimate, log_ratio, size: paired.size(), larger, smaller, tested: 1 })
     }
 
     /// Sets the unit and direction of a metric; those of the other run count if they differ.
@@ -192,19 +214,17 @@ impl PendingDifference {
         let difference = &mut self.difference;
         difference.unit = other.unit.clone().or_else(|| base.unit.clone());
         difference.direction = other.better.or(base.better);
-        let count = |is: fn(f64) -> bool| self.paired.differences().filter(|it| is(*it)).count();
-        let (larger, smaller) = (count(|d| d > 0.0), count(|d| d < 0.0));
         (difference.better, difference.worse) =
-            better_and_worse(difference.more_is_better(), larger, smaller);
+            better_and_worse(difference.more_is_better(), self.larger, self.smaller);
         self
     }
 
     fn finish(self, is_same_run: bool) -> Difference {
-        let Self { difference, estimate, log_ratio, paired, tested } = self;
+        let Self { difference, estimate, log_ratio, size, tested, .. } = self;
         let (verdict, settled_by) = if is_same_run {
             (Verdict::WithinNoise, None)
         } else {
-            decide(&difference, &estimate, log_ratio.as_ref(), &paired, tested)
+            decide(&difference, &estimate, log_ratio.as_ref(), &size, tested)
         };
         Difference { verdict, settled_by, ..difference }
     }
@@ -247,7 +267,7 @@ pub fn decide(
     difference: &Difference,
     estimate: &Estimate,
     log_ratio: Option<&LogRatio>,
-    paired: &Paired,
+    size: &PairedSize,
     tested: usize,
 ) -> (Verdict, Option<SampleSize>) {
     let margin = margin(difference);
@@ -267,23 +287,23 @@ pub fn decide(
     // For example, the interval excludes 0, but the corrected test needs a larger distance.
     let is_hinted_at = interval_excludes_zero(difference);
     let tail = 0.5 * LEVEL / tested.max(1) as f64;
-    let times_to_show = |size| match log_ratio {
+    let times_to_show = |distance| match log_ratio {
         Some(log_ratio) if is_hinted_at => log_ratio.sample_factor_to_detect_ratio(tail),
-        Some(log_ratio) => log_ratio.sample_factor_to_detect(size, tail),
-        None => estimate.sample_factor_to_detect(size, tail),
+        Some(log_ratio) => log_ratio.sample_factor_to_detect(distance, tail),
+        None => estimate.sample_factor_to_detect(distance, tail),
     };
-    let size = difference.difference.abs();
+    let distance = difference.difference.abs();
     let times = if is_hinted_at {
-        times_to_show(size)
+        times_to_show(distance)
     } else {
         let to_rule_out = estimate.sample_factor_to_narrow(RULE_OUT_ERRORS, margin);
-        times_to_show(size.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
+        times_to_show(distance.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
     };
     let fewest = match difference.test {
         Some(Test::LogRatioT | Test::PairedT) => 2,
         _ => fewest_clusters(tail),
     };
-    (Verdict::Inconclusive, times.and_then(|times| sample_size(paired, estimate, times, fewest)))
+    (Verdict::Inconclusive, times.and_then(|times| sample_size(size, estimate, times, fewest)))
 }
 
 /// Whether the interval excludes 0 (for a ratio, 1) on the difference's side. The interval of scores uses another method than

@@ -1,7 +1,7 @@
 //! Estimates a mean difference, its standard error, interval and p-value; also for logarithms, and relative to a gate's bound.
 
 use super::model::TypicalRatio;
-use super::paired::{ComparedMetric, Exchangeable, Paired};
+use super::paired::{ComparedMetric, Exchangeable, Paired, PairedSize};
 use super::pairs::Pair;
 use super::{Quantity, SampleSize, Test};
 use crate::report::Measurements;
@@ -298,13 +298,13 @@ impl LogRatio {
 ///
 /// `None` for one cluster, whose spread is unknown, and if no number of items is enough.
 pub fn sample_size(
-    paired: &Paired,
+    paired: &PairedSize,
     estimate: &Estimate,
     times: f64,
     fewest_clusters: usize,
 ) -> Option<SampleSize> {
     let std_error = estimate.std_error.filter(|_| times.is_finite())?;
-    let now = paired.len();
+    let now = paired.items;
     let items = (now as f64 * times).ceil() as u64;
     let fewest = (fewest_clusters * now).div_ceil(estimate.clusters).max(now + 1);
     let are_enough = times > 1.0 && estimate.clusters >= fewest_clusters;
@@ -313,8 +313,8 @@ pub fn sample_size(
 }
 
 /// The number of trials per item that reduces the standard error to `wanted`, if possible.
-fn trials_needed(paired: &Paired, std_error: f64, wanted: f64) -> Option<u64> {
-    let spread = paired.trial_variance()?;
+fn trials_needed(paired: &PairedSize, std_error: f64, wanted: f64) -> Option<u64> {
+    let spread = paired.trial_variance?;
     let of_items = (std_error * std_error - spread.of_all_runs).max(0.0);
     let room = wanted * wanted - of_items;
     (room > 0.0).then(|| (spread.of_one_run / room).ceil() as u64)

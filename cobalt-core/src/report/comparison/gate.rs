@@ -121,7 +121,7 @@ impl<'a> ComparedRuns<'a> {
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
-            let hint = match replayed.iter().any(|pair| pair.other.replayed) {
+            let hint = match replayed.iter().any(|pair| pair.other.is_replayed()) {
                 true => "to measure the latency, run with `COBALT_RECORD=off`",
                 false => reference.hint(),
             };

@@ -1,7 +1,7 @@
 //! How far a run exceeds the bound of a threshold against a baseline.
 
 use super::estimate::{Estimate, fewest_clusters, p_greater, sample_size};
-use super::paired::Paired;
+use super::paired::{Paired, PairedSize};
 use super::{Quantity, SampleSize};
 use crate::report::stats::Interval;
 use crate::report::{Metric, Threshold};
@@ -35,8 +35,8 @@ pub struct GateEvidence {
     /// The distance beyond the bound in the unit of the metric, and that of an unchanged agent to the bound.
     beyond: f64,
     allowed: f64,
-    /// The items' excess over the bound, or over 0.
-    paired: Paired,
+    /// Of the items' excess over the bound, or over 0.
+    size: PairedSize,
     estimate: Estimate,
 }
 
@@ -48,27 +48,27 @@ impl GateEvidence {
             // In a gate, more is worse: a drop is a rise from this run to the baseline.
             Metric::Drop => {
                 let estimate = Estimate::of(&paired, quantity)?.reversed();
-                Some(Self::of_difference(bound, quantity, paired.reversed(), estimate))
+                Some(Self::of_difference(bound, quantity, &paired.reversed(), estimate))
             }
             Metric::Ratio => Self::of_ratio(bound, quantity, &paired),
             _ => {
                 let estimate = Estimate::of(&paired, quantity)?;
-                Some(Self::of_difference(bound, quantity, paired, estimate))
+                Some(Self::of_difference(bound, quantity, &paired, estimate))
             }
         }
     }
 
-    fn of_difference(bound: f64, quantity: Quantity, paired: Paired, estimate: Estimate) -> Self {
+    fn of_difference(bound: f64, quantity: Quantity, paired: &Paired, estimate: Estimate) -> Self {
         Self {
             actual: estimate.difference,
             interval: estimate.ci95,
-            p_value: max_p_value(estimate.p_above(bound), || p_greater(&paired)),
-            is_unchanged: is_unchanged(&paired),
+            p_value: max_p_value(estimate.p_above(bound), || p_greater(paired)),
+            is_unchanged: is_unchanged(paired),
             has_collapsed: quantity == Quantity::Score
                 && paired.differences().all(|drop| drop > bound && drop >= COLLAPSE),
             beyond: estimate.difference - bound,
             allowed: bound,
-            paired,
+            size: paired.size(),
             estimate,
         }
     }
@@ -91,32 +91,32 @@ impl GateEvidence {
             has_collapsed: false,
             beyond: estimate.difference,
             allowed: (bound - 1.0).abs() * base,
-            paired: allowed,
+            size: allowed.size(),
             estimate,
         })
     }
 
     /// The number of compared items.
     pub fn items(&self) -> usize {
-        self.paired.len()
+        self.size.items
     }
 
     /// The sample size that distinguishes the agent from one at the bound or, if that is farther away and not possible yet, an
     /// unchanged agent from one at the bound. `gates` is the number of gates corrected together.
     pub fn sample_size(&self, gates: usize) -> Option<SampleSize> {
-        let Self { beyond, allowed, ref paired, ref estimate, .. } = *self;
+        let Self { beyond, allowed, ref size, ref estimate, .. } = *self;
         let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
         let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
         if beyond > 0.0 {
             let tail = LEVEL / gates.max(1) as f64;
             sample_size(
-                paired,
+                size,
                 estimate,
                 estimate.sample_factor_to_detect(target, tail)?,
                 fewest_clusters(tail),
             )
         } else {
-            sample_size(paired, estimate, estimate.sample_factor_to_narrow(MEET_ERRORS, target)?, 2)
+            sample_size(size, estimate, estimate.sample_factor_to_narrow(MEET_ERRORS, target)?, 2)
         }
     }
 }

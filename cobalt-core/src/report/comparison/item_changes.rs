@@ -10,7 +10,7 @@ use super::{RegressedItem, ScoreChange};
 use crate::item::{Item, Output, content_hash};
 use crate::report::identity::item_keys;
 use crate::report::stats::sum;
-use crate::report::{Evaluations, Execution, ItemResult, MeasuredItem, Report, Status};
+use crate::report::{Evaluations, Execution, ItemResult, MeasuredItemRef, Report, Status};
 
 /// The tolerance for means of the same scores in a different order.
 const ROUNDING: f64 = 1e-9;
@@ -62,7 +62,7 @@ impl ScoreChange {
         (if failure.abs() >= largest.abs() { failure } else { largest }, scores)
     }
 
-    pub(super) fn is_change(&self) -> bool {
+    fn is_change(&self) -> bool {
         match self.difference() {
             Some(difference) => difference.abs() > ROUNDING,
             None => self.base.is_some() || self.other.is_some(),
@@ -228,42 +228,57 @@ fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
 /// The maximum number of regressions.
 const MAX_REGRESSIONS: usize = 20;
 
-impl RegressedItem {
-    fn of(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
-        let scores = evaluators.iter().map(|name| ScoreChange {
-            evaluator: (*name).to_owned(),
-            base: mean_score(pair.base, name),
-            other: mean_score(pair.other, name),
-        });
-        let mut scores: Vec<_> =
-            scores.filter(|score| score.is_change() && score.difference().is_some_and(|d| d < 0.0)).collect();
-        scores.sort_by(|one, two| drop_of(two).total_cmp(&drop_of(one)));
-        let failed = pair.other.failed.len() > pair.base.failed.len();
-        (failed || !scores.is_empty()).then(|| Self { key: pair.other.key.clone(), failed, scores })
-    }
-
-    /// The size of the regression; a new failure counts like a drop by 1.
-    fn size(&self) -> f64 {
-        if self.failed { 1.0 } else { self.scores.first().map_or(0.0, drop_of) }
-    }
-}
-
-/// The regressed items, worst first, at most `MOST`. If the numbers of trials differ, so do those of failures: see
+/// The regressed items, worst first, at most [`MAX_REGRESSIONS`]. If the numbers of trials differ, so do those of failures: see
 /// [`RegressedItem::failed`].
 pub fn regressions(pairs: &[Pair<'_>], evaluators: &[&str]) -> Vec<RegressedItem> {
-    let mut items: Vec<_> = pairs.iter().filter_map(|pair| RegressedItem::of(pair, evaluators)).collect();
+    let regressed = pairs.iter().filter_map(|pair| Some((regression_size(pair, evaluators)?, pair)));
+    let mut regressed: Vec<_> = regressed.collect();
     // Stable: keeps the dataset order of equal regressions.
-    items.sort_by(|one, two| two.size().total_cmp(&one.size()));
-    items.truncate(MAX_REGRESSIONS);
-    items
+    regressed.sort_by(|(one, _), (two, _)| two.total_cmp(one));
+    regressed.truncate(MAX_REGRESSIONS);
+    regressed.into_iter().map(|(_, pair)| RegressedItem::of(pair, evaluators)).collect()
 }
 
-fn drop_of(score: &ScoreChange) -> f64 {
-    -score.difference().unwrap_or(0.0)
+/// The largest drop of a score; a new failure counts like a drop by 1. `None` if the item did not regress.
+fn regression_size(pair: &Pair<'_>, evaluators: &[&str]) -> Option<f64> {
+    if has_newly_failed(pair) {
+        return Some(1.0);
+    }
+    let drops = evaluators.iter().filter_map(|name| score_drop(pair, name));
+    drops.max_by(f64::total_cmp)
 }
 
-fn mean_score(item: &MeasuredItem, evaluator: &str) -> Option<f64> {
-    let scores = item.scores.get(evaluator).filter(|scores| !scores.is_empty())?;
+/// Whether the agent or an evaluator failed in more trials than before.
+fn has_newly_failed(pair: &Pair<'_>) -> bool {
+    pair.other.failed().len() > pair.base.failed().len()
+}
+
+/// By how much an evaluator's mean score dropped, if it did.
+fn score_drop(pair: &Pair<'_>, evaluator: &str) -> Option<f64> {
+    let drop = mean_score(pair.base, evaluator)? - mean_score(pair.other, evaluator)?;
+    (drop > ROUNDING).then_some(drop)
+}
+
+impl RegressedItem {
+    /// Of an item that regressed.
+    fn of(pair: &Pair<'_>, evaluators: &[&str]) -> Self {
+        let drops = evaluators.iter().filter_map(|name| Some((score_drop(pair, name)?, *name)));
+        let mut drops: Vec<_> = drops.collect();
+        drops.sort_by(|(one, _), (two, _)| two.total_cmp(one));
+        let change = |(_, name): (f64, &str)| {
+            ScoreChange::new(name, mean_score(pair.base, name), mean_score(pair.other, name))
+        };
+        Self {
+            key: pair.other.key().to_owned(),
+            failed: has_newly_failed(pair),
+            scores: drops.into_iter().map(change).collect(),
+        }
+    }
+}
+
+/// The mean score of an item.
+fn mean_score(item: MeasuredItemRef<'_>, evaluator: &str) -> Option<f64> {
+    let scores = item.scores(evaluator)?;
     Some(sum(scores.iter().copied()) / scores.len() as f64)
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::stats::Interval;
 use crate::report::{Direction, GitState};
+use crate::serde_skip::is_zero;
 use crate::timestamp::Timestamp;
 use crate::wording::group_thousands;
 
@@ -62,12 +63,21 @@ pub struct RunIdentity {
 pub struct ItemMatching {
     /// The number of items in both runs.
     pub matched: usize,
-    /// The keys of common items whose content has changed.
+    /// The keys of common items whose content has changed; at most 1,000.
     pub changed: Vec<String>,
-    /// The keys of items only in the other run.
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub changed_unlisted: usize,
+    /// The keys of items only in the other run; at most 1,000.
     pub added: Vec<String>,
-    /// The keys of items only in the base run.
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub added_unlisted: usize,
+    /// The keys of items only in the base run; at most 1,000.
     pub removed: Vec<String>,
+    /// How many more of them there are.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub removed_unlisted: usize,
 }
 
 /// What the items of two runs asked the model, in the first trial.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::ItemMatching;
 use super::pairs::{Pair, match_items};
-use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
+use crate::report::{EvaluatorSettings, MeasuredItemRef, Measurements};
 use crate::timestamp::Timestamp;
 use crate::wording::{self, count, group_thousands};
 
@@ -72,9 +72,9 @@ fn item_notes(base: &Measurements, other: &Measurements, items: &ItemMatching) -
         );
     }
     let parts = [
-        (items.changed.len(), "changed (included here, excluded from baseline thresholds)"),
-        (items.added.len(), "added"),
-        (items.removed.len(), "removed"),
+        (items.changed_count(), "changed (included here, excluded from baseline thresholds)"),
+        (items.added_count(), "added"),
+        (items.removed_count(), "removed"),
     ];
     let parts: Vec<_> = parts
         .iter()
@@ -114,7 +114,7 @@ fn evaluator_notes(base: &Measurements, other: &Measurements) -> Vec<String> {
 
 /// Names evaluators of both runs that cannot be compared, for example because every item of a run failed.
 fn unscored_evaluators(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Option<String> {
-    let has = |item: &MeasuredItem, name: &str| item.scores.contains_key(name);
+    let has = |item: MeasuredItemRef<'_>, name: &str| item.scores(name).is_some();
     let is_in_either = |name: &str| pairs.iter().any(|pair| has(pair.base, name) || has(pair.other, name));
     let is_in_both = |name: &str| pairs.iter().any(|pair| has(pair.base, name) && has(pair.other, name));
     let common = other.evaluators.iter().map(|one| &*one.name).filter(|name| settings(base, name).is_some());
@@ -134,7 +134,7 @@ pub fn replay_notes(base: &Measurements, other: &Measurements) -> Vec<String> {
 
 /// How many items needed a retry in each run; `None` if none did.
 pub fn retry_note(base: &Measurements, other: &Measurements) -> Option<String> {
-    let retried = |run: &Measurements| run.items.iter().filter(|item| item.retried > 0).count();
+    let retried = |run: &Measurements| run.items.iter().filter(|item| item.retried() > 0).count();
     let (before, now) = (retried(base), retried(other));
     (before + now > 0).then(|| {
         let of = |run: &Measurements, retried| {
@@ -153,7 +153,7 @@ pub fn retry_note(base: &Measurements, other: &Measurements) -> Option<String> {
 #[must_use]
 pub fn replay_note(run: &Measurements) -> Option<String> {
     let Measurements { id, items, .. } = run;
-    let replayed = items.iter().filter(|item| item.replayed).count();
+    let replayed = items.iter().filter(|item| item.is_replayed()).count();
     let note = match replayed {
         all if all == items.len() && !run.replayed_in_part => {
             format!("run {id} was replayed: its latency and agent cost are those of the recording")

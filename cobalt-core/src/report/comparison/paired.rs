@@ -5,7 +5,7 @@ use super::pairs::Pair;
 use crate::report::stats::{
     Cluster, Interval, Stratum, TrialWeights, by_cluster, describe, ratio_of_means, sum,
 };
-use crate::report::{MeasuredItem, Measurements, TrialMeasurements};
+use crate::report::{MeasuredItemRef, Measurements, TrialMeasurements};
 
 /// The metric to compare.
 #[derive(Clone, Debug)]
@@ -34,11 +34,11 @@ impl<'a> ComparedMetric<'a> {
 
     /// Whether any item of the run has the metric.
     pub fn is_in(&self, run: &Measurements) -> bool {
-        run.items.iter().any(|item| match self.quantity {
-            Quantity::Score => self.evaluators.iter().any(|name| item.scores.contains_key(*name)),
-            Quantity::Metric => item.metrics.contains_key(self.name),
-            quantity => TrialValues::of(quantity, item, run).is_some(),
-        })
+        match self.quantity {
+            Quantity::Score => self.evaluators.iter().any(|name| run.items.has_scores(name)),
+            Quantity::Metric => run.items.has_metric(self.name),
+            quantity => run.items.iter().any(|item| TrialValues::of(quantity, item, run).is_some()),
+        }
     }
 }
 
@@ -57,6 +57,14 @@ pub struct Exchangeable {
     pub(super) differences: Vec<f64>,
     /// The trials of single items of which one side has more: they can be permuted.
     pub(super) strata: Vec<Stratum>,
+}
+
+/// The number of paired items, and the spread of their trials: what sample sizes depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct PairedSize {
+    pub(super) items: usize,
+    /// Absent without items that have several trials on both sides.
+    pub(super) trial_variance: Option<TrialVariance>,
 }
 
 /// The variance of the mean difference caused by the spread of trials within items.
@@ -115,7 +123,7 @@ impl Paired {
     pub fn reversed(mut self) -> Self {
         for item in &mut self.items {
             (item.base, item.other) = (item.other, item.base);
-            if let Some(unequal) = &mut item.unequal {
+            if let Some(unequal) = item.unequal.as_deref_mut() {
                 unequal.equal_trials_difference = -unequal.equal_trials_difference;
                 if let Some(runs) = &mut unequal.runs {
                     std::mem::swap(&mut runs.first, &mut runs.second);
@@ -168,20 +176,23 @@ impl Paired {
     }
 
     fn clusters_by(&self, difference: fn(&PairedItem) -> f64) -> Vec<Cluster> {
-        let total = |members: &Vec<&PairedItem>| sum_differences(members, difference);
-        let cluster = |members| Cluster { total: total(members), count: members.len() };
-        self.members().iter().map(cluster).collect()
+        let cluster = |members: &[&PairedItem]| Cluster {
+            total: sum_differences(members, difference),
+            count: members.len(),
+        };
+        by_members(&self.in_cluster_order()).map(cluster).collect()
     }
 
     /// The 95% CI of the ratio of the means, other over base (Fieller, "Some problems in interval estimation", Journal of the Royal
     /// Statistical Society B 16, 1954). `None` for one cluster, and if the base mean may be 0.
     pub fn ratio_interval(&self) -> Option<Interval> {
+        let items = self.in_cluster_order();
         let values = |side: fn(&PairedItem) -> f64| {
-            let cluster = |members: &Vec<&PairedItem>| Cluster {
+            let cluster = |members: &[&PairedItem]| Cluster {
                 total: sum(members.iter().map(|item| side(item))),
                 count: members.len(),
             };
-            by_cluster(&self.members().iter().map(cluster).collect::<Vec<_>>())
+            by_cluster(&by_members(&items).map(cluster).collect::<Vec<_>>())
         };
         ratio_of_means(&values(|item| item.base.mean), &values(|item| item.other.mean), 0.95)
     }
@@ -191,35 +202,34 @@ impl Paired {
     /// vary together in a run: there, only equally many trials count on both sides.
     pub fn exchangeable(&self) -> Exchangeable {
         let mut exchangeable = Exchangeable::default();
-        for members in self.members() {
-            match members[..] {
-                [PairedItem { unequal: Some(UnequalTrials { runs: Some(runs), .. }), .. }] => {
-                    exchangeable.strata.push(runs.clone());
-                }
-                _ => exchangeable
+        for members in by_members(&self.in_cluster_order()) {
+            let trials = match members {
+                [item] => item.unequal.as_ref().and_then(|unequal| unequal.runs.as_ref()),
+                _ => None,
+            };
+            match trials {
+                Some(runs) => exchangeable.strata.push(runs.clone()),
+                None => exchangeable
                     .differences
-                    .push(sum_differences(&members, PairedItem::difference_of_equal_trials)),
+                    .push(sum_differences(members, PairedItem::difference_of_equal_trials)),
             }
         }
         exchangeable
     }
 
-    /// The items of each cluster.
-    fn members(&self) -> Vec<Vec<&PairedItem>> {
-        let clusters = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
-        let mut members = vec![Vec::new(); clusters];
-        for item in &self.items {
-            members[item.cluster].push(item);
-        }
-        members.retain(|members| !members.is_empty());
-        members
+    /// The items sorted by cluster, each cluster in its own order.
+    fn in_cluster_order(&self) -> Vec<&PairedItem> {
+        let mut items: Vec<_> = self.items.iter().collect();
+        items.sort_by_key(|item| item.cluster);
+        items
     }
 
     /// If each item is its own cluster with a single observation of 0 or 1 in both runs: the numbers of items that are 1 only in the
     /// base run, and only in the other run.
     pub fn discordant(&self) -> Option<(u64, u64)> {
         // The mean of several evaluators may be between 0 and 1.
-        let is_one = |side: SideStats| side.binary_runs == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
+        let is_one =
+            |side: SideStats| side.binary_trials() == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
         let is_single = |item: &PairedItem| is_one(item.base) && is_one(item.other);
         if !self.items.iter().all(is_single) || self.clusters().len() < self.len() {
             return None;
@@ -231,21 +241,30 @@ impl Paired {
     /// If every observation is 0 or 1: the weight of one trial in the base run and in the other run.
     pub fn trial_weights(&self) -> Option<TrialWeights> {
         let weights = |side: fn(&PairedItem) -> SideStats| -> Option<f64> {
-            let weight = |item: &PairedItem| Some(1.0 / side(item).binary_runs? as f64);
+            let weight = |item: &PairedItem| Some(1.0 / side(item).binary_trials()? as f64);
             let weights: Option<Vec<_>> = self.items.iter().map(weight).collect();
             describe(&weights?).map(|weights| weights.mean)
         };
         Some(TrialWeights { first: weights(|item| item.base)?, second: weights(|item| item.other)? })
     }
 
+    pub fn size(&self) -> PairedSize {
+        PairedSize { items: self.len(), trial_variance: self.trial_variance() }
+    }
+
     /// The spread of trials within items, over the items with several trials on both sides.
-    pub fn trial_variance(&self) -> Option<TrialVariance> {
-        let several = self.items.iter().filter_map(|item| item.base.variance.zip(item.other.variance));
+    fn trial_variance(&self) -> Option<TrialVariance> {
+        let several = self.items.iter().filter_map(|item| item.base.variance().zip(item.other.variance()));
         let (one, all): (Vec<_>, Vec<_>) =
             several.map(|((a, n), (b, m))| (a + b, a / n as f64 + b / m as f64)).unzip();
         let of_mean = |variances: &[f64]| Some(describe(variances)?.mean / self.len() as f64);
         Some(TrialVariance { of_one_run: of_mean(&one)?, of_all_runs: of_mean(&all)? })
     }
+}
+
+/// The items of each cluster, from those in the order of clusters.
+fn by_members<'i, 'a>(items: &'i [&'a PairedItem]) -> impl Iterator<Item = &'i [&'a PairedItem]> {
+    items.chunk_by(|one, next| one.cluster == next.cluster)
 }
 
 fn trial_values(
@@ -267,7 +286,7 @@ pub struct PairedItem {
     pub(super) other: SideStats,
     pub(super) cluster: usize,
     /// Present if one side has more trials.
-    pub(super) unequal: Option<UnequalTrials>,
+    pub(super) unequal: Option<Box<UnequalTrials>>,
 }
 
 /// An item's values if the numbers of trials differ.
@@ -279,15 +298,17 @@ pub struct UnequalTrials {
     pub(super) equal_trials_difference: f64,
 }
 
-/// An item's value in one run.
+/// An item's value in one run. There may be a million of them.
 #[derive(Clone, Copy, Debug)]
 pub struct SideStats {
     /// The mean over the trials.
     pub(super) mean: f64,
-    /// The number of trials, if they are known and each is 0 or 1.
-    pub(super) binary_runs: Option<usize>,
-    /// The variance and number of the trials; absent for one trial, and if they are not known individually.
-    pub(super) variance: Option<(f64, usize)>,
+    /// The variance of the trials; NaN for one trial, and if they are not known individually.
+    variance: f64,
+    /// The number of trials; 0 if they are not known.
+    trials: u32,
+    /// Whether each trial is 0 or 1.
+    is_binary: bool,
 }
 
 impl PairedItem {
@@ -308,33 +329,35 @@ impl PairedItem {
         }
         let as_often = Self::of(runs(base.len().min(other.len()))?).difference();
         let runs = Some(Stratum { first: base.to_vec(), second: other.to_vec() });
-        Some(Self { unequal: Some(UnequalTrials { runs, equal_trials_difference: as_often }), ..all })
+        let unequal = UnequalTrials { runs, equal_trials_difference: as_often };
+        Some(Self { unequal: Some(Box::new(unequal)), ..all })
     }
 
     /// From values per trial such as latency, tokens or cost, where 0 and 1 are ordinary values.
     pub fn of_amounts(base: &[f64], other: &[f64]) -> Option<Self> {
         let mut item = Self::of_runs(base, other)?;
-        (item.base.binary_runs, item.other.binary_runs) = (None, None);
+        (item.base.is_binary, item.other.is_binary) = (false, false);
         Some(item)
     }
 
     /// From the values of a metric that the agent recorded, by trial.
     fn of_metric(pair: &Pair<'_>, name: &str) -> Option<Self> {
-        Self::of_amounts(pair.base.metrics.get(name)?, pair.other.metrics.get(name)?)
+        Self::of_amounts(pair.base.metric(name)?, pair.other.metric(name)?)
     }
 
     /// Multiplies the base values, which are no longer shares then.
     pub fn scale_base(&self, factor: f64) -> Self {
         let unequal = self.unequal.as_ref().and_then(|unequal| unequal.scale_first(factor));
-        let variance = self.base.variance.map(|(variance, runs)| (variance * factor * factor, runs));
-        let base = SideStats { mean: self.base.mean * factor, binary_runs: None, variance };
+        let SideStats { mean, variance, .. } = self.base;
+        let (mean, variance) = (mean * factor, variance * factor * factor);
+        let base = SideStats { mean, variance, is_binary: false, ..self.base };
         Self { base, other: self.other, cluster: self.cluster, unequal }
     }
 
     /// The mean score of the evaluators that scored the item in both runs.
     pub fn of_scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
         let scores = |name: &&str| {
-            let (base, other) = (pair.base.scores.get(*name)?, pair.other.scores.get(*name)?);
+            let (base, other) = (pair.base.scores(name)?, pair.other.scores(name)?);
             Self::of_runs(base, other)
         };
         let mut items: Vec<_> = evaluators.iter().filter_map(scores).collect();
@@ -344,10 +367,10 @@ impl PairedItem {
         let mean =
             |side: fn(&Self) -> SideStats| SideStats::mean_of(&items.iter().map(side).collect::<Vec<_>>());
         let all = Self::of(mean(|item| item.base).zip(mean(|item| item.other))?);
-        let unequal = items.iter().any(|item| item.unequal.is_some()).then(|| UnequalTrials {
-            runs: mean_trials(&items),
-            equal_trials_difference: sum(items.iter().map(Self::difference_of_equal_trials))
-                / items.len() as f64,
+        let is_unequal = items.iter().any(|item| item.unequal.is_some());
+        let unequal = is_unequal.then(|| {
+            let difference = sum(items.iter().map(Self::difference_of_equal_trials)) / items.len() as f64;
+            Box::new(UnequalTrials { runs: mean_trials(&items), equal_trials_difference: difference })
         });
         Some(Self { unequal, ..all })
     }
@@ -368,7 +391,7 @@ impl PairedItem {
 
 impl UnequalTrials {
     /// Multiplies the values of the first side; `None` if the trials are not known.
-    fn scale_first(&self, factor: f64) -> Option<Self> {
+    fn scale_first(&self, factor: f64) -> Option<Box<Self>> {
         let Stratum { first, second } = self.runs.as_ref()?;
         let first: Vec<_> = first.iter().map(|figure| figure * factor).collect();
         PairedItem::of_runs(&first, second)?.unequal
@@ -400,21 +423,22 @@ fn snap_to_zero(difference: f64, size: f64) -> f64 {
 }
 
 /// Whether each trial of the item failed: 1 or 0.
-pub fn trial_failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
-    (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed.contains(&index)))).collect()
+pub fn trial_failures(item: MeasuredItemRef<'_>, run: &Measurements) -> Vec<f64> {
+    (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed().contains(&index)))).collect()
 }
 
 impl SideStats {
     pub fn plain(mean: f64) -> Self {
-        Self { mean, binary_runs: None, variance: None }
+        Self { mean, variance: f64::NAN, trials: 0, is_binary: false }
     }
 
     fn runs(scores: &[f64]) -> Option<Self> {
         let all = describe(scores)?;
         Some(Self {
             mean: all.mean,
-            binary_runs: scores.iter().all(|score| *score == 0.0 || *score == 1.0).then_some(scores.len()),
-            variance: all.stddev_sample.map(|deviation| (deviation * deviation, scores.len())),
+            variance: all.stddev_sample.map_or(f64::NAN, |deviation| deviation * deviation),
+            trials: u32::try_from(scores.len()).unwrap_or(u32::MAX),
+            is_binary: scores.iter().all(|score| *score == 0.0 || *score == 1.0),
         })
     }
 
@@ -425,8 +449,19 @@ impl SideStats {
             return Some(*only);
         }
         let mean = describe(&evaluators.iter().map(|one| one.mean).collect::<Vec<_>>())?.mean;
-        let runs: Option<Vec<_>> = evaluators.iter().map(|one| one.binary_runs).collect();
-        Some(Self { binary_runs: runs.and_then(|runs| runs.into_iter().min()), ..Self::plain(mean) })
+        let trials = evaluators.iter().map(|one| one.trials).min().unwrap_or_default();
+        let is_binary = evaluators.iter().all(|one| one.is_binary);
+        Some(Self { trials, is_binary, ..Self::plain(mean) })
+    }
+
+    /// The number of trials, if they are known and each is 0 or 1.
+    fn binary_trials(self) -> Option<usize> {
+        (self.is_binary && self.trials > 0).then_some(self.trials as usize)
+    }
+
+    /// The variance and number of the trials; absent for one trial, and if they are not known individually.
+    fn variance(self) -> Option<(f64, usize)> {
+        (!self.variance.is_nan()).then_some((self.variance, self.trials as usize))
     }
 }
 
@@ -441,14 +476,14 @@ pub struct TrialValues {
 
 impl TrialValues {
     /// `None` if the item has no such value.
-    pub fn of(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
+    pub fn of(quantity: Quantity, item: MeasuredItemRef<'_>, run: &Measurements) -> Option<Self> {
         let (total, of_trial): (f64, fn(&TrialMeasurements) -> Option<f64>) = match quantity {
-            Quantity::Latency => (item.latency_ms * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
-            Quantity::Tokens => (item.tokens? as f64, |trial| trial.tokens.map(|tokens| tokens as f64)),
-            Quantity::Cost => (item.cost?, |trial| trial.cost),
+            Quantity::Latency => (item.latency_ms() * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
+            Quantity::Tokens => (item.tokens()? as f64, |trial| trial.tokens.map(|tokens| tokens as f64)),
+            Quantity::Cost => (item.cost()?, |trial| trial.cost),
             Quantity::Errors | Quantity::Score | Quantity::Metric => return None,
         };
-        let values: Vec<_> = item.trials.iter().filter_map(of_trial).collect();
+        let values: Vec<_> = item.trials().filter_map(|trial| of_trial(&trial)).collect();
         if !values.is_empty() {
             return Some(Self { values, mean_of: None });
         }

@@ -1,48 +1,47 @@
 //! What judges prefer that compare the output of each run with another answer.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::model::Preference;
 use super::rank::RankInput;
-use crate::report::MeasuredItem;
+use crate::report::MeasuredItemRef;
 use crate::report::stats::{PairwiseComparison, bradley_terry};
 
 /// The strengths of the runs by each judge that compared the outputs of all of them with the same other answers, such as those of an
 /// earlier system. The other answers are one more competitor, which links the runs.
 pub fn preferences(runs: &[RankInput<'_>]) -> Vec<Preference> {
     let Some(first) = runs.first() else { return Vec::new() };
-    let names: BTreeSet<_> =
-        first.measurements.items.iter().flat_map(|item| item.compared.keys().map(String::as_str)).collect();
-    let in_order = first.report.config.evaluators.iter().filter(|name| names.contains(name.as_str()));
+    let has_compared = |name: &&String| first.measurements.items.has_compared(name);
+    let names: Vec<_> = first.report.config.evaluators.iter().filter(has_compared).collect();
     if names.is_empty() {
         return Vec::new();
     }
     let contents: Vec<_> = runs.iter().map(contents).collect();
-    in_order.filter_map(|name| preference(name, runs, &contents)).collect()
+    names.into_iter().filter_map(|name| preference(name, runs, &contents)).collect()
 }
 
-/// A hash of each item, by its key.
-fn contents<'a>(run: &RankInput<'a>) -> HashMap<&'a str, &'a str> {
-    run.measurements.items.iter().map(|item| (&*item.key, &*item.content)).collect()
+/// The content of each item, by its key.
+fn contents<'a>(run: &RankInput<'a>) -> HashMap<&'a str, u64> {
+    run.measurements.items.iter().map(|item| (item.key(), item.content())).collect()
 }
 
 /// Whether the item, and with it the other answer, is the same in all runs.
-fn is_same_everywhere(item: &MeasuredItem, contents: &[HashMap<&str, &str>]) -> bool {
-    contents.iter().all(|run| run.get(&*item.key) == Some(&&*item.content))
+fn is_same_everywhere(item: MeasuredItemRef<'_>, contents: &[HashMap<&str, u64>]) -> bool {
+    contents.iter().all(|run| run.get(item.key()) == Some(&item.content()))
 }
 
 fn preference(
     evaluator: &str,
     runs: &[RankInput<'_>],
-    contents: &[HashMap<&str, &str>],
+    contents: &[HashMap<&str, u64>],
 ) -> Option<Preference> {
     let other = runs.len();
     let mut comparisons = Vec::new();
     for (run, input) in runs.iter().enumerate() {
         let before = comparisons.len();
-        for item in input.measurements.items.iter().filter(|item| is_same_everywhere(item, contents)) {
-            let cluster = item.cluster.as_deref().unwrap_or(&item.key);
-            for [first, second] in item.compared.get(evaluator).into_iter().flatten() {
+        for item in input.measurements.items.iter().filter(|item| is_same_everywhere(*item, contents)) {
+            let cluster = item.cluster().unwrap_or(item.key());
+            for [first, second] in item.compared(evaluator).into_iter().flatten() {
                 comparisons.push(PairwiseComparison { cluster, first: run, second: other, outcome: *first });
                 comparisons.push(PairwiseComparison {
                     cluster,

@@ -9,7 +9,7 @@ use super::preferences::preferences;
 use super::recommend::recommend;
 use crate::report::comparison::{Quantity, RunIdentity, Verdict, compare_all};
 use crate::report::stats::{describe, sum};
-use crate::report::{MeasuredItem, Measurements, Report, RunVariant};
+use crate::report::{MeasuredItemRef, Measurements, Report, RunVariant};
 
 /// A run to rank.
 #[derive(Clone, Copy, Debug)]
@@ -125,18 +125,18 @@ fn ranked_run(
         scores,
         latency_ms: (!measurements.replayed && summary.avg_latency_ms > 0.0)
             .then_some(summary.avg_latency_ms),
-        cost_per_1000: per_trial(measurements, |item| item.cost).map(|cost| cost * 1000.0),
-        tokens_per_item: per_trial(measurements, |item| item.tokens.map(|tokens| tokens as f64)),
+        cost_per_1000: per_trial(measurements, |item| item.cost()).map(|cost| cost * 1000.0),
+        tokens_per_item: per_trial(measurements, |item| item.tokens().map(|tokens| tokens as f64)),
         is_on_pareto_front: false,
     }
 }
 
 /// The mean of an amount per trial of an item; `None` unless it is known for all items that are not in error.
-fn per_trial(run: &Measurements, amount: impl Fn(&MeasuredItem) -> Option<f64>) -> Option<f64> {
-    if run.items.iter().any(|item| item.failed.is_empty() && amount(item).is_none()) {
+fn per_trial(run: &Measurements, amount: impl Fn(MeasuredItemRef<'_>) -> Option<f64>) -> Option<f64> {
+    if run.items.iter().any(|item| item.failed().is_empty() && amount(item).is_none()) {
         return None;
     }
-    let known: Vec<_> = run.items.iter().filter_map(amount).collect();
+    let known: Vec<_> = run.items.iter().filter_map(&amount).collect();
     (!known.is_empty()).then(|| sum(known.iter().copied()) / (known.len() * run.runs.max(1)) as f64)
 }
 
