@@ -1,5 +1,6 @@
 //! Files on disk: the journal of a run in progress, and its result file. They are the source of truth.
 
+mod checksum;
 mod error;
 mod interrupted;
 mod journal;
@@ -10,16 +11,16 @@ mod parts;
 mod report_file;
 mod report_reader;
 mod report_text;
+mod resumed;
 mod results;
 mod runs;
 
 pub use error::{CREATE_FOLDER, StoreError, storage_error};
 pub use interrupted::{InterruptedJournal, is_in_progress};
 pub use journal::{
-    InterruptedRun, JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader,
-    JournalWriter, ResumedRun, read_journal,
+    JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader, JournalWriter, read_journal,
 };
-pub use journal_items::{JournalIndex, JournalItems};
+pub use journal_items::{JournalIndex, JournalItems, LineUse};
 pub use layout::{
     DOWNLOAD_PREFIX, GIT_STATE_VARIABLE, GITIGNORE, Layout, REQUEST_HASH_DIGITS, ci_branch, create_folder,
     derive_id, file_slug, git_state, git_state_of, new_run_id,
@@ -32,6 +33,7 @@ pub use parts::{
 pub use report_file::ReportFile;
 pub use report_reader::ReportReader;
 pub use report_text::{strip_bom, write_atomically};
+pub use resumed::{InterruptedRun, LockedJournal, ResumedRun};
 pub use results::{
     DamagedReport, ResultFileName, import_report, read_report, result_file_name, validate_report,
     write_report,
