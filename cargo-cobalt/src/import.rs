@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use cobalt::command::config::Flags;
 use cobalt_core::report::Report;
 use cobalt_core::store::{
-    Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report,
-    read_journal, result_file_name, storage_error, strip_bom, validate_report,
+    Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report, read_journal,
+    result_file_name, storage_error, strip_bom, validate_report,
 };
 use serde::Deserialize;
 use serde_json::Value;

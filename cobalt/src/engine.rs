@@ -186,11 +186,7 @@ pub enum Unfinished {
 }
 
 /// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
-pub async fn run_item(
-    work: &Work,
-    index: usize,
-    executed: impl Fn(usize),
-) -> Result<ItemResult, Unfinished> {
+pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Result<ItemResult, Unfinished> {
     let item = run_trials(work, index, executed).await;
     if let Some(traffic) = &work.traffic {
         traffic.close(index);
@@ -198,11 +194,7 @@ pub async fn run_item(
     item
 }
 
-async fn run_trials(
-    work: &Work,
-    index: usize,
-    executed: impl Fn(usize),
-) -> Result<ItemResult, Unfinished> {
+async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Result<ItemResult, Unfinished> {
     let key = work.keys[index].to_owned();
     let item = work.dataset.read(index).map_err(Unfinished::Unreadable)?;
     let trials = work.rescoring.as_ref().map_or(work.definition.runs, |stored| stored.trials(index).len());

@@ -279,7 +279,10 @@ mod tests {
         outline.index.set(1, 0);
         let items = JournalItems::open(&path, &outline.index, &config).unwrap();
         let error = items.for_each(|_| Ok::<_, StoreError>(())).unwrap_err().to_string();
-        assert!(error.contains("a.jsonl`: the line of item 1, at byte 0, can no longer be parsed"), "{error}");
+        assert!(
+            error.contains("a.jsonl`: the line of item 1, at byte 0, can no longer be parsed"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -11,8 +11,8 @@ mod parts;
 mod report_file;
 mod report_reader;
 mod report_text;
-mod resumed;
 mod results;
+mod resumed;
 mod runs;
 
 pub use error::{CREATE_FOLDER, StoreError, storage_error};
@@ -33,11 +33,11 @@ pub use parts::{
 pub use report_file::ReportFile;
 pub use report_reader::ReportReader;
 pub use report_text::{strip_bom, write_atomically};
-pub use resumed::{InterruptedRun, LockedJournal, ResumedRun};
 pub use results::{
     DamagedReport, ResultFileName, import_report, read_report, result_file_name, validate_report,
     write_report,
 };
+pub use resumed::{InterruptedRun, LockedJournal, ResumedRun};
 pub use runs::{
     EarlierRun, StoredRun, latest_runs, read_experiment_name, read_measurements, result_files, runs,
     write_baseline,

@@ -90,7 +90,8 @@ impl<'a> ReportReader<'a> {
             return Err(Error::custom(format!("its items are in `{}`", parts.file)));
         }
         let mut counts = ItemCounts::default();
-        let mut text = JsonReader { bytes: &self.bytes[..self.items.end], at: self.items.start, items_are_text: false };
+        let mut text =
+            JsonReader { bytes: &self.bytes[..self.items.end], at: self.items.start, items_are_text: false };
         let config = &self.head.config;
         let items = text.list(|text| {
             let start = text.at;

@@ -11,9 +11,7 @@ use super::layout::{Layout, file_slug};
 use super::parts::items_file;
 use super::report_file::ReportFile;
 use super::report_text::{strip_bom, write_atomically, write_items_by_line};
-use crate::report::{
-    ItemError, ItemResult, Report, RunConfig, Status, validate_items, validate_stored_item,
-};
+use crate::report::{ItemError, ItemResult, Report, RunConfig, Status, validate_items, validate_stored_item};
 use crate::timestamp::Timestamp;
 
 /// The length of the start time in a result file's name.

@@ -333,10 +333,7 @@ mod tests {
         open_with(texts, MAX_OPEN_FILES)
     }
 
-    fn open_with(
-        texts: &[&str],
-        max_open: usize,
-    ) -> (tempfile::TempDir, Result<ItemsOnDisk, DatasetError>) {
+    fn open_with(texts: &[&str], max_open: usize) -> (tempfile::TempDir, Result<ItemsOnDisk, DatasetError>) {
         let folder = tempfile::tempdir().unwrap();
         let file = |(number, text): (usize, &&str)| {
             let name = format!("{number}.jsonl");

@@ -380,9 +380,7 @@ impl Recorder {
                 let kept = self.journal.take().map_or(0, |journal| journal.saved_items());
                 // If the journal failed before, report that first error.
                 let kept = match self.failure.take() {
-                    Some(first) if kept == 0 => {
-                        Error::Stopped { id, kept, items, source: Box::new(first) }
-                    }
+                    Some(first) if kept == 0 => Error::Stopped { id, kept, items, source: Box::new(first) },
                     Some(first) => Error::PartlySavedInJournal { id, source: Box::new(first) },
                     None => Error::SavedInJournal { id, source: Box::new(error.into()) },
                 };

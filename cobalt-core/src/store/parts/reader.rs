@@ -114,7 +114,9 @@ impl PartsReader {
         let items = items.map_err(|error| self.damaged(FrameKind::Part, part, &error.to_string()))?;
         match items.len() == self.index.parts[part].items {
             true => Ok(items),
-            false => Err(self.damaged(FrameKind::Part, part, "the number of its items differs from its index")),
+            false => {
+                Err(self.damaged(FrameKind::Part, part, "the number of its items differs from its index"))
+            }
         }
     }
 

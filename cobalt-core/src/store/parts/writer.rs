@@ -74,11 +74,7 @@ impl PartsWriter {
             part: Vec::new(),
             part_items: 0,
             block: ColumnBlock::default(),
-            index: PartsIndex {
-                format: PARTS_FORMAT,
-                prices: Some(prices.hash()),
-                ..PartsIndex::default()
-            },
+            index: PartsIndex { format: PARTS_FORMAT, prices: Some(prices.hash()), ..PartsIndex::default() },
         })
     }
 
