@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cobalt::command::config::Flags;
-use cobalt_core::report::{Report, validate_items};
+use cobalt_core::report::Report;
 use cobalt_core::store::{
-    DamagedReport, Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report,
-    read_journal, result_file_name, storage_error, strip_bom, validate_report,
+    Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report, read_journal,
+    result_file_name, storage_error, strip_bom, validate_report,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -195,17 +195,7 @@ impl ResultFile {
         let index = text.parts().cloned().unwrap_or_default();
         validate(&report)?;
         let parts = PartsReader::open(path, index).map_err(|error| error.to_string())?;
-        for part in 0..parts.index().parts.len() {
-            let items = parts.items_of_part(part, &report.config).map_err(|error| error.to_string())?;
-            let part = Report { items, ..report.without_items() };
-            validate_items(&part).map_err(|(place, problem)| {
-                let item = &part.items[place];
-                DamagedReport { index: item.index, key: item.key.clone(), problem }.to_string()
-            })?;
-        }
-        for row in parts.rows() {
-            row.map_err(|error| error.to_string())?;
-        }
+        parts.validate(&report).map_err(|error| error.to_string())?;
         Ok(Self { report, bytes, parts: Some(parts) })
     }
 

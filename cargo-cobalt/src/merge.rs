@@ -14,7 +14,7 @@ use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{Report, RunVariant, Shard, SourceLocation, Timestamp};
 use cobalt_core::reporters::{Event, ExperimentFinished, NotableItems, Warning};
 use cobalt_core::store::{
-    JournalHeader, PartsWriter, ResultFileName, read_report, strip_bom, validate_report, write_report,
+    JournalHeader, PartsWriter, ReportFile, ResultFileName, strip_bom, validate_report, write_report,
 };
 use serde::Deserialize;
 use walkdir::WalkDir;
@@ -212,15 +212,23 @@ fn merge_group(group: ExperimentRuns, settings: &Config) -> Result<MergedRun, St
 
 /// Reads the report of a shard. A damaged one is refused, as its errors would end up in the merged run.
 fn load_shard(path: PathBuf) -> Result<ShardFile, String> {
-    let report = read_report(&path).map_err(|error| error.to_string())?;
-    let bytes = fs::read(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))?;
-    match validate_report(&bytes, &report) {
-        Ok(()) => Ok(ShardFile { path, report }),
-        Err(damage) => Err(format!(
+    let file = ReportFile::open(&path).map_err(|error| error.to_string())?;
+    let checked = match file.parts() {
+        Some(parts) => parts.validate(file.report()).map_err(|error| error.to_string()),
+        None => {
+            let bytes =
+                fs::read(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))?;
+            validate_report(&bytes, file.report()).map_err(|damage| damage.to_string())
+        }
+    };
+    checked.map_err(|damage| {
+        format!(
             "`{}` cannot be used: {damage}; copy the file again from the machine that ran the shard, or rerun the shard",
             path.display()
-        )),
-    }
+        )
+    })?;
+    let report = file.into_report().map_err(|error| error.to_string())?;
+    Ok(ShardFile { path, report })
 }
 
 /// The runs found for one experiment.

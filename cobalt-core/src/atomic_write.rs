@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a file atomically, using a draft that is synced and renamed. The draft is removed if that fails.
 pub fn write_atomically(
@@ -10,20 +10,58 @@ pub fn write_atomically(
     draft: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let written = File::create(draft).and_then(|file| {
-        let mut file = BufWriter::with_capacity(1 << 16, file);
-        write(&mut file)?;
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        fs::rename(draft, path)?;
-        sync_folder(path);
-        Ok(())
-    });
-    if written.is_err() {
-        // An error of that would hide the original one.
-        let _ = fs::remove_file(draft);
+    write_draft(draft, write)?.publish(path)
+}
+
+/// A file that is written and synced, but does not have its name yet. It is removed on drop.
+#[derive(Debug)]
+#[must_use]
+pub struct Draft {
+    path: PathBuf,
+    is_named: bool,
+}
+
+impl Draft {
+    /// Of a file that exists.
+    pub fn of(path: PathBuf) -> Self {
+        Self { path, is_named: false }
     }
-    written
+
+    /// Where the draft is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its name. A file that has the name is replaced.
+    pub fn publish(mut self, name: &Path) -> io::Result<()> {
+        fs::rename(&self.path, name)?;
+        self.is_named = true;
+        sync_folder(name);
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_named {
+            // An error of that would hide the original one.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Writes and syncs a draft.
+pub fn write_draft(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<Draft> {
+    let file = File::create(path)?;
+    let draft = Draft::of(path.to_owned());
+    let mut file = BufWriter::with_capacity(1 << 16, file);
+    write(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok(draft)
 }
 
 /// Syncs the folder of a created or renamed file, which persists its name. The file is already visible, so errors are ignored.

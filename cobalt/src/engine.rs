@@ -73,7 +73,7 @@ pub struct Work {
     /// The waits before retries of a trial.
     pub(crate) back_off: BackOff,
     /// One permit per item that may run in parallel. An item takes one; the recorder returns it when the item is saved, which bounds
-    /// how many results can be lost. The recorder closes the semaphore if items cannot be saved.
+    /// how many results can be lost. The recorder closes the semaphore if items cannot be saved or read.
     pub(crate) slots: Arc<Semaphore>,
     /// The files that the agent works on.
     pub(crate) workspaces: Option<Workspaces>,
@@ -86,6 +86,8 @@ pub enum Event {
     TrialFinished { experiment: usize, index: usize, run: usize },
     /// All trials of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
+    /// An item can no longer be read: the experiment must be stopped.
+    DatasetUnreadable { experiment: usize, error: DatasetError },
     /// All items of an experiment are done, or no more will be.
     ExperimentFinished { experiment: usize },
     /// Unfinished experiments were interrupted.
@@ -98,6 +100,7 @@ impl Event {
         match self {
             Self::TrialFinished { experiment, .. }
             | Self::ItemFinished { experiment, .. }
+            | Self::DatasetUnreadable { experiment, .. }
             | Self::ExperimentFinished { experiment } => Some(*experiment),
             Self::Interrupted => None,
         }
@@ -154,9 +157,17 @@ async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event
         let item = run_item(&work, index, |run| {
             send(&events, Event::TrialFinished { experiment: work.experiment, index, run });
         });
-        let Some(item) = item.await else { break };
-        slot.forget();
-        send(&events, Event::ItemFinished { experiment: work.experiment, item });
+        match item.await {
+            Ok(item) => {
+                slot.forget();
+                send(&events, Event::ItemFinished { experiment: work.experiment, item });
+            }
+            Err(Unfinished::BudgetUsedUp) => break,
+            Err(Unfinished::Unreadable(error)) => {
+                send(&events, Event::DatasetUnreadable { experiment: work.experiment, error });
+                break;
+            }
+        }
     }
 }
 
@@ -165,10 +176,17 @@ fn send(events: &Sender<Event>, event: Event) {
     let _ = events.send(event);
 }
 
+/// Why an item has no result. A resumed run runs it again.
+#[derive(Debug)]
+pub enum Unfinished {
+    /// The budget was used up before all of its trials were done.
+    BudgetUsedUp,
+    /// The file of its dataset can no longer be read, or was changed.
+    Unreadable(DatasetError),
+}
+
 /// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
-///
-/// `None` if the budget was used up before it was finished: a resumed run runs it again.
-pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
+pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Result<ItemResult, Unfinished> {
     let item = run_trials(work, index, executed).await;
     if let Some(traffic) = &work.traffic {
         traffic.close(index);
@@ -176,12 +194,9 @@ pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Op
     item
 }
 
-async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Option<ItemResult> {
+async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Result<ItemResult, Unfinished> {
     let key = work.keys[index].to_owned();
-    let item = match work.dataset.read(index) {
-        Ok(item) => item,
-        Err(error) => return Some(unreadable_item(index, key, &error, work.definition.runs)),
-    };
+    let item = work.dataset.read(index).map_err(Unfinished::Unreadable)?;
     let trials = work.rescoring.as_ref().map_or(work.definition.runs, |stored| stored.trials(index).len());
     let mut runs = Vec::with_capacity(trials);
     for run_index in 0..trials {
@@ -191,7 +206,7 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
             None => run_trial(work, &item, index, run_index).await,
         };
         if execution.is_in_error() && budget::refused_requests() > refused {
-            return None;
+            return Err(Unfinished::BudgetUsedUp);
         }
         // Further requests are refused one by one, except those that bypass the gateway.
         let is_last = run_index + 1 == trials;
@@ -200,7 +215,7 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
             && spends_unseen(work, &execution)
             && budget::refusal().is_some()
         {
-            return None;
+            return Err(Unfinished::BudgetUsedUp);
         }
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
         execution.redact();
@@ -209,15 +224,7 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Opti
     }
     let passed = runs.iter().all(|run_item| passes(work, run_item));
     let input = redacted_item(&item);
-    Some(ItemResult { index, key, input, passed, runs })
-}
-
-/// The result of an item whose file cannot be read any more.
-fn unreadable_item(index: usize, key: String, error: &DatasetError, runs: usize) -> ItemResult {
-    let error = Some(error.to_string());
-    let mut run = Execution { status: Status::Error, error, ..Execution::default() };
-    run.redact();
-    ItemResult { index, key, input: Arc::default(), passed: false, runs: vec![run; runs] }
+    Ok(ItemResult { index, key, input, passed, runs })
 }
 
 /// Whether a trial has no error and reaches every pass mark.

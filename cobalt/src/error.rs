@@ -105,16 +105,16 @@ pub enum Error {
         source: Box<Error>,
     },
 
-    /// A journal could no longer be written, so the run was stopped early.
+    /// A journal could no longer be written, or a dataset no longer be read, so the run was stopped early.
     #[error("{source}; {}", stopped_message(.id, *.kept, *.items))]
-    JournalFailed {
+    Stopped {
         /// The run's id.
         id: String,
         /// How many items are in the journal.
         kept: usize,
         /// How many items the run has.
         items: usize,
-        /// The error of the journal.
+        /// The error of the file.
         source: Box<Error>,
     },
 
@@ -139,7 +139,7 @@ pub enum Error {
     },
 }
 
-/// The state of a run whose journal could not be written, and what to do.
+/// The state of a run that was stopped, and what to do.
 fn stopped_message(id: &str, kept: usize, items: usize) -> String {
     if kept == 0 {
         return "the run was stopped before any item was saved; fix this, then run it again".to_owned();

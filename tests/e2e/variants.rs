@@ -123,6 +123,37 @@ fn a_variant_that_was_interrupted_is_resumed_in_its_group() {
 }
 
 #[test]
+fn a_damaged_result_of_a_compared_variant_stops_the_run_and_is_no_missing_one() {
+    let mut unfinished = items(40);
+    unfinished[39]["act"] = json!("hang-if-broken");
+    let sandbox = Sandbox::with_items(unfinished);
+    let program = |variants: &str| varied(&sandbox).env("COBALT_VARIANT", variants);
+    let running =
+        sandbox.start_until(program("small,large").env("E2E_BROKEN", 1), || sandbox.calls().len() >= 4 * 39);
+    running.signal("INT");
+    running.finish().code(130);
+    let resume = |variant: &str, name: &str| {
+        let journals = sandbox.journals();
+        let of_variant = |path: &&std::path::PathBuf| {
+            let text = std::fs::read_to_string(path).unwrap();
+            text.lines().next().unwrap().contains(&format!("\"name\":\"{name}\""))
+        };
+        let journal = journals.iter().find(of_variant).unwrap();
+        let id = journal.file_stem().unwrap().to_string_lossy().into_owned();
+        program(variant).env("COBALT_RESUME", id).run()
+    };
+    resume("large", "varied").code(0);
+    let [result] = &sandbox.result_files()[..] else { panic!("one result") };
+    let whole = std::fs::read(result).unwrap();
+    std::fs::write(result, &whole[..whole.len() / 2]).unwrap();
+    let stopped = resume("small", "varied::small").code(101);
+    let name = result.file_name().unwrap().to_string_lossy();
+    stopped.says(&[&name, "not a result file", "stopped with 40 of 40 items saved; fix this, then resume"]);
+    std::fs::write(result, whole).unwrap();
+    resume("small", "varied::small").code(101).says(&["exact.drop_from(large)"]);
+}
+
+#[test]
 fn axes_are_multiplied_and_their_values_are_settings() {
     let sandbox = Sandbox::with_items(items(2));
     varied(&sandbox).env("E2E_AXES", 1).args(["axes::"]).run().code(0);

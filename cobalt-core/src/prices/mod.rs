@@ -24,6 +24,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hash::sha256_hex;
 use crate::serde_skip::is_zero;
 use crate::wording::group_decimal;
 pub use table::PRICES_AS_OF;
@@ -214,6 +215,13 @@ impl PriceTable {
         price.check(&model)?;
         self.overrides.insert(model, price);
         Ok(())
+    }
+
+    /// A hash of the prices: of the date of the built-in ones, and of the others.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let overrides = serde_json::to_vec(&self.overrides).expect("prices are numbers");
+        sha256_hex(&[PRICES_AS_OF.as_bytes(), &overrides])
     }
 
     /// The price of a model, `None` if it is not listed. See the [module](self) for the lookup by name.

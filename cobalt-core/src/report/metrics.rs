@@ -70,9 +70,9 @@ pub struct RunMetrics<'a> {
     pub(super) traces: TraceMetrics,
     /// The metrics that the agent recorded.
     pub(super) recorded: RecordedMetrics,
-    /// What the items used of the models of thresholds.
+    /// What the items used of the models of thresholds or, if all items were in memory, of each model.
     pub(super) model_shares: Vec<ModelShares>,
-    /// All models that the items used.
+    /// All models that the items used, if shares are gathered.
     pub(super) used_models: BTreeSet<String>,
     /// The results of the summary functions.
     pub(super) summaries: RunSummaries,
@@ -110,7 +110,7 @@ struct ScoredItem {
 }
 
 impl<'a> RunMetrics<'a> {
-    /// Gathers the metrics of `items` for evaluators with these names and pass marks.
+    /// Gathers the metrics of `items` for evaluators with these names and pass marks, with the usage of every model.
     #[must_use]
     pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
         Self::gather_by(items, evaluators, &[], prices)
@@ -124,7 +124,8 @@ impl<'a> RunMetrics<'a> {
         fields: &[String],
         prices: &PriceTable,
     ) -> Self {
-        let mut figures = Self::new(evaluators, fields, &[], prices);
+        let models: BTreeSet<_> = items.iter().flat_map(used_models).collect();
+        let mut figures = Self::of_models(evaluators, fields, models, prices);
         items.iter().for_each(|item| figures.add(item));
         figures
     }
@@ -138,12 +139,22 @@ impl<'a> RunMetrics<'a> {
         thresholds: &[Threshold],
         prices: &PriceTable,
     ) -> Self {
-        let models: BTreeSet<_> = thresholds.iter().filter_map(|it| it.category().model()).collect();
+        let models = thresholds.iter().filter_map(|it| it.category().model()).map(str::to_owned);
+        Self::of_models(evaluators, fields, models.collect(), prices)
+    }
+
+    /// No items yet, with the usage of these models.
+    fn of_models(
+        evaluators: &[(&'a str, f64)],
+        fields: &[String],
+        models: BTreeSet<String>,
+        prices: &PriceTable,
+    ) -> Self {
         RunMetrics {
             prices: prices.clone(),
             evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorMetrics::new(name, mark)).collect(),
             groups: fields.iter().map(|field| FieldMetrics::new(field)).collect(),
-            model_shares: models.into_iter().map(|model| ModelShares::new(model.to_owned())).collect(),
+            model_shares: models.into_iter().map(ModelShares::new).collect(),
             ..RunMetrics::default()
         }
     }

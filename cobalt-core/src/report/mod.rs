@@ -68,8 +68,8 @@ pub use threshold::{
 };
 pub use traffic::{SETTINGS_HASH_PREFIX, Traffic, TrafficSummary};
 pub use transcript::{ConversationEnd, Transcript, Turn, TurnCheck, UserMistake, UserMistakeKind};
-pub(crate) use validate::validate_item;
 pub use validate::{ItemError, validate_items};
+pub(crate) use validate::{validate_item, validate_stored_item};
 pub use variant::RunVariant;
 #[doc(hidden)]
 pub use workspace::PatchLine;

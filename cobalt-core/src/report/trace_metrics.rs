@@ -123,16 +123,21 @@ impl ModelShares {
     }
 }
 
-/// What each item that reports its usage used of a model that shares were gathered for; `used` are all models of the run.
+/// What each item that reports its usage used of a model; `used` are all models of the run.
 pub fn model_shares<'m>(
     gathered: &'m [ModelShares],
     used: &BTreeSet<String>,
     model: &str,
 ) -> Result<&'m [ModelShare], String> {
-    let known = gathered.iter().find(|shares| shares.model == model);
-    let Some(ModelShares { shares, unattributed, .. }) = known else {
-        return Err(format!("the usage of `{model}` was not gathered"));
+    let unused = || match used.is_empty() {
+        true => "no output reports its model; report it with `Output::model` or `Context::record`".to_owned(),
+        false => {
+            let used = used.iter().map(String::as_str);
+            format!("no item used `{model}`; {}", wording::suggest_or_list(model, used))
+        }
     };
+    let known = gathered.iter().find(|shares| shares.model == model);
+    let Some(ModelShares { shares, unattributed, .. }) = known else { return Err(unused()) };
     if *unattributed > 0 {
         let verb = if *unattributed == 1 { "reports" } else { "report" };
         return Err(format!(
@@ -141,15 +146,7 @@ pub fn model_shares<'m>(
         ));
     }
     if !shares.iter().any(|share| share.is_used) {
-        return Err(match used.is_empty() {
-            true => {
-                "no output reports its model; report it with `Output::model` or `Context::record`".to_owned()
-            }
-            false => format!(
-                "no item used `{model}`; {}",
-                wording::suggest_or_list(model, used.iter().map(String::as_str))
-            ),
-        });
+        return Err(unused());
     }
     Ok(shares)
 }

@@ -79,12 +79,14 @@ pub fn validate_item(item: &ItemResult, config: &RunConfig) -> Result<(), ItemEr
 ///
 /// The position of the first damaged item, and its problem.
 pub fn validate_items(report: &Report) -> Result<(), (usize, ItemError)> {
-    for (place, item) in report.items.iter().enumerate() {
-        let is_original = report.schema == 0;
-        let checked = if is_original { validate_values(item) } else { validate_item(item, &report.config) };
-        checked.map_err(|problem| (place, problem))?;
-    }
-    Ok(())
+    let mut items = report.items.iter().enumerate();
+    items.try_for_each(|(place, item)| validate_stored_item(item, report).map_err(|problem| (place, problem)))
+}
+
+/// The same for an item of this report.
+pub fn validate_stored_item(item: &ItemResult, report: &Report) -> Result<(), ItemError> {
+    let is_original = report.schema == 0;
+    if is_original { validate_values(item) } else { validate_item(item, &report.config) }
 }
 
 /// Checks value ranges.

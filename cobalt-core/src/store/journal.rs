@@ -5,16 +5,16 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::checksum::{Checksum, append_checksum, verify_checksum};
 use super::error::{StoreError, storage_error};
-use super::journal_items::{JournalIndex, JournalItems, JournalOutline, outline};
+use super::journal_items::{JournalIndex, JournalItems};
 use super::layout::{Layout, Lock};
-use super::report_file::ReportFile;
 use crate::atomic_write::sync_folder;
 use crate::redact::redacted_document;
 use crate::report::{
@@ -233,7 +233,7 @@ pub struct JournalWriter {
     end: u64,
     /// The items with a complete line in the file.
     index: JournalIndex,
-    /// Whether the file also has damaged lines.
+    /// Whether the file also has lines that do not count.
     has_more: bool,
     /// Whether the file name is synced.
     is_named: bool,
@@ -260,7 +260,8 @@ impl JournalWriter {
         write().map_err(|source| storage_error("write", &path, source))
     }
 
-    fn of(file: File, path: &Path, end: u64, index: JournalIndex, has_more: bool) -> Self {
+    /// Of an existing journal, at its end.
+    pub(super) fn of(file: File, path: &Path, end: u64, index: JournalIndex, has_more: bool) -> Self {
         let (path, lines, queued) = (path.to_owned(), Vec::new(), VecDeque::new());
         Self { file, path, lines, queued, end, index, has_more, is_named: false, unsynced_since: None }
     }
@@ -316,25 +317,6 @@ impl JournalWriter {
     /// Reads the items in the file, of a run with these settings.
     pub fn items<'j>(&'j self, config: &'j RunConfig) -> Result<JournalItems<'j>, StoreError> {
         JournalItems::open(&self.path, &self.index, config)
-    }
-
-    /// Keeps the items for which a function returns true; the others count as not run. Returns their number.
-    pub fn retain_items(
-        &mut self,
-        config: &RunConfig,
-        mut keep: impl FnMut(&ItemResult) -> bool,
-    ) -> Result<usize, StoreError> {
-        let mut removed = Vec::new();
-        self.items(config)?.for_each(|item| {
-            if !keep(&item) {
-                removed.push(item.index);
-            }
-            Ok::<_, StoreError>(())
-        })?;
-        // They are still in the file.
-        self.has_more |= !removed.is_empty();
-        removed.iter().for_each(|index| self.index.remove(*index));
-        Ok(removed.len())
     }
 
     /// When [`sync`](Self::sync) must be called; `None` if everything is synced.
@@ -400,157 +382,6 @@ fn write_available(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Resu
     (ended, Ok(()))
 }
 
-/// A resumed run, and its journal for appending, which has the finished items.
-#[derive(Debug)]
-pub struct ResumedRun {
-    /// What is run.
-    pub header: JournalHeader,
-    /// The run time up to the last finished item.
-    pub elapsed: Duration,
-    /// The number of damaged lines, whose items count as not run.
-    pub damaged: usize,
-    /// The journal, positioned at its end.
-    pub journal: JournalWriter,
-    /// The file, for messages.
-    pub path: PathBuf,
-    /// Whether the journal is locked against other processes.
-    pub is_locked: bool,
-}
-
-impl ResumedRun {
-    /// Opens the journal of the run with this ID.
-    pub fn open(layout: &Layout, id: &str) -> Result<Self, StoreError> {
-        let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
-        let path = layout.journal(id);
-        let file = match OpenOptions::new().read(true).append(true).open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(refuse(missing_reason(layout, id)));
-            }
-            Err(source) => return Err(storage_error("open", &path, source)),
-        };
-        let lock = Lock::acquire(&file).map_err(|source| storage_error("lock", &path, source))?;
-        if lock == Lock::Busy {
-            return Err(refuse("it is in progress in another process; wait for it to finish".to_owned()));
-        }
-        // The process that held the lock has just removed it: the run is finished.
-        if !path.exists() {
-            return Err(refuse(missing_reason(layout, id)));
-        }
-        let JournalOutline { header, index, elapsed, damaged, whole } = read_locked(&path, &file, refuse)?;
-        let journal = JournalWriter::of(file, &path, whole, index, damaged > 0);
-        Ok(Self { header, elapsed, damaged, journal, path, is_locked: lock == Lock::Held })
-    }
-}
-
-/// A run to resume. It may have finished since it was interrupted.
-#[derive(Debug)]
-pub struct InterruptedRun {
-    /// The run's id.
-    pub id: String,
-    /// The experiment's name.
-    pub experiment: String,
-    /// The indexes of its items, if not all.
-    pub selection: Option<Vec<usize>>,
-    /// The origin of its outputs, if they are only scored.
-    pub rescored: Option<Box<Rescored>>,
-}
-
-impl InterruptedRun {
-    /// Finds the run with this ID.
-    pub fn find(layout: &Layout, id: &str) -> Result<Self, StoreError> {
-        let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
-        let path = layout.journal(id);
-        let first_line = || {
-            let mut line = Vec::new();
-            BufReader::new(File::open(&path)?).read_until(b'\n', &mut line)?;
-            Ok::<_, io::Error>(line)
-        };
-        let (experiment, selection, rescored) = match first_line() {
-            Ok(line) => {
-                let header = read_journal(&line).map_err(|error| refuse(error.to_string()))?.header;
-                (header.name, header.selection, header.rescored)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
-                Some(result) => {
-                    let file = ReportFile::open(&result)?;
-                    let selection = file.selected_indexes()?;
-                    (file.report().name.clone(), selection, file.report().rescored.clone())
-                }
-                None => return Err(refuse(missing_reason(layout, id))),
-            },
-            Err(source) => return Err(storage_error("read", &path, source)),
-        };
-        Ok(Self { id: id.to_owned(), experiment, selection, rescored })
-    }
-}
-
-/// Reads a locked journal, and removes an incomplete last line.
-fn read_locked(
-    path: &Path,
-    file: &File,
-    refuse: impl Fn(String) -> StoreError,
-) -> Result<JournalOutline, StoreError> {
-    let read = outline(file).map_err(|source| storage_error("read", path, source))?;
-    let outline = read.map_err(|error| refuse(error.to_string()))?;
-    file.set_len(outline.whole).map_err(|source| storage_error("write", path, source))?;
-    Ok(outline)
-}
-
-/// Why there is no journal, according to the other files.
-fn missing_reason(layout: &Layout, id: &str) -> String {
-    if let Some(path) = layout.result_of(id) {
-        return format!("it is finished; its results are in `{}`", path.display());
-    }
-    let entries = fs::read_dir(layout.journals()).into_iter().flatten().flatten();
-    let mut open: Vec<_> = entries
-        .filter_map(|entry| entry.file_name().to_string_lossy().strip_suffix(".jsonl").map(str::to_owned))
-        .collect();
-    open.sort();
-    let known = if open.is_empty() { "none".to_owned() } else { open.join(", ") };
-    format!("no such run in `{}`; runs that can be resumed: {known}", layout.journals().display())
-}
-
-/// The text before the digits.
-const FIELD: &[u8] = b",\"crc32\":\"";
-const DIGITS: usize = 8;
-/// The text after the digits: the ends of the string and of the object.
-const END: &[u8] = b"\"}";
-const LENGTH: usize = FIELD.len() + DIGITS + END.len();
-
-/// The result of a checksum verification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checksum {
-    Right,
-    /// The line has none, as in journals of earlier versions.
-    Missing,
-    Wrong,
-}
-
-/// Appends a checksum to the object that starts at `start` and ends `text`.
-pub fn append_checksum(text: &mut Vec<u8>, start: usize) {
-    let checksum = crc32fast::hash(&text[start..]);
-    debug_assert_eq!(text.last(), Some(&b'}'), "only objects have a checksum");
-    text.pop();
-    text.extend_from_slice(FIELD);
-    write!(text, "{checksum:08x}").expect("a vector takes everything");
-    text.extend_from_slice(END);
-}
-
-/// Verifies a line's checksum, which covers the object without the checksum field.
-pub fn verify_checksum(line: &[u8]) -> Checksum {
-    let line = line.trim_ascii_end();
-    let Some((object, field)) = line.len().checked_sub(LENGTH).map(|end| line.split_at(end)) else {
-        return Checksum::Missing;
-    };
-    let digits = field.strip_prefix(FIELD).and_then(|rest| rest.strip_suffix(END));
-    let Some(digits) = digits else { return Checksum::Missing };
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(object);
-    hasher.update(b"}");
-    if format!("{:08x}", hasher.finalize()).as_bytes() == digits { Checksum::Right } else { Checksum::Wrong }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -605,7 +436,7 @@ mod tests {
         for line in [header, serde_json::json!({ "at": 1, "item": item })] {
             let start = lines.len();
             lines.extend(line.to_string().bytes());
-            super::append_checksum(&mut lines, start);
+            append_checksum(&mut lines, start);
             lines.push(b'\n');
         }
         crate::redact::register_secret("JOURNAL_KEY", "kn0wn-of-the-journal");
@@ -613,28 +444,5 @@ mod tests {
         assert_eq!(contents.damaged, 0);
         let item = serde_json::to_value(&contents.items[0]).unwrap();
         assert_eq!(item["output"]["output"], "it is [redacted:JOURNAL_KEY]");
-    }
-
-    #[test]
-    fn a_line_is_known_by_its_checksum_and_every_flipped_bit_of_it_is_found() {
-        let mut text = b"before {\"at\":1,\"item\":{}}".to_vec();
-        append_checksum(&mut text, 7);
-        let line = text[7..].to_vec();
-        assert_eq!(line, b"{\"at\":1,\"item\":{},\"crc32\":\"9694941c\"}".as_slice());
-        assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
-        assert_eq!(verify_checksum(&line), Checksum::Right);
-        assert_eq!(verify_checksum(&[&line[..], b"\n"].concat()), Checksum::Right);
-        for bit in 0..line.len() * 8 {
-            let mut damaged = line.clone();
-            damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_ne!(verify_checksum(&damaged), Checksum::Right, "bit {bit}");
-        }
-    }
-
-    #[test]
-    fn a_line_of_an_earlier_version_has_no_checksum() {
-        for line in ["", "{}", "{\"at\":1,\"item\":{\"index\":0}}\n"] {
-            assert_eq!(verify_checksum(line.as_bytes()), Checksum::Missing, "{line}");
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! The items of a journal, which stay on disk: of each, only where its line starts is in memory.
 
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,35 +8,42 @@ use std::time::Duration;
 
 use super::error::{StoreError, storage_error};
 use super::journal::{JournalEntry, JournalError, JournalHeader};
+use crate::redact::redacted_document;
 use crate::report::{ItemResult, RunConfig};
 
-/// How much of the file is read at once, in bytes: items finish nearly in their order.
-const BUFFER: usize = 1 << 18;
+/// How much of the file is read at once if it is read from its start to its end, in bytes.
+const SCAN_BUFFER: usize = 1 << 18;
+/// The same for single lines: items finish nearly in their order, but those of a balanced shard from the slowest on.
+const LINE_BUFFER: usize = 1 << 14;
 
 /// Where the line of each item starts, by the item's index. Of several lines of an item, the last one counts.
+///
+/// Consecutive items share a chunk, so that the memory follows the number of lines, whatever the indexes in them.
 #[derive(Clone, Debug, Default)]
 pub struct JournalIndex {
-    /// `NONE` for an item without a line.
-    starts: Vec<u64>,
+    /// By the items' indexes divided by `CHUNK`.
+    chunks: BTreeMap<usize, Box<[u64; CHUNK]>>,
     items: usize,
 }
 
+const CHUNK: usize = 64;
+/// The start of an item without a line.
 const NONE: u64 = u64::MAX;
 
 impl JournalIndex {
     /// Sets where the line of an item starts.
     pub(super) fn set(&mut self, index: usize, start: u64) {
-        if index >= self.starts.len() {
-            self.starts.resize(index + 1, NONE);
-        }
-        self.items += usize::from(self.starts[index] == NONE);
-        self.starts[index] = start;
+        let chunk = self.chunks.entry(index / CHUNK).or_insert_with(|| Box::new([NONE; CHUNK]));
+        let before = std::mem::replace(&mut chunk[index % CHUNK], start);
+        self.items += usize::from(before == NONE);
     }
 
     /// Forgets an item's line.
     pub(super) fn remove(&mut self, index: usize) {
-        self.items -= usize::from(self.starts[index] != NONE);
-        self.starts[index] = NONE;
+        if let Some(chunk) = self.chunks.get_mut(&(index / CHUNK)) {
+            let before = std::mem::replace(&mut chunk[index % CHUNK], NONE);
+            self.items -= usize::from(before != NONE);
+        }
     }
 
     /// The number of items with a line.
@@ -53,12 +61,14 @@ impl JournalIndex {
     /// Whether an item has a line.
     #[must_use]
     pub fn contains(&self, index: usize) -> bool {
-        self.starts.get(index).is_some_and(|start| *start != NONE)
+        self.chunks.get(&(index / CHUNK)).is_some_and(|chunk| chunk[index % CHUNK] != NONE)
     }
 
     /// The indexes of the items with a line, in order, each with its start.
     fn iter(&self) -> impl Iterator<Item = (usize, u64)> {
-        let starts = self.starts.iter().copied().enumerate();
+        let starts = self.chunks.iter().flat_map(|(number, chunk)| {
+            chunk.iter().enumerate().map(move |(place, start)| (number * CHUNK + place, *start))
+        });
         starts.filter(|(_, start)| *start != NONE)
     }
 }
@@ -81,7 +91,7 @@ impl<'j> JournalItems<'j> {
         config: &'j RunConfig,
     ) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|source| storage_error("read", path, source))?;
-        let file = BufReader::with_capacity(BUFFER, file);
+        let file = BufReader::with_capacity(LINE_BUFFER, file);
         Ok(Self { index, config, path: path.to_owned(), file, position: 0, line: Vec::new() })
     }
 
@@ -104,13 +114,22 @@ impl<'j> JournalItems<'j> {
     fn read(&mut self, index: usize, start: u64) -> io::Result<ItemResult> {
         let distance = i64::try_from(start).and_then(|to| Ok(to - i64::try_from(self.position)?));
         self.file.seek_relative(distance.map_err(io::Error::other)?)?;
-        self.line.clear();
-        self.position = start + self.file.read_until(b'\n', &mut self.line)? as u64;
-        let entry: JournalEntry = serde_json::from_slice(&self.line)?;
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        self.position = start + self.file.read_until(b'\n', &mut line)? as u64;
+        // The line may be older than the registration of a secret.
+        self.line = redacted_document(line);
+        let changed = |reason: &str| {
+            let reason = format!(
+                "the line of item {index}, at byte {start}, {reason}; leave the file as it is during the run"
+            );
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        };
+        let entry: JournalEntry = serde_json::from_slice(&self.line)
+            .map_err(|error| changed(&format!("can no longer be parsed: {error}")))?;
         let mut item = entry.item;
         if item.index != index {
-            let reason = format!("the line of item {index} was changed during the run");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+            return Err(changed(&format!("now has item {}", item.index)));
         }
         // Older journals mark every item without an error as passed if thresholds decide.
         item.passed = self.config.passes(&item);
@@ -121,57 +140,86 @@ impl<'j> JournalItems<'j> {
 /// What a journal contains, without its items.
 #[derive(Debug)]
 pub struct JournalOutline {
-    pub header: JournalHeader,
     pub index: JournalIndex,
     /// The run time up to the last finished item.
     pub elapsed: Duration,
     /// The number of damaged complete lines.
     pub damaged: usize,
+    /// Whether it has lines of items that count as not run.
+    pub has_more: bool,
     /// The length of the complete lines in bytes.
     pub whole: u64,
 }
 
+/// Whether the line of an item counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineUse {
+    /// It is a result of its item.
+    Keep,
+    /// The item counts as not run, whatever an earlier line says.
+    RunAgain,
+    /// It cannot be a line of this run.
+    Damaged,
+}
+
 /// Reads a journal line by line.
-pub fn outline(file: impl io::Read) -> io::Result<Result<JournalOutline, JournalError>> {
-    let mut file = BufReader::with_capacity(BUFFER, file);
-    let (mut line, mut start) = (Vec::new(), 0);
-    let mut outline: Option<JournalOutline> = None;
-    let mut selected = None;
-    loop {
-        line.clear();
-        let length = file.read_until(b'\n', &mut line)? as u64;
-        // Anything after the last line break is an incomplete line.
+#[derive(Debug)]
+pub struct JournalReader<R> {
+    header: JournalHeader,
+    selected: Option<HashSet<usize>>,
+    file: BufReader<R>,
+    /// The length of the lines that were read.
+    whole: u64,
+}
+
+impl<R: io::Read> JournalReader<R> {
+    /// Reads the first line.
+    pub fn start(file: R) -> io::Result<Result<Self, JournalError>> {
+        let mut file = BufReader::with_capacity(SCAN_BUFFER, file);
+        let mut line = Vec::new();
+        let whole = file.read_until(b'\n', &mut line)? as u64;
         if !line.ends_with(b"\n") {
-            break;
+            return Ok(Err(JournalError::Empty));
         }
-        match &mut outline {
-            None => {
-                let header = match JournalHeader::read(&line).and_then(|it| Ok((it.selected()?, it))) {
-                    Ok((indexes, header)) => {
-                        selected = indexes;
-                        header
-                    }
-                    Err(error) => return Ok(Err(error)),
-                };
-                let (index, elapsed) = (JournalIndex::default(), Duration::ZERO);
-                outline = Some(JournalOutline { header, index, elapsed, damaged: 0, whole: 0 });
+        let header = JournalHeader::read(&line).and_then(|header| Ok((header.selected()?, header)));
+        Ok(header.map(|(selected, header)| Self { header, selected, file, whole }))
+    }
+
+    pub fn header(&self) -> &JournalHeader {
+        &self.header
+    }
+
+    /// Reads the other lines. `line_use` decides on those that are not damaged.
+    pub fn read(mut self, line_use: impl Fn(&ItemResult) -> LineUse) -> io::Result<JournalOutline> {
+        let (index, elapsed) = (JournalIndex::default(), Duration::ZERO);
+        let mut outline = JournalOutline { index, elapsed, damaged: 0, has_more: false, whole: self.whole };
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let length = self.file.read_until(b'\n', &mut line)? as u64;
+            // Anything after the last line break is an incomplete line.
+            if !line.ends_with(b"\n") {
+                return Ok(outline);
             }
-            Some(known) => {
-                let is_selected = |entry: &JournalEntry| {
-                    selected.as_ref().is_none_or(|selected| selected.contains(&entry.item.index))
-                };
-                match known.header.read_entry(&line).filter(is_selected) {
-                    Some(JournalEntry { at, item }) => {
-                        known.elapsed = known.elapsed.max(Duration::from_millis(at));
-                        known.index.set(item.index, start);
-                    }
-                    None => known.damaged += 1,
+            let entry = self.header.read_entry(&line).filter(|entry| self.is_selected(entry));
+            let line_use = entry.as_ref().map_or(LineUse::Damaged, |entry| line_use(&entry.item));
+            if let Some(JournalEntry { at, item }) = entry {
+                outline.elapsed = outline.elapsed.max(Duration::from_millis(at));
+                match line_use {
+                    LineUse::Keep => outline.index.set(item.index, outline.whole),
+                    LineUse::RunAgain => outline.index.remove(item.index),
+                    LineUse::Damaged => {}
                 }
             }
+            outline.damaged += usize::from(line_use == LineUse::Damaged);
+            outline.has_more |= line_use != LineUse::Keep;
+            outline.whole += length;
         }
-        start += length;
     }
-    Ok(outline.map(|outline| JournalOutline { whole: start, ..outline }).ok_or(JournalError::Empty))
+
+    fn is_selected(&self, entry: &JournalEntry) -> bool {
+        self.selected.as_ref().is_none_or(|selected| selected.contains(&entry.item.index))
+    }
 }
 
 #[cfg(test)]
@@ -202,13 +250,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         std::fs::write(&path, &text).unwrap();
-        let mut outline = outline(File::open(&path).unwrap()).unwrap().unwrap();
+        let start = || JournalReader::start(File::open(&path).unwrap()).unwrap().unwrap();
+        let config = start().header().config.clone();
+        let mut outline = start().read(|_| LineUse::Keep).unwrap();
         let whole = read_journal(text.as_bytes()).unwrap();
         assert_eq!((outline.damaged, outline.elapsed), (whole.damaged, whole.elapsed));
         assert_eq!((outline.damaged, outline.whole), (1, text.rfind('\n').unwrap() as u64 + 1));
         let read = |index: &JournalIndex| {
             let mut read = Vec::new();
-            let items = JournalItems::open(&path, index, &outline.header.config).unwrap();
+            let items = JournalItems::open(&path, index, &config).unwrap();
             let each = items.for_each(|item| {
                 read.push((item.index, item.scores("right").next().unwrap()));
                 Ok::<_, StoreError>(())
@@ -218,12 +268,32 @@ mod tests {
         };
         assert_eq!(outline.index.len(), 3);
         assert_eq!(read(&outline.index), [(0, 0.75), (3, 1.0), (4, 1.0)]);
-        let mut fewer = outline.index.clone();
-        fewer.remove(3);
-        assert_eq!((read(&fewer), fewer.len(), fewer.contains(3)), (vec![(0, 0.75), (4, 1.0)], 2, false));
+        let again = |item: &ItemResult| match item.index {
+            0 if item.scores("right").next() == Some(0.75) => LineUse::Damaged,
+            3 => LineUse::RunAgain,
+            _ => LineUse::Keep,
+        };
+        let fewer = start().read(again).unwrap();
+        assert_eq!((read(&fewer.index), fewer.damaged), (vec![(0, 0.25), (4, 1.0)], 2));
+        assert!(fewer.has_more && fewer.index.len() == 2 && !fewer.index.contains(3));
         outline.index.set(1, 0);
-        let items = JournalItems::open(&path, &outline.index, &outline.header.config).unwrap();
+        let items = JournalItems::open(&path, &outline.index, &config).unwrap();
         let error = items.for_each(|_| Ok::<_, StoreError>(())).unwrap_err().to_string();
-        assert!(error.contains("a.jsonl"), "{error}");
+        assert!(
+            error.contains("a.jsonl`: the line of item 1, at byte 0, can no longer be parsed"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn an_item_far_behind_the_others_takes_no_memory_for_those_between() {
+        let mut index = JournalIndex::default();
+        for (item, start) in [(usize::MAX, 7), (3, 9), (64, 11), (3, 13)] {
+            index.set(item, start);
+        }
+        index.remove(1 << 40);
+        assert!(index.iter().eq([(3, 13), (64, 11), (usize::MAX, 7)]));
+        assert_eq!((index.len(), index.chunks.len()), (3, 3));
+        assert!(index.contains(usize::MAX) && !index.contains(usize::MAX - 1));
     }
 }

@@ -1,5 +1,6 @@
 //! Files on disk: the journal of a run in progress, and its result file. They are the source of truth.
 
+mod checksum;
 mod error;
 mod interrupted;
 mod journal;
@@ -11,15 +12,15 @@ mod report_file;
 mod report_reader;
 mod report_text;
 mod results;
+mod resumed;
 mod runs;
 
 pub use error::{CREATE_FOLDER, StoreError, storage_error};
 pub use interrupted::{InterruptedJournal, is_in_progress};
 pub use journal::{
-    InterruptedRun, JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader,
-    JournalWriter, ResumedRun, read_journal,
+    JOURNAL_VERSION, JournalContents, JournalEntry, JournalError, JournalHeader, JournalWriter, read_journal,
 };
-pub use journal_items::{JournalIndex, JournalItems};
+pub use journal_items::{JournalIndex, JournalItems, LineUse};
 pub use layout::{
     DOWNLOAD_PREFIX, GIT_STATE_VARIABLE, GITIGNORE, Layout, REQUEST_HASH_DIGITS, ci_branch, create_folder,
     derive_id, file_slug, git_state, git_state_of, new_run_id,
@@ -36,6 +37,7 @@ pub use results::{
     DamagedReport, ResultFileName, import_report, read_report, result_file_name, validate_report,
     write_report,
 };
+pub use resumed::{InterruptedRun, LockedJournal, ResumedRun};
 pub use runs::{
     EarlierRun, StoredRun, latest_runs, read_experiment_name, read_measurements, result_files, runs,
     write_baseline,

@@ -40,22 +40,28 @@ impl ReportFile {
     ///
     /// The file cannot be read, or is not a result file; the message has the file, line and column.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let bytes = std::fs::read(path).map_err(|source| storage_error("read", path, source))?;
+        Self::of_bytes(path, redacted_document(bytes), "not a result file")
+    }
+
+    /// Of the contents of a file. `unfit` says what a file is not that is not a result file.
+    pub(super) fn of_bytes(path: &Path, bytes: Vec<u8>, unfit: &str) -> Result<Self, StoreError> {
         let unfit = |error: serde_json::Error| {
-            let reason = format!("not a result file: {error}");
+            let reason = format!("{unfit}: {error}");
             storage_error("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
         };
-        let bytes = std::fs::read(path).map_err(|source| storage_error("read", path, source))?;
-        let bytes = redacted_document(bytes);
         // Most files have their items: they are parsed at once.
-        match serde_json::from_slice::<Report>(strip_bom(&bytes)) {
-            Ok(report) => Ok(Self { path: path.to_owned(), report, parts: None }),
-            Err(error) => {
-                let Ok((report, Some(parts))) = ReportReader::of(&bytes).map(ReportReader::into_head) else {
-                    return Err(unfit(error));
-                };
+        let error = match serde_json::from_slice::<Report>(strip_bom(&bytes)) {
+            Ok(report) => return Ok(Self { path: path.to_owned(), report, parts: None }),
+            Err(error) => error,
+        };
+        match ReportReader::of(&bytes).map_err(unfit)?.into_head() {
+            (report, Some(parts)) => {
                 let parts = Some(PartsReader::open(path, parts)?);
                 Ok(Self { path: path.to_owned(), report, parts })
             }
+            // One of its items is damaged.
+            (_, None) => Err(unfit(error)),
         }
     }
 
@@ -167,16 +173,25 @@ impl ReportFile {
         self.items().map(|item| Ok(item?.index)).collect::<Result<_, _>>().map(Some)
     }
 
-    /// The measurements for comparisons. Those of a run in parts have the costs that it had when it was written.
+    /// The measurements for comparisons, with costs at these prices. Of a run in parts, they are in the columns; if it was written with
+    /// other prices, all its items are read, one part after the other.
     ///
     /// # Errors
     ///
-    /// The columns of a run in parts are damaged.
+    /// A part of a run in parts, or its columns, are damaged.
     pub fn measurements(&self, prices: &PriceTable) -> Result<Measurements, StoreError> {
-        match &self.parts {
-            None => Ok(Measurements::from_report(&self.report, prices)),
-            Some(parts) => measurements_in_parts(&self.report, parts, prices),
+        let mut measurements = Measurements::from_report(&self.report, prices);
+        let Some(parts) = &self.parts else { return Ok(measurements) };
+        if parts.index().prices.as_deref() == Some(&*prices.hash()) {
+            for row in parts.rows() {
+                measurements.items.push(row?.measured(&self.report.config.evaluators));
+            }
+        } else {
+            for item in parts.items(&self.report.config) {
+                measurements.push(&item?, prices);
+            }
         }
+        Ok(measurements)
     }
 
     /// Writes the report with all its items, in the form of a result file that is not in parts.
@@ -201,17 +216,4 @@ impl ReportFile {
         }
         Ok(report)
     }
-}
-
-/// The measurements of a run in parts, from its columns.
-pub fn measurements_in_parts(
-    head: &Report,
-    parts: &PartsReader,
-    prices: &PriceTable,
-) -> Result<Measurements, StoreError> {
-    let mut measurements = Measurements::from_report(head, prices);
-    for row in parts.rows() {
-        measurements.items.push(row?.measured(&head.config.evaluators));
-    }
-    Ok(measurements)
 }

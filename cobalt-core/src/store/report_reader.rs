@@ -16,7 +16,7 @@ pub struct ReportReader<'a> {
     bytes: &'a [u8],
     head: Report,
     /// The verdict stored in the head.
-    said: StoredVerdict,
+    verdict: StoredVerdict,
     /// The byte range of the list of items; empty if there is none.
     items: Range<usize>,
     /// Where the items are, if in another file.
@@ -36,31 +36,30 @@ impl<'a> ReportReader<'a> {
     ///
     /// The bytes are not a result file.
     pub fn of(bytes: &'a [u8]) -> Result<Self> {
-        let mut is_in_parts = false;
-        let mut parse = || {
-            let start = bytes.len() - strip_bom(bytes).len();
-            let mut items = JsonReader { bytes, at: start }.find_items()?;
-            let stored = match bytes.get(items.start) {
-                Some(b'"') => {
-                    is_in_parts = true;
-                    Some(serde_json::from_slice::<StoredParts>(&bytes[start..])?.parts)
-                }
-                _ => None,
+        let start = bytes.len() - strip_bom(bytes).len();
+        let mut text = JsonReader { bytes, at: start, items_are_text: false };
+        let found = text.find_items();
+        let is_in_parts = text.items_are_text;
+        let parse = |mut items: Range<usize>| {
+            let parts = match is_in_parts {
+                true => Some(serde_json::from_slice::<StoredParts>(&bytes[start..])?.parts),
+                false => None,
             };
             let (before, after) = (&bytes[start..items.start], &bytes[items.end..]);
             let none: &[u8] = if items.is_empty() { b"" } else { b"[]" };
-            let (mut head, said) = Report::parse_head(&[before, none, after].concat())?;
+            let (mut head, verdict) = Report::parse_head(&[before, none, after].concat())?;
             if is_in_parts {
                 // Only the form of the file is another.
                 head.schema = SCHEMA;
                 items = bytes.len()..bytes.len();
             }
-            Ok(Self { bytes, head, said, items, parts: stored })
+            Ok(Self { bytes, head, verdict, items, parts })
         };
-        match parse() {
-            Err(error) if !is_in_parts => Err(error_with_position(bytes, error)),
-            read => read,
-        }
+        found.and_then(parse).map_err(|error| match is_in_parts {
+            // Parsed as a report whose items are not in parts, it would only seem to be of a newer version.
+            true => serde_json::from_slice::<IgnoredAny>(&bytes[start..]).err().unwrap_or(error),
+            false => error_with_position(bytes, error),
+        })
     }
 
     /// Where the items are, if they are in parts.
@@ -91,7 +90,8 @@ impl<'a> ReportReader<'a> {
             return Err(Error::custom(format!("its items are in `{}`", parts.file)));
         }
         let mut counts = ItemCounts::default();
-        let mut text = JsonReader { bytes: &self.bytes[..self.items.end], at: self.items.start };
+        let mut text =
+            JsonReader { bytes: &self.bytes[..self.items.end], at: self.items.start, items_are_text: false };
         let config = &self.head.config;
         let items = text.list(|text| {
             let start = text.at;
@@ -104,14 +104,14 @@ impl<'a> ReportReader<'a> {
         if !self.items.is_empty() {
             items.map_err(|error| error_with_position(self.bytes, error))?;
         }
-        self.head.apply_counts(&counts, self.said);
+        self.head.apply_counts(&counts, self.verdict);
         Ok(self.head)
     }
 }
 
 impl fmt::Debug for ReportReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReportText").field("head", &self.head).field("items", &self.items).finish()
+        f.debug_struct("ReportReader").field("head", &self.head).field("items", &self.items).finish()
     }
 }
 
@@ -124,6 +124,8 @@ fn error_with_position(bytes: &[u8], error: Error) -> Error {
 struct JsonReader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Whether the field `items` is a text, as in results in parts.
+    items_are_text: bool,
 }
 
 impl<'a> JsonReader<'a> {
@@ -135,6 +137,7 @@ impl<'a> JsonReader<'a> {
             text.expect(b':')?;
             text.peek();
             let start = text.at;
+            text.items_are_text |= name == "items" && text.bytes.get(start) == Some(&b'"');
             text.value::<IgnoredAny>()?;
             if name == "items" && items.replace(start..text.at).is_some() {
                 return Err(Error::custom("duplicate field `items`"));

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::error::{StoreError, storage_error};
 use super::parts::PartsIndex;
-use crate::atomic_write;
+use crate::atomic_write::{self, Draft};
 use crate::report::{Report, SCHEMA_OF_PARTS};
 
 /// The end of a file without items; the items are inserted in between.
@@ -40,19 +40,14 @@ pub fn write_atomically(
     atomic_write::write_atomically(path, draft, write).map_err(|source| storage_error("write", path, source))
 }
 
-/// Writes the result file of a run whose items are in parts. `head` has no items.
+/// Writes the draft of the result file of a run whose items are in parts. `head` has no items.
 ///
 /// Versions of Cobalt that know no parts would take the run for one without items. They refuse the file, as its items are a text, and
 /// their error has that text.
-pub fn write_head_of_parts(
-    path: &Path,
-    draft: &Path,
-    head: &Report,
-    parts: &PartsIndex,
-) -> Result<(), StoreError> {
+pub fn write_draft_of_head(draft: &Path, head: &Report, parts: &PartsIndex) -> io::Result<Draft> {
     let head = Report { schema: SCHEMA_OF_PARTS, ..head.without_items() };
     let note = format!("kept in parts, in `{}`; update Cobalt to read them", parts.file);
-    write_atomically(path, draft, |file| {
+    atomic_write::write_draft(draft, |file| {
         write_before_items(file, &head)?;
         write!(file, "{},\n  \"parts\": ", serde_json::to_string(&note)?)?;
         serde_json::to_writer(&mut *file, parts)?;

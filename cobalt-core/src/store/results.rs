@@ -1,5 +1,6 @@
 //! Result files: written atomically, and validated when imported.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,9 +8,10 @@ use serde::Deserialize;
 
 use super::error::{StoreError, storage_error};
 use super::layout::{Layout, file_slug};
+use super::parts::items_file;
 use super::report_file::ReportFile;
 use super::report_text::{strip_bom, write_atomically, write_items_by_line};
-use crate::report::{ItemError, ItemResult, Report, Status, validate_items};
+use crate::report::{ItemError, ItemResult, Report, RunConfig, Status, validate_items, validate_stored_item};
 use crate::timestamp::Timestamp;
 
 /// The length of the start time in a result file's name.
@@ -64,7 +66,13 @@ pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, StoreEr
     // Only one process has the run at a time; a draft of a killed process is overwritten.
     let draft = layout.results().join(format!(".{}.tmp", report.id));
     write_items_by_line(&path, &draft, &report.without_items(), report.items.iter())?;
-    Ok(path)
+    // An earlier result of the run may have been in parts.
+    match fs::remove_file(items_file(&path)) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(storage_error("remove", &items_file(&path), source))
+        }
+        _ => Ok(path),
+    }
 }
 
 /// Stores the file of an imported run unchanged under its usual name, and returns its path. `report` is its content.
@@ -125,7 +133,7 @@ struct StoredItem {
 }
 
 /// Checks that the values of a report's items are valid, and that their stored `status` and `passed` match their evaluations and
-/// errors. `bytes` is the file of the report.
+/// errors. `bytes` is the file of the report. [`PartsReader::validate`](super::PartsReader::validate) does it for items in parts.
 ///
 /// # Errors
 ///
@@ -133,31 +141,48 @@ struct StoredItem {
 pub fn validate_report(bytes: &[u8], report: &Report) -> Result<(), DamagedReport> {
     validate_items(report).map_err(|(place, problem)| DamagedReport::of(&report.items[place], problem))?;
     let Ok(written) = serde_json::from_slice::<StoredItems>(strip_bom(bytes)) else { return Ok(()) };
-    for (item, written) in report.items.iter().zip(written.items) {
-        let problem = match written {
-            StoredItem { passed: Some(true), .. } if item.is_in_error() => ItemError::Passed,
-            // In runs with thresholds, earlier versions marked items without an error as passed.
-            StoredItem { passed: Some(passed), .. }
-                if !report.config.pass_marks.is_empty()
-                    && passed != item.passed
-                    && (report.config.strict || item.passed) =>
-            {
-                ItemError::PassedContradicts
-            }
-            StoredItem { status: Some(status), .. } if status != item.status() => {
-                ItemError::Status { status: status.name() }
-            }
-            _ => continue,
-        };
-        return Err(DamagedReport::of(item, problem));
+    let mut items = report.items.iter().zip(written.items);
+    items.try_for_each(|(item, written)| written.check(item, &report.config))
+}
+
+/// The same for items, each with the line that has it. Of `report`, the settings are used.
+pub fn validate_lines<'a>(
+    items: impl Iterator<Item = (&'a [u8], ItemResult)>,
+    report: &Report,
+) -> Result<(), DamagedReport> {
+    for (line, item) in items {
+        validate_stored_item(&item, report).map_err(|problem| DamagedReport::of(&item, problem))?;
+        if let Ok(written) = serde_json::from_slice::<StoredItem>(line) {
+            written.check(&item, &report.config)?;
+        }
     }
     Ok(())
 }
 
+impl StoredItem {
+    /// Compares what is stored with what follows from the other fields.
+    fn check(&self, item: &ItemResult, config: &RunConfig) -> Result<(), DamagedReport> {
+        let problem = match *self {
+            Self { passed: Some(true), .. } if item.is_in_error() => ItemError::Passed,
+            // In runs with thresholds, earlier versions marked items without an error as passed.
+            Self { passed: Some(passed), .. }
+                if !config.pass_marks.is_empty()
+                    && passed != item.passed
+                    && (config.strict || item.passed) =>
+            {
+                ItemError::PassedContradicts
+            }
+            Self { status: Some(status), .. } if status != item.status() => {
+                ItemError::Status { status: status.name() }
+            }
+            _ => return Ok(()),
+        };
+        Err(DamagedReport::of(item, problem))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use serde_json::{Value, json};
 
     use super::*;

@@ -12,12 +12,11 @@ use super::error::{CREATE_FOLDER, StoreError, storage_error};
 use super::interrupted::read_interrupted;
 use super::journal::read_journal;
 use super::layout::{Layout, file_slug};
-use super::parts::PartsReader;
-use super::report_file::{ReportFile, measurements_in_parts};
-use super::report_reader::ReportReader;
+use super::report_file::ReportFile;
 use super::report_text::{strip_bom, write_items_by_line};
 use super::results::{ResultFileName, read_report};
 use crate::prices::PriceTable;
+use crate::redact::redacted_document;
 use crate::report::{MeasuredItemRef, Measurements, Report};
 use crate::timestamp::Timestamp;
 
@@ -224,20 +223,12 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, St
 ///
 /// The file cannot be read, or is neither; the message has the file, line and column.
 pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, StoreError> {
-    let unfit = |error| not_measurements(path, &error);
     let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
-    let bytes = strip_bom(&bytes);
-    let is_baseline = is_baseline(bytes).map_err(unfit)?;
-    if is_baseline {
-        return serde_json::from_slice(bytes).map_err(unfit);
-    }
-    let (head, parts) = ReportReader::of(bytes).map_err(unfit)?.into_head();
-    match parts {
-        Some(parts) => measurements_in_parts(&head, &PartsReader::open(path, parts)?, prices),
-        None => {
-            let report: Report = serde_json::from_slice(bytes).map_err(unfit)?;
-            Ok(Measurements::from_report(&report, prices))
-        }
+    let bytes = redacted_document(bytes);
+    let unfit = |error| not_measurements(path, &error);
+    match is_baseline(strip_bom(&bytes)).map_err(unfit)? {
+        true => serde_json::from_slice(strip_bom(&bytes)).map_err(unfit),
+        false => ReportFile::of_bytes(path, bytes, NOT_MEASUREMENTS)?.measurements(prices),
     }
 }
 
@@ -254,8 +245,10 @@ pub fn read_experiment_name(path: &Path) -> Result<String, StoreError> {
     Ok(head.name)
 }
 
+const NOT_MEASUREMENTS: &str = "neither a baseline file nor a result file";
+
 fn not_measurements(path: &Path, error: &serde_json::Error) -> StoreError {
-    let reason = format!("neither a baseline file nor a result file: {error}");
+    let reason = format!("{NOT_MEASUREMENTS}: {error}");
     storage_error("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
 }
 

@@ -15,6 +15,8 @@ use super::jsonl::{each_text_line, parse_line};
 
 /// From this size on, in bytes, JSONL files stay on disk.
 pub const MIN_BYTES: u64 = 64 * 1024 * 1024;
+/// The maximum number of files of a dataset that stay open: processes may open few, on many systems 256 or 1,024.
+pub const MAX_OPEN_FILES: usize = 64;
 
 /// Items in files. Clones share them.
 #[derive(Clone, Debug)]
@@ -36,10 +38,18 @@ struct Rows {
     too_deep: Vec<u32>,
 }
 
-/// A file with an item per line. It is opened once, so that another file of its name is not read.
+/// A file to be indexed.
+#[derive(Debug)]
+pub struct SourceFile {
+    pub path: PathBuf,
+    /// The name in errors.
+    pub name: String,
+}
+
+/// A file with an item per line.
 #[derive(Debug)]
 struct LineFile {
-    file: File,
+    handle: Handle,
     /// The name in errors.
     name: String,
     length: u64,
@@ -50,9 +60,30 @@ struct LineFile {
     _temporary: Option<RemovedOnDrop>,
 }
 
+/// How a file is read.
+#[derive(Debug)]
+enum Handle {
+    /// It stays open, so that another file of its name is not read.
+    Open(File),
+    /// One of many: it is opened for each item. Another file of its name is recognized as a changed one.
+    Path(PathBuf),
+}
+
+impl Handle {
+    /// Calls a function with the opened file.
+    fn with<T>(&self, read: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        match self {
+            Self::Open(file) => read(file),
+            Self::Path(path) => read(&File::open(path)?),
+        }
+    }
+}
+
 impl ItemsOnDisk {
-    /// Reads files once, and notes where each item is. A line that is not an item is an error.
-    pub fn index(files: Vec<(File, String)>) -> Result<Self, DatasetError> {
+    /// Reads files once, and notes where each item is. They stay open if there are at most `max_open`. A line that is not an item is an
+    /// error.
+    pub fn index(files: Vec<SourceFile>, max_open: usize) -> Result<Self, DatasetError> {
+        let stay_open = files.len() <= max_open;
         let mut rows = Rows {
             files: Vec::with_capacity(files.len()),
             starts: Vec::new(),
@@ -60,8 +91,12 @@ impl ItemsOnDisk {
             hash: String::new(),
             too_deep: Vec::new(),
         };
-        for (file, name) in files {
+        for SourceFile { path, name } in files {
+            let file = File::open(&path).map_err(|error| DatasetError::read(&name, error))?;
             rows.add_file(file, name, None)?;
+            if !stay_open && let Some(added) = rows.files.last_mut() {
+                added.handle = Handle::Path(path);
+            }
         }
         rows.read_all()?;
         Ok(Self { rows: Arc::new(rows), places: None })
@@ -71,7 +106,7 @@ impl ItemsOnDisk {
     ///
     /// # Panics
     ///
-    /// If the file cannot be written: there is no memory for the items.
+    /// If the file cannot be written, or not be read again: there is no memory for the items.
     pub fn write<E>(name: &str, items: impl Iterator<Item = Result<Item, E>>) -> Result<Self, E> {
         let failed = |error: io::Error| -> ! {
             let folder = std::env::temp_dir();
@@ -100,7 +135,8 @@ impl ItemsOnDisk {
             Err(DatasetError::Empty { .. }) => Ok(()),
             added => added,
         };
-        added.and_then(|()| rows.read_all()).unwrap_or_else(|error| failed(io::Error::other(error)));
+        // What was written as an item is one.
+        added.and_then(|()| rows.read_all()).unwrap_or_else(|error| panic!("{error}"));
         Ok(Self { rows: Arc::new(rows), places: None })
     }
 
@@ -165,7 +201,8 @@ impl Rows {
             self.starts.push(line.start);
             Ok(())
         })?;
-        self.files.push(LineFile { file, name, length, modified, first, _temporary: temporary });
+        let handle = Handle::Open(file);
+        self.files.push(LineFile { handle, name, length, modified, first, _temporary: temporary });
         Ok(())
     }
 
@@ -174,24 +211,26 @@ impl Rows {
         self.starts.shrink_to_fit();
         let (mut identities, mut hash) = (Identities::default(), CanonicalHasher::default());
         hash.list(self.starts.len());
-        for LineFile { file, name, first, .. } in &self.files {
+        for LineFile { handle, name, first, .. } in &self.files {
             let mut index = *first;
-            let mut reader = file;
-            reader.seek(SeekFrom::Start(0)).map_err(|error| DatasetError::read(name, error))?;
-            each_text_line(BufReader::with_capacity(1 << 18, reader), name, |line| {
-                let malformed = |reason| {
-                    let reason = format!("{reason} (items[{}])", index - first);
-                    DatasetError::malformed(name, line.number, reason)
-                };
-                let item = parse_line(line.text).map_err(malformed)?;
-                hash.item(&item);
-                identities.push(&item);
-                if item.values().any(is_too_deep) {
-                    self.too_deep.extend(u32::try_from(index));
-                }
-                index += 1;
-                Ok(())
-            })?;
+            let read = |mut file: &File| {
+                file.seek(SeekFrom::Start(0))?;
+                Ok(each_text_line(BufReader::with_capacity(1 << 18, file), name, |line| {
+                    let malformed = |reason| {
+                        let reason = format!("{reason} (items[{}])", index - first);
+                        DatasetError::malformed(name, line.number, reason)
+                    };
+                    let item = parse_line(line.text).map_err(malformed)?;
+                    hash.item(&item);
+                    identities.push(&item);
+                    if item.values().any(is_too_deep) {
+                        self.too_deep.extend(u32::try_from(index));
+                    }
+                    index += 1;
+                    Ok(())
+                }))
+            };
+            handle.with(read).map_err(|error| DatasetError::read(name, error))??;
         }
         identities.shrink();
         (self.identities, self.hash) = (Arc::new(identities), hash.finish());
@@ -204,18 +243,25 @@ impl Rows {
         let start = self.starts[row];
         let is_last = self.files.get(number + 1).map_or(self.starts.len(), |next| next.first) == row + 1;
         let end = if is_last { file.length } else { self.starts[row + 1] };
-        file.require_unchanged()?;
-        let mut line = vec![0; usize::try_from(end - start).unwrap_or(usize::MAX)];
-        read_at(&file.file, &mut line, start).map_err(|error| DatasetError::read(&file.name, error))?;
+        let read = |opened: &File| {
+            if file.is_changed(&opened.metadata()?) {
+                return Ok(None);
+            }
+            let mut line = vec![0; usize::try_from(end - start).unwrap_or(usize::MAX)];
+            read_at(opened, &mut line, start)?;
+            Ok(Some(line))
+        };
+        let line = file.handle.with(read).map_err(|error| DatasetError::read(&file.name, error))?;
         // Blank lines may follow.
-        let line = line.trim_ascii_end();
-        parse_line(line).map_err(|_| file.has_changed())
+        let item = line.and_then(|line| parse_line(line.trim_ascii_end()).ok());
+        item.ok_or_else(|| file.has_changed())
     }
 }
 
 impl LineFile {
     fn require_unchanged(&self) -> Result<(), DatasetError> {
-        let metadata = self.file.metadata().map_err(|error| DatasetError::read(&self.name, error))?;
+        let metadata = self.handle.with(File::metadata);
+        let metadata = metadata.map_err(|error| DatasetError::read(&self.name, error))?;
         if self.is_changed(&metadata) { Err(self.has_changed()) } else { Ok(()) }
     }
 
@@ -224,7 +270,7 @@ impl LineFile {
     }
 
     fn has_changed(&self) -> DatasetError {
-        let reason = "it was changed after its items were counted; start a new run, and leave the file as it is meanwhile";
+        let reason = "it was changed after its items were counted; leave the file as it is during a run";
         DatasetError::read(&self.name, io::Error::other(reason))
     }
 }
@@ -284,15 +330,19 @@ mod tests {
     use crate::item;
 
     fn open(texts: &[&str]) -> (tempfile::TempDir, Result<ItemsOnDisk, DatasetError>) {
+        open_with(texts, MAX_OPEN_FILES)
+    }
+
+    fn open_with(texts: &[&str], max_open: usize) -> (tempfile::TempDir, Result<ItemsOnDisk, DatasetError>) {
         let folder = tempfile::tempdir().unwrap();
         let file = |(number, text): (usize, &&str)| {
             let name = format!("{number}.jsonl");
             let path = folder.path().join(&name);
             fs::write(&path, text).unwrap();
-            (File::open(path).unwrap(), name)
+            SourceFile { path, name }
         };
         let files = texts.iter().enumerate().map(file).collect();
-        let items = ItemsOnDisk::index(files);
+        let items = ItemsOnDisk::index(files, max_open);
         (folder, items)
     }
 
@@ -338,6 +388,30 @@ mod tests {
         fs::write(&other, "{\"n\": 7}\n").unwrap();
         fs::rename(other, folder.path().join("0.jsonl")).unwrap();
         assert_eq!(read(&items.unwrap()), [item! { "n": 0 }]);
+    }
+
+    /// The number of files that this process has open.
+    #[cfg(target_os = "linux")]
+    fn open_files() -> usize {
+        fs::read_dir("/proc/self/fd").unwrap().count()
+    }
+
+    #[test]
+    fn of_many_files_none_stays_open() {
+        let texts: Vec<_> = (0..2_000).map(|n| format!("{{\"n\": {n}}}\n")).collect();
+        let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+        let (folder, items) = open_with(&texts, 1_999);
+        let items = items.unwrap();
+        // Other tests of this process open some, too.
+        #[cfg(target_os = "linux")]
+        assert!(open_files() < 1_000, "{}", open_files());
+        assert_eq!(read(&items), (0..2_000).map(|n| item! { "n": n }).collect::<Vec<_>>());
+        fs::write(folder.path().join("7.jsonl"), "{\"n\": 70}\n").unwrap();
+        let error = items.read(7).unwrap_err().to_string();
+        assert!(error.starts_with("failed to read 7.jsonl: it was changed after its items"), "{error}");
+        fs::remove_file(folder.path().join("8.jsonl")).unwrap();
+        assert!(items.read(8).unwrap_err().to_string().contains("8.jsonl"));
+        assert_eq!(items.read(9).unwrap(), item! { "n": 9 });
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cobalt_core::{paths, wording};
 use glob::{MatchOptions, Pattern, PatternError, glob_with};
 
 use super::compressed::Compression;
-use super::on_disk::{ItemsOnDisk, MIN_BYTES};
+use super::on_disk::{ItemsOnDisk, MAX_OPEN_FILES, MIN_BYTES, SourceFile};
 use super::text::{Content, Rest};
 use super::{
     Dataset, DatasetError, Format, FormatHints, Item, columnar, parse_csv, parse_json, parse_jsonl, text,
@@ -143,17 +143,17 @@ fn open_on_disk(
     if files.iter().map(length).sum::<u64>() < min_bytes {
         return Ok(None);
     }
-    let mut opened = Vec::with_capacity(files.len());
+    let mut sources = Vec::with_capacity(files.len());
     for file in files {
-        let name = file.display().to_string();
+        let (path, name) = (root.folder.join(file), file.display().to_string());
         let told = FormatHints { format, ..FormatHints::by_name(&name) };
-        let open = open(&root.folder.join(file), &name, &told);
+        let open = open(&path, &name, &told);
         match open.map_err(|error| with_hint(error, file, root))? {
-            (Content { rest: Rest::File(file), .. }, Format::Jsonl) => opened.push((file, name)),
+            (Content { rest: Rest::File(_), .. }, Format::Jsonl) => sources.push(SourceFile { path, name }),
             _ => return Ok(None),
         }
     }
-    ItemsOnDisk::index(opened).map(Some)
+    ItemsOnDisk::index(sources, MAX_OPEN_FILES).map(Some)
 }
 
 /// Wildcards match within one name, and do not match the leading dot of hidden files.

@@ -13,6 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::on_disk::ItemsOnDisk;
+#[cfg(test)]
+use super::on_disk::SourceFile;
 use super::{DatasetError, Item, decode};
 
 /// The seed of [`Dataset::sample`].
@@ -109,6 +111,14 @@ impl Dataset {
     /// A dataset of items that stay on disk.
     pub(super) fn on_disk(source: String, items: ItemsOnDisk) -> Dataset {
         Dataset { content: Content::new(source, None, Items::OnDisk(items)) }
+    }
+
+    /// The items of a JSONL file, however small it is, that stay on disk.
+    #[cfg(test)]
+    pub(crate) fn from_lines_on_disk(path: &std::path::Path) -> Result<Dataset, DatasetError> {
+        let (path, name) = (path.to_owned(), path.display().to_string());
+        let items = ItemsOnDisk::index(vec![SourceFile { path, name: name.clone() }], 1)?;
+        Ok(Self::on_disk(name, items))
     }
 
     #[cfg(feature = "remote")]

@@ -98,7 +98,7 @@ impl StartMode {
         let stored = plan.stored_selection();
         let items = match (selected, stored) {
             (Some(mut items), Some(stored)) => {
-                items.retain(|index| stored.contains(index));
+                items.retain(|index| stored.binary_search(index).is_ok());
                 Some(items)
             }
             (items, stored) => items.or_else(|| stored.map(<[usize]>::to_vec)),
@@ -211,21 +211,32 @@ impl PlannedRun {
 
     /// Opens the journal. Returns no run if nothing is run.
     pub fn start(self, config: &Config) -> Result<(Cases, Option<Run>), Error> {
-        let Self { plan, cases, start: way } = self;
+        let Self { plan, cases, start } = self;
         let layout = config.layout();
-        let run = match way {
+        let run = match start {
             StartMode::New { selected, id: None, why, .. } => {
                 Run::new(plan, selected, layout)?.with_reason(why)
             }
             StartMode::New { selected, id: Some(id), why, .. } => {
                 Run::with_id(plan, selected, layout, id)?.with_reason(why)
             }
-            StartMode::Retry { run: InterruptedRun { id, .. }, .. } => Run::retry(plan, layout, id)?,
-            StartMode::Resume(InterruptedRun { id, .. }) => Run::resume(plan, layout, &id)?,
+            StartMode::Retry { run: InterruptedRun { id, .. }, .. } => {
+                let balance = known_balance(&plan, config);
+                Run::retry(plan, layout, id)?.with_order_of(balance.as_ref())
+            }
+            StartMode::Resume(InterruptedRun { id, .. }) => {
+                let balance = known_balance(&plan, config);
+                Run::resume(plan, layout, &id)?.with_order_of(balance.as_ref())
+            }
             StartMode::Skip { .. } => return Ok((cases, None)),
         };
         Ok((cases, Some(run)))
     }
+}
+
+/// The latencies that may have balanced a shard. Only the order of its items depends on them: an unreadable baseline counts as none.
+fn known_balance(plan: &Plan, config: &Config) -> Option<ShardPlan> {
+    Baseline::shard_plan(plan.name(), config).ok().flatten()
 }
 
 /// Whether the traffic of some experiment may be recorded or replayed.

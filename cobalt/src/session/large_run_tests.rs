@@ -135,6 +135,77 @@ fn an_interrupted_large_run_is_resumed_without_running_an_item_again() {
 }
 
 #[test]
+fn a_dataset_file_that_is_touched_stops_the_run_which_can_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let path = folder.path().join("items.jsonl");
+    let line = |n: usize| format!("{{\"id\": \"item {n}\", \"n\": {n}, \"answer\": \"a\"}}\n");
+    std::fs::write(&path, (0..ITEMS).map(line).collect::<String>()).unwrap();
+    let experiment = || {
+        Experiment::new("desk", Dataset::from_lines_on_disk(&path).unwrap())
+            .evaluator(ExactMatch::new("exact", "answer"))
+            .concurrency(1)
+    };
+    let touched = path.clone();
+    let touch = move |item: Item| {
+        if item["n"] == 30 {
+            let file = std::fs::File::options().append(true).open(&touched).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        }
+        "a"
+    };
+    let started = plan(experiment().bind(touch), &config);
+    let started = Run::new(started, ItemSelection::default(), config.layout()).unwrap();
+    let (end, finished) = run(started, &config, usize::MAX);
+    let RunEnd::Interrupted(stopped) = end else { panic!("{end:?}") };
+    assert_eq!((stopped.kept, finished.len()), (31, 31), "an unreadable item is no result");
+    let error = stopped.error.unwrap().to_string();
+    assert!(error.contains("items.jsonl: it was changed after its items were counted"), "{error}");
+    assert!(error.contains("stopped with 31 of 60 items saved; fix this, then resume"), "{error}");
+
+    let again = plan(experiment().bind(|_: Item| "a"), &config);
+    let resumed = Run::resume(again, config.layout(), &stopped.id).unwrap();
+    assert_whole(&path_of(run(resumed, &config, usize::MAX).0), &config);
+}
+
+#[test]
+fn a_secret_that_is_registered_after_the_journal_was_written_is_in_no_result() {
+    const SECRET: &str = "unkn0wn-to-the-journal";
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let experiment = || {
+        let items = (0..ITEMS).map(|n| item! { "id": format!("{SECRET} {n}"), "answer": "a" });
+        Experiment::new("desk", Dataset::from_items(items))
+            .evaluator(ExactMatch::new("exact", "answer"))
+            .concurrency(8)
+    };
+    let answer = async |_: Item| {
+        tokio::time::sleep(std::time::Duration::from_millis(3)).await;
+        format!("the key is {SECRET}")
+    };
+    let started = plan(experiment().bind(answer), &config);
+    let started = Run::new(started, ItemSelection::default(), config.layout()).unwrap();
+    let RunEnd::Interrupted(interrupted) = run(started, &config, 20).0 else { panic!() };
+    let journal = std::fs::read_to_string(config.layout().journal(&interrupted.id)).unwrap();
+    assert!(journal.contains(SECRET));
+
+    cobalt_core::redact::register_secret("LATER_KEY", SECRET);
+    let again = plan(experiment().bind(answer), &config);
+    let resumed = Run::resume(again, config.layout(), &interrupted.id).unwrap();
+    assert_eq!(resumed.finished_items(), interrupted.kept, "the items are known by their redacted keys");
+    let path = path_of(run(resumed, &config, usize::MAX).0);
+    let parts = ReportFile::open(&path).unwrap();
+    let parts = parts.parts().unwrap();
+    assert!(!std::fs::read_to_string(&path).unwrap().contains(SECRET));
+    for (part, entry) in parts.index().parts.iter().enumerate() {
+        let text = String::from_utf8(parts.part(part).unwrap()).unwrap();
+        assert!(!text.contains(SECRET) && text.contains("the key is [redacted:LATER_KEY]"));
+        // Reading redacts, too, which changes the length.
+        assert_eq!(text.len() as u64, entry.text, "the secret is not in the stored text");
+    }
+}
+
+#[test]
 fn a_retried_large_run_runs_only_the_items_in_error() {
     let folder = tempfile::tempdir().unwrap();
     let config = config(folder.path());

@@ -10,7 +10,7 @@ use cobalt_core::item::CaseNames;
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{GitState, ItemResult, Measurements, Report, RunMetrics, Threshold};
 use cobalt_core::reporters::NotableItems;
-use cobalt_core::store::{JournalHeader, JournalWriter, StoreError, git_state, read_report, write_report};
+use cobalt_core::store::{JournalHeader, JournalWriter, ReportFile, StoreError, git_state, write_report};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
@@ -48,8 +48,10 @@ pub struct Recorder {
     baseline: Arc<Baseline>,
     /// Writes the items of a large run while it runs.
     stream: Option<PartsStream>,
-    /// The first error of the journal. If all items were done by then, the result file may still be written.
-    journal_error: Option<StoreError>,
+    /// Whether the items start in dataset order, and thus finish nearly in it.
+    starts_in_order: bool,
+    /// The first error of the journal or the dataset. If all items were done by then, the result file may still be written.
+    failure: Option<Error>,
     /// The engine's task. It is stopped once the journal cannot be written: its results would be lost but still cost money.
     engine: Option<AbortHandle>,
     pub(super) items: FinishedItems,
@@ -100,7 +102,8 @@ impl Recorder {
             journal,
             baseline: Arc::new(baseline),
             stream: None,
-            journal_error: None,
+            starts_in_order: work.items.is_sorted(),
+            failure: None,
             engine: None,
             expected: finished + work.items.len(),
             executed: finished * work.definition.runs,
@@ -148,7 +151,7 @@ impl Recorder {
         if self.batch_items > 0 {
             self.with_journal(JournalWriter::flush);
             let arrived = std::mem::take(&mut self.batch_items);
-            if self.journal_error.is_none() {
+            if self.failure.is_none() {
                 self.slots.add_permits(arrived);
             }
         }
@@ -174,8 +177,8 @@ impl Recorder {
     }
 
     /// Starts no further items, and cancels running ones.
-    fn fail(&mut self, error: StoreError) {
-        self.journal_error.get_or_insert(error);
+    fn fail(&mut self, error: impl Into<Error>) {
+        self.failure.get_or_insert_with(|| error.into());
         self.slots.close();
         if let Some(engine) = self.engine.take() {
             engine.abort();
@@ -195,13 +198,8 @@ impl Recorder {
         let (id, items) = (self.header.id.clone(), self.expected);
         // Dropping the journal unlocks it or, if it has no items, removes it.
         let kept = self.journal.take().map_or(0, |journal| journal.saved_items());
-        let stopped = |source: StoreError| Error::JournalFailed {
-            id: id.clone(),
-            kept,
-            items,
-            source: Box::new(source.into()),
-        };
-        let error = self.journal_error.take().map(stopped);
+        let stopped = |source| Error::Stopped { id: id.clone(), kept, items, source: Box::new(source) };
+        let error = self.failure.take().map(stopped);
         RunEnd::Interrupted(InterruptedRun { experiment: self.header.name.clone(), id, kept, error })
     }
 
@@ -226,7 +224,7 @@ impl Recorder {
                 self.measured = Some(Arc::new(measured));
             }
             // The run cannot be finished either.
-            Err(error) => self.journal_error = self.journal_error.take().or(Some(error)),
+            Err(error) => self.fail(error),
         }
     }
 
@@ -307,7 +305,7 @@ impl Recorder {
                 match self.finish_in_parts(RunFacts { duration, git, others: others.clone() }, config) {
                     Ok(EvaluatedRun { report, notable, written }) => (report, notable, Some(written)),
                     Err(error) => {
-                        self.journal_error.get_or_insert(error);
+                        self.fail(error);
                         return self.interrupt();
                     }
                 }
@@ -353,10 +351,10 @@ impl Recorder {
         }
     }
 
-    /// Writes a new large run while it runs.
+    /// Writes a new large run while it runs, unless its first items come last.
     fn start_stream(&mut self, config: &Config) {
         let is_new = self.items.count(self.journal.as_ref()) == 0;
-        if !is_new || !matches!(self.items, FinishedItems::InJournal) {
+        if !is_new || !self.starts_in_order || !matches!(self.items, FinishedItems::InJournal) {
             return;
         }
         let order: Box<dyn Iterator<Item = usize> + Send> = match &self.header.selection {
@@ -381,11 +379,9 @@ impl Recorder {
                 let (id, items) = (self.header.id.clone(), self.expected);
                 let kept = self.journal.take().map_or(0, |journal| journal.saved_items());
                 // If the journal failed before, report that first error.
-                let kept = match self.journal_error.take() {
-                    Some(first) if kept == 0 => {
-                        Error::JournalFailed { id, kept, items, source: Box::new(first.into()) }
-                    }
-                    Some(first) => Error::PartlySavedInJournal { id, source: Box::new(first.into()) },
+                let kept = match self.failure.take() {
+                    Some(first) if kept == 0 => Error::Stopped { id, kept, items, source: Box::new(first) },
+                    Some(first) => Error::PartlySavedInJournal { id, source: Box::new(first) },
                     None => Error::SavedInJournal { id, source: Box::new(error.into()) },
                 };
                 (None, Some(kept))
@@ -486,11 +482,17 @@ pub fn record_events(
                     listener.item(experiment, &item);
                     records[experiment].keep(item);
                 }
+                Event::DatasetUnreadable { experiment, error } => records[experiment].fail(error),
                 Event::ExperimentFinished { experiment } => {
                     records[experiment].complete(&config);
                     while let Some(ready) = next_ready(&records) {
-                        let others = measured_variants(&records[ready], &records, &config);
-                        let ending = records[ready].finish(&config, git.state(), &others);
+                        let ending = match measured_variants(&records[ready], &records, &config) {
+                            Ok(others) => records[ready].finish(&config, git.state(), &others),
+                            Err(error) => {
+                                records[ready].fail(error);
+                                records[ready].interrupt()
+                            }
+                        };
                         listener.on_end(ready, ending);
                         if let Some(ranking) = rank_variants(&records, ready) {
                             listener.on_variants_compared(ranking);
@@ -521,8 +523,16 @@ fn next_ready(records: &[Recorder]) -> Option<usize> {
 }
 
 /// The variants that a run is compared with: those of this process, and those of its group that earlier processes have finished.
-fn measured_variants(record: &Recorder, records: &[Recorder], config: &Config) -> OtherVariants {
-    let Some(variant) = &record.header.variant else { return OtherVariants::new() };
+///
+/// # Errors
+///
+/// The result of such a variant is damaged or incomplete.
+fn measured_variants(
+    record: &Recorder,
+    records: &[Recorder],
+    config: &Config,
+) -> Result<OtherVariants, StoreError> {
+    let Some(variant) = &record.header.variant else { return Ok(OtherVariants::new()) };
     let here = |name: &str| {
         let is_it = |other: &&Recorder| {
             other.header.variant.as_ref().is_some_and(|other| other.group == variant.group)
@@ -530,12 +540,19 @@ fn measured_variants(record: &Recorder, records: &[Recorder], config: &Config) -
         records.iter().filter(is_it).find(|other| other.is_variant(name))?.measured.clone()
     };
     let stored = |name: &str| {
-        let path = config.layout().result_of(&run_id(&variant.group, name))?;
-        let report = read_report(&path).ok().filter(|report| !report.partial)?;
-        Some(Arc::new(Measurements::from_report(&report, config.prices())))
+        let Some(path) = config.layout().result_of(&run_id(&variant.group, name)) else { return Ok(None) };
+        let file = ReportFile::open(&path)?;
+        match file.report().partial {
+            true => Ok(None),
+            false => file.measurements(config.prices()).map(|measured| Some(Arc::new(measured))),
+        }
     };
-    let measured = |name: &str| Some((name.to_owned(), here(name).or_else(|| stored(name))?));
-    record.compared_variants().filter_map(measured).collect()
+    let measured = |name: &str| match here(name) {
+        Some(measured) => Ok(Some(measured)),
+        None => stored(name),
+    };
+    let named = |name: &str| measured(name).map(|found| Some((name.to_owned(), found?))).transpose();
+    record.compared_variants().filter_map(named).collect()
 }
 
 /// Ranks the variants of a run's group once all of them have ended. `None` unless at least two have finished with all items.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::back_off::BackOff;
-use cobalt_core::report::{RunConfig, Shard};
+use cobalt_core::report::{ItemResult, RunConfig, Shard, ShardPlan};
 use cobalt_core::store::{
-    InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, ReportFile, ResumedRun,
-    StoreError, new_run_id,
+    InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, LineUse, LockedJournal,
+    ReportFile, ResumedRun, StoreError, new_run_id,
 };
 use cobalt_core::timestamp::Timestamp;
 use tokio::sync::Semaphore;
@@ -108,6 +108,29 @@ fn fetch_note(plan: &Plan) -> String {
 /// The sources of a resumed run, if it was started with the current ones.
 fn common_sources(then: Option<String>, plan: &Plan) -> Option<String> {
     then.filter(|then| plan.sources.as_ref() == Some(then))
+}
+
+/// Why the results of a plan would not be comparable with those of a run, if they would not.
+fn resume_problem(plan: &Plan, header: &JournalHeader) -> Option<String> {
+    if header.name != plan.name() {
+        return Some(format!("it belongs to experiment `{}`, not `{}`", header.name, plan.name()));
+    }
+    let dataset = plan.dataset_summary();
+    if header.dataset.hash != dataset.hash {
+        return Some(format!(
+            "the dataset `{}` has changed since (then {} items, now {}{}); start a new run",
+            header.dataset.source,
+            header.dataset.items,
+            plan.dataset.len(),
+            fetch_note(plan)
+        ));
+    }
+    if header.dataset.items != dataset.items {
+        return Some("the first line of its journal is damaged; start a new run".to_owned());
+    }
+    let has_changed = header.definition != plan.fingerprint();
+    has_changed
+        .then(|| "the experiment or one of its evaluators has changed since; start a new run".to_owned())
 }
 
 /// A plan with the items to run, the finished items, and the journal.
@@ -227,38 +250,33 @@ impl Run {
     }
 
     /// Resumes an interrupted run. Refused if the new results would not be comparable with the existing ones.
-    pub fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
-        let ResumedRun { mut header, elapsed, mut damaged, mut journal, path, is_locked } =
-            ResumedRun::open(layout, id)?;
-        let refuse = |reason: String| Err(StoreError::Resume { id: id.to_owned(), reason }.into());
-        if header.name != plan.name() {
-            return refuse(format!("it belongs to experiment `{}`, not `{}`", header.name, plan.name()));
-        }
-        if header.dataset.hash != plan.dataset_summary().hash {
-            return refuse(format!(
-                "the dataset `{}` has changed since (then {} items, now {}{}); start a new run",
-                header.dataset.source,
-                header.dataset.items,
-                plan.dataset.len(),
-                fetch_note(&plan)
-            ));
-        }
-        if header.dataset.items != plan.dataset_summary().items {
-            return refuse("the first line of its journal is damaged; start a new run".to_owned());
-        }
+    pub fn resume(plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
+        Self::resume_where(plan, layout, id, |_| true)
+    }
+
+    /// The same, with those of its finished items for which a function returns true; the others are run again.
+    fn resume_where(
+        mut plan: Plan,
+        layout: &Layout,
+        id: &str,
+        keep: impl Fn(&ItemResult) -> bool,
+    ) -> Result<Self, Error> {
+        let journal = LockedJournal::open(layout, id)?;
+        let header = journal.header();
         // The number may come from a flag; a resumed run keeps its own.
         Arc::make_mut(&mut plan.definition).runs = header.config.runs;
-        if header.definition != plan.fingerprint() {
-            return refuse(
-                "the experiment or one of its evaluators has changed since; start a new run".to_owned(),
-            );
+        if let Some(reason) = resume_problem(&plan, header) {
+            return Err(StoreError::Resume { id: id.to_owned(), reason }.into());
         }
+        let line_use = |item: &ItemResult| match plan.is_result_of(item) {
+            true if keep(item) => LineUse::Keep,
+            // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
+            false if !plan.has_key_of(item) => LineUse::Damaged,
+            _ => LineUse::RunAgain,
+        };
+        let ResumedRun { mut header, elapsed, damaged, journal, path, is_locked } = journal.read(line_use)?;
         header.sources = common_sources(header.sources, &plan);
-        // Lines of earlier versions have no checksums: a damaged one may be valid JSON for another item.
-        damaged += journal.retain_items(&header.config, |item| plan.has_key_of(item))?;
         let done = if header.planned_items() >= plan.parts_from {
-            // An item that was retried after an error is in the journal twice; the later one counts.
-            journal.retain_items(&header.config, |item| plan.is_result_of(item))?;
             FinishedItems::InJournal
         } else {
             let mut items = Vec::with_capacity(journal.saved_items());
@@ -272,20 +290,22 @@ impl Run {
         Ok(Self { plan, header, journal: Some(journal), done, elapsed, start_order: None, why })
     }
 
+    /// Starts the items of a balanced shard with the slowest, as when it was new, if the latencies that balanced it are still known.
+    pub fn with_order_of(mut self, balance: Option<&ShardPlan>) -> Self {
+        let balance = balance.filter(|balance| Some(balance.hash()) == self.header.shard_plan);
+        if let (Some(balance), Some(items)) = (balance, &self.header.selection) {
+            let keys: Vec<_> = (0..self.plan.dataset.len()).map(|index| self.plan.key(index)).collect();
+            self.start_order = Some(balance.slowest_first(items, &keys));
+        }
+        self
+    }
+
     /// Retries a run: only items that ended in an error are run again. Starts a new run if there is none yet.
     ///
     /// For test runners that retry a failed case in a new process; `id` is the same in both.
     pub fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
         if layout.journal(&id).exists() {
-            let mut run = Self::resume(plan, layout, &id)?;
-            match (&mut run.done, &mut run.journal) {
-                (FinishedItems::InJournal, Some(journal)) => {
-                    journal.retain_items(&run.header.config, |item| !item.is_in_error())?;
-                }
-                (FinishedItems::InMemory(done), _) => done.retain(|item| !item.is_in_error()),
-                (FinishedItems::InJournal, None) => {}
-            }
-            return Ok(run);
+            return Self::resume_where(plan, layout, &id, |item| !item.is_in_error());
         }
         let Some(path) = layout.result_of(&id) else {
             return Self::with_id(plan, ItemSelection::default(), layout, id);

@@ -3,7 +3,8 @@
 use super::tests::{failed, judged, scored};
 use super::*;
 use crate::item::{ModelCall, Output};
-use crate::report::{Execution, MetricValue, RetriedExecution, Traffic};
+use crate::prices::PriceTable;
+use crate::report::{Execution, ItemResult, MetricValue, RetriedExecution, Traffic};
 use crate::trace::{ModelSpan, Span, SpanKind, ToolSpan, Trace};
 
 /// A trace with this many model and tool calls.
@@ -115,6 +116,23 @@ fn a_model_is_measured_by_its_name_over_all_items_that_report_usage() {
         outcome.message,
         r#"cost["gpt-4o"].total is $7.50, which misses `cost["gpt-4o"].total <= 0.5`"#
     );
+}
+
+#[test]
+fn metrics_of_items_in_memory_have_the_usage_of_every_model() {
+    let call = || ModelCall::new("gpt-4o").tokens(1_000_000, 0);
+    let items = [ItemResult {
+        index: 0,
+        key: String::new(),
+        input: Arc::default(),
+        passed: true,
+        runs: vec![using([call()])],
+    }];
+    let metrics = RunMetrics::gather(&items, &[], &PriceTable::default());
+    let outcome = |threshold: &str| evaluate(&threshold.parse().unwrap(), &metrics);
+    assert_eq!(outcome(r#"cost["gpt-4o"].total <= 3"#).actual, Some(2.5));
+    let missing = outcome(r#"cost["gpt-4"].total <= 3"#).message;
+    assert!(missing.contains("no item used `gpt-4`; did you mean `gpt-4o`?"), "{missing}");
 }
 
 #[test]

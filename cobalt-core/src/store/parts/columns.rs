@@ -28,7 +28,7 @@ pub struct ItemRow {
     pub latency_ms: f64,
     /// The agent's tokens over all trials; absent if not reported.
     pub tokens: Option<u64>,
-    /// The agent cost over all trials in USD, at the prices of the run; absent if unknown.
+    /// The agent cost over all trials in USD, at the prices with which the columns were written; absent if unknown.
     pub cost: Option<f64>,
     /// A hash of the whole item.
     pub content: String,
@@ -202,7 +202,7 @@ pub struct ColumnBlock {
     state: String,
     /// Empty if every item has one trial.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    trials: Vec<usize>,
+    trials: Vec<u32>,
     latency_ms: Vec<f64>,
     #[serde(skip_serializing_if = "all_absent")]
     tokens: Vec<Option<u64>>,
@@ -245,11 +245,13 @@ impl ColumnBlock {
             (Status::Error, _) => 'e',
             (Status::Timeout, _) => 't',
         });
-        if scores.trials() != 1 && self.trials.is_empty() {
+        // As `ItemScores` has it.
+        let trials = u32::try_from(scores.trials()).unwrap_or(u32::MAX);
+        if trials != 1 && self.trials.is_empty() {
             self.trials = vec![1; position];
         }
-        if scores.trials() != 1 || !self.trials.is_empty() {
-            self.trials.push(scores.trials());
+        if trials != 1 || !self.trials.is_empty() {
+            self.trials.push(trials);
         }
         self.latency_ms.push(latency_ms);
         self.tokens.push(tokens);
@@ -285,9 +287,10 @@ impl ColumnBlock {
             block.cost.len(),
             block.content.len(),
         ];
-        let trials: usize = block.trials.iter().sum();
+        // A damaged number must not make others fit.
+        let trials = block.trials.iter().try_fold(0_usize, |sum, trials| sum.checked_add(*trials as usize));
         if lengths.iter().any(|length| *length != items)
-            || block.scores.iter().any(|column| column.len() != trials)
+            || block.scores.iter().any(|column| Some(column.len()) != trials)
         {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its columns differ in length"));
         }
@@ -303,7 +306,8 @@ impl ColumnBlock {
         let mut trial = 0;
         index.into_iter().enumerate().map(move |(position, index)| {
             let mut rest = rest.remove(&position);
-            let of_item = trial..trial + trials[position];
+            let number = trials[position] as usize;
+            let of_item = trial..trial + number;
             trial = of_item.end;
             let values = scores.iter().flat_map(|column| &column[of_item.clone()]).copied().collect();
             let name = match names[position] {
@@ -326,9 +330,33 @@ impl ColumnBlock {
                 tokens: tokens[position],
                 cost: cost[position],
                 content: content.next().unwrap_or_default(),
-                scores: ItemScores::from_values(trials[position], values),
+                scores: ItemScores::from_values(number, values),
                 rest: rest.filter(|rest| **rest != RowRest::default()),
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_block_whose_columns_do_not_fit_each_other_is_refused() {
+        let block = |trials: &[u64], scores: &[f64]| {
+            let block = json!({
+                "index": [0, 1], "key": ["a", "b"], "name": "kk", "state": "pp", "trials": trials, "latencyMs": [1, 1],
+                "content": ["", ""], "scores": [scores],
+            });
+            ColumnBlock::parse(block.to_string().as_bytes()).map(|block| block.into_rows().count())
+        };
+        assert_eq!(block(&[2, 1], &[1.0, 0.5, 1.0]).unwrap(), 2);
+        // Their sum is 1 with 64 bits, and with 32 bits.
+        for trials in [[u64::MAX, 2], [u64::from(u32::MAX), 2]] {
+            assert!(block(&trials, &[1.0]).is_err());
+        }
+        assert!(block(&[1], &[1.0]).is_err());
     }
 }

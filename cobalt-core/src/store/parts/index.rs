@@ -22,6 +22,9 @@ pub struct PartsIndex {
     pub bytes: u64,
     /// The number of items.
     pub items: usize,
+    /// The [hash](crate::prices::PriceTable::hash) of the prices of the costs in the columns; absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<String>,
     /// The parts, in dataset order.
     pub parts: Vec<PartEntry>,
     /// The blocks of columns, in dataset order.
@@ -108,7 +111,8 @@ mod tests {
     fn index(parts: Vec<PartEntry>) -> PartsIndex {
         let items = parts.iter().map(|part| part.items).sum();
         let columns = vec![entry(20, 0, items)];
-        PartsIndex { format: PARTS_FORMAT, file: "a.items.zst".to_owned(), bytes: 30, items, parts, columns }
+        let file = "a.items.zst".to_owned();
+        PartsIndex { format: PARTS_FORMAT, file, bytes: 30, items, prices: None, parts, columns }
     }
 
     #[test]

@@ -10,8 +10,9 @@ use super::columns::{ColumnBlock, ItemRow};
 use super::compress::decompress;
 use super::index::{PartEntry, PartsIndex};
 use crate::redact::redacted_document;
-use crate::report::{ItemResult, RunConfig};
+use crate::report::{ItemResult, Report, RunConfig};
 use crate::store::error::{StoreError, storage_error};
+use crate::store::results::validate_lines;
 
 /// The items of a result in parts. One part is in memory at a time.
 #[derive(Debug)]
@@ -21,14 +22,14 @@ pub struct PartsReader {
     index: PartsIndex,
 }
 
-/// Which part of the file is read.
+/// What a frame of the file has.
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum FrameKind {
     Part,
     Columns,
 }
 
-impl fmt::Display for What {
+impl fmt::Display for FrameKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Part => "part",
@@ -90,7 +91,7 @@ impl PartsReader {
     ///
     /// There is no such part, or it is damaged; the error has its number.
     pub fn part(&self, part: usize) -> Result<Vec<u8>, StoreError> {
-        self.text(What::Part, part, &self.index.parts)
+        self.text(FrameKind::Part, part, &self.index.parts)
     }
 
     /// Reads the items of a part.
@@ -99,18 +100,39 @@ impl PartsReader {
     ///
     /// The part is damaged.
     pub fn items_of_part(&self, part: usize, config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
-        let text = self.part(part)?;
+        self.parse(part, &self.part(part)?, config)
+    }
+
+    /// Parses the items of a part, of which this is the text.
+    fn parse(&self, part: usize, text: &[u8], config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
         let read = |line: &[u8]| {
             let mut item: ItemResult = serde_json::from_slice(line)?;
             item.passed = config.passes(&item);
             Ok(item)
         };
-        let items: serde_json::Result<Vec<_>> = lines(&text).map(read).collect();
-        let items = items.map_err(|error| self.damaged(What::Part, part, &error.to_string()))?;
+        let items: serde_json::Result<Vec<_>> = lines(text).map(read).collect();
+        let items = items.map_err(|error| self.damaged(FrameKind::Part, part, &error.to_string()))?;
         match items.len() == self.index.parts[part].items {
             true => Ok(items),
-            false => Err(self.damaged(What::Part, part, "the number of its items differs from its index")),
+            false => {
+                Err(self.damaged(FrameKind::Part, part, "the number of its items differs from its index"))
+            }
         }
+    }
+
+    /// Checks the items as [`validate_report`](crate::store::validate_report) does, one part after the other, and reads all columns.
+    ///
+    /// # Errors
+    ///
+    /// A part or an item is damaged.
+    pub fn validate(&self, head: &Report) -> Result<(), StoreError> {
+        for part in 0..self.index.parts.len() {
+            let text = self.part(part)?;
+            let items = self.parse(part, &text, &head.config)?;
+            validate_lines(lines(&text).zip(items), head)
+                .map_err(|damage| self.damaged(FrameKind::Part, part, &damage.to_string()))?;
+        }
+        self.rows().try_for_each(|row| row.map(drop))
     }
 
     /// All items in dataset order.
@@ -152,9 +174,9 @@ impl PartsReader {
             let lines: Vec<_> = lines(&text).collect();
             for position in positions {
                 let line = lines.get(position - self.index.parts[part].first);
-                let line = line.ok_or_else(|| self.damaged(What::Part, part, "an item is missing"))?;
+                let line = line.ok_or_else(|| self.damaged(FrameKind::Part, part, "an item is missing"))?;
                 let mut item: ItemResult = serde_json::from_slice(line)
-                    .map_err(|error| self.damaged(What::Part, part, &error.to_string()))?;
+                    .map_err(|error| self.damaged(FrameKind::Part, part, &error.to_string()))?;
                 item.passed = config.passes(&item);
                 items.push(item);
             }
@@ -168,12 +190,12 @@ impl PartsReader {
     ///
     /// There is no such block, or it is damaged.
     pub fn rows_of_block(&self, block: usize) -> Result<impl Iterator<Item = ItemRow>, StoreError> {
-        let text = self.text(What::Columns, block, &self.index.columns)?;
+        let text = self.text(FrameKind::Columns, block, &self.index.columns)?;
         let columns = ColumnBlock::parse(&text)
-            .map_err(|error| self.damaged(What::Columns, block, &error.to_string()))?;
+            .map_err(|error| self.damaged(FrameKind::Columns, block, &error.to_string()))?;
         if columns.items() != self.index.columns[block].items {
             let reason = "the number of its items differs from its index";
-            return Err(self.damaged(What::Columns, block, reason));
+            return Err(self.damaged(FrameKind::Columns, block, reason));
         }
         Ok(columns.into_rows())
     }
@@ -186,9 +208,9 @@ impl PartsReader {
         })
     }
 
-    fn text(&self, what: What, number: usize, entries: &[PartEntry]) -> Result<Vec<u8>, StoreError> {
+    fn text(&self, kind: FrameKind, number: usize, entries: &[PartEntry]) -> Result<Vec<u8>, StoreError> {
         let Some(entry) = entries.get(number) else {
-            return Err(self.damaged(what, number, "it does not exist"));
+            return Err(self.damaged(kind, number, "it does not exist"));
         };
         let read = || {
             let mut frame = vec![0; usize::try_from(entry.bytes).map_err(io::Error::other)?];
@@ -201,16 +223,16 @@ impl PartsReader {
             }
             decompress(&frame, entry.text)
         };
-        let text = read().map_err(|error| self.damaged(what, number, &error.to_string()))?;
+        let text = read().map_err(|error| self.damaged(kind, number, &error.to_string()))?;
         Ok(redacted_document(text))
     }
 
-    fn damaged(&self, what: What, number: usize, reason: &str) -> StoreError {
-        let count = match what {
-            What::Part => self.index.parts.len(),
-            What::Columns => self.index.columns.len(),
+    fn damaged(&self, kind: FrameKind, number: usize, reason: &str) -> StoreError {
+        let count = match kind {
+            FrameKind::Part => self.index.parts.len(),
+            FrameKind::Columns => self.index.columns.len(),
         };
-        let reason = format!("{what} {} of {count} is damaged: {reason}", number + 1);
+        let reason = format!("{kind} {} of {count} is damaged: {reason}", number + 1);
         storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidData, reason))
     }
 }

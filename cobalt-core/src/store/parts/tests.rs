@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::prices::PriceTable;
+use crate::prices::{Price, PriceTable};
 use crate::report::{ItemResult, Measurements, Report};
 use crate::store::{
     Layout, PartsWriter, ReportFile, items_file, read_measurements, read_report, write_report,
@@ -143,6 +143,40 @@ fn the_worst_items_of_a_large_run_are_read() {
 }
 
 #[test]
+fn costs_are_at_the_given_prices_whatever_those_of_the_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let with_model = |index: usize| {
+        let mut item = item(index);
+        item["output"]["metadata"] =
+            json!({ "model": "ours", "tokens": { "input": 1_000_000, "output": index } });
+        item
+    };
+    let report = report(&(0..6).step_by(5).map(with_model).collect::<Vec<_>>());
+    let file = ReportFile::open(&write(folder.path(), &report)).unwrap();
+    let cost = |measured: &Measurements| measured.items.get(0).unwrap().cost();
+    let mut prices = PriceTable::default();
+    assert_eq!(cost(&file.measurements(&prices).unwrap()), None);
+    prices.insert("ours", Price::new(2.0, 0.0)).unwrap();
+    let measured = file.measurements(&prices).unwrap();
+    assert_eq!(cost(&measured), Some(2.0));
+    assert_eq!(measured, Measurements::from_report(&report, &prices));
+}
+
+#[test]
+fn a_truncated_result_file_is_no_newer_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), &report(&[item(0)]));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() - 20]).unwrap();
+    for error in [
+        read_report(&path).unwrap_err().to_string(),
+        read_measurements(&path, &PriceTable::default()).unwrap_err().to_string(),
+    ] {
+        assert!(error.contains("EOF while parsing") && !error.contains("update"), "{error}");
+    }
+}
+
+#[test]
 fn versions_that_know_no_parts_say_where_the_items_are() {
     #[derive(Debug, serde::Deserialize)]
     struct OldReport {
@@ -193,6 +227,43 @@ fn a_damaged_part_is_named_and_the_others_are_read() {
     fs::remove_file(&items).unwrap();
     let told = read_report(&path).unwrap_err().to_string();
     assert!(told.contains("must lie beside it; copy both files"), "{told}");
+}
+
+#[test]
+fn an_item_that_contradicts_itself_is_found_in_its_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut report = report(&[item(0), item(5)]);
+    let validate = |report: &Report| {
+        let file = ReportFile::open(&write(folder.path(), report)).unwrap();
+        file.parts().unwrap().validate(file.report()).map_err(|error| error.to_string())
+    };
+    assert_eq!(validate(&report), Ok(()));
+    report.items[1].passed = true;
+    let error = validate(&report).unwrap_err();
+    assert!(error.contains("part 1 of 1 is damaged: item 5 (`item-5`) is damaged: its `passed`"), "{error}");
+    report.items[1].runs[0].latency_ms = -1.0;
+    let error = validate(&report).unwrap_err();
+    assert!(error.contains("item 5 (`item-5`) is damaged: its `latencyMs` is -1"), "{error}");
+}
+
+#[test]
+fn an_earlier_result_stays_until_both_files_of_the_new_one_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (report(&[item(0)]), report(&[item(0), item(5)]));
+    let path = write(folder.path(), &first);
+    // The draft of the result file cannot be created.
+    let obstacle = path.with_file_name(format!(".{}.tmp", first.id));
+    fs::create_dir(&obstacle).unwrap();
+    let written = PartsWriter::write_report(&layout(folder.path()), &second, &PriceTable::default());
+    assert!(written.is_err());
+    assert_eq!(read_report(&path).unwrap(), first);
+    fs::remove_dir(&obstacle).unwrap();
+    write(folder.path(), &second);
+    assert_eq!(read_report(&path).unwrap(), second);
+    assert_eq!(fs::read_dir(folder.path().join("results")).unwrap().count(), 2, "no draft is left");
+    // The whole form of the run replaces both files.
+    write_report(&layout(folder.path()), &first).unwrap();
+    assert_eq!(fs::read_dir(folder.path().join("results")).unwrap().count(), 1);
 }
 
 #[test]

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::columns::{ColumnBlock, ItemRow};
 use super::compress::Compressor;
 use super::index::{PARTS_FORMAT, PartEntry, PartsIndex, items_file};
-use crate::atomic_write::sync_folder;
+use crate::atomic_write::Draft;
 use crate::prices::PriceTable;
 use crate::report::{ItemResult, Report, RunConfig};
 use crate::store::error::{StoreError, storage_error};
 use crate::store::layout::Layout;
-use crate::store::report_text::write_head_of_parts;
+use crate::store::report_text::write_draft_of_head;
 use crate::store::results::result_file_name;
 
 /// The length of the text in a part, in bytes: a part ends with the item that reaches it.
@@ -30,7 +30,9 @@ const SKIPPABLE_FRAME: [u8; 4] = 0x184D_2A5C_u32.to_le_bytes();
 pub struct PartsWriter {
     head: PathBuf,
     head_draft: PathBuf,
+    /// The items file before it has its name.
     draft: Draft,
+    file: BufWriter<File>,
     config: RunConfig,
     is_partial: bool,
     prices: PriceTable,
@@ -48,23 +50,6 @@ enum Frame {
     Columns { text: u64, items: usize },
 }
 
-/// The items file before it has its name; removed on drop.
-#[derive(Debug)]
-struct Draft {
-    path: PathBuf,
-    file: BufWriter<File>,
-    is_named: bool,
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.is_named {
-            // An error of that would hide the original one.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 impl PartsWriter {
     /// Starts the files of a run. Of `run`, the identity and the settings are used; its items are not.
     ///
@@ -80,7 +65,8 @@ impl PartsWriter {
         Ok(Self {
             head: folder.join(result_file_name(run)),
             head_draft: folder.join(format!(".{}.tmp", run.id)),
-            draft: Draft { path, file: BufWriter::with_capacity(1 << 16, file), is_named: false },
+            draft: Draft::of(path),
+            file: BufWriter::with_capacity(1 << 16, file),
             config: run.config.clone(),
             is_partial: run.partial,
             prices: prices.clone(),
@@ -88,7 +74,7 @@ impl PartsWriter {
             part: Vec::new(),
             part_items: 0,
             block: ColumnBlock::default(),
-            index: PartsIndex { format: PARTS_FORMAT, ..PartsIndex::default() },
+            index: PartsIndex { format: PARTS_FORMAT, prices: Some(prices.hash()), ..PartsIndex::default() },
         })
     }
 
@@ -122,34 +108,34 @@ impl PartsWriter {
         self.index.items
     }
 
-    /// Completes the files, and returns the path of the result file. Its items file has its name first, so that no result file is
-    /// without its items.
+    /// Completes the files, and returns the path of the result file. Both files are written and synced before they replace those of an
+    /// earlier result. The items file has its name first, so that no result file is without its items.
     ///
     /// # Errors
     ///
     /// A file cannot be written.
     pub fn finish(mut self, report: &Report) -> Result<PathBuf, StoreError> {
         self.write_rest().map_err(|source| self.error(source))?;
-        let items = items_file(&self.head);
-        let name = |draft: &Path| {
-            self.draft.file.get_ref().sync_all()?;
-            fs::rename(draft, &items)?;
-            sync_folder(&items);
-            Ok(())
+        let Self { head, head_draft, draft, mut index, .. } = self;
+        let items = items_file(&head);
+        index.file = items.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| storage_error("write", &path, source)
         };
-        name(&self.draft.path).map_err(|source| storage_error("write", &items, source))?;
-        self.draft.is_named = true;
-        self.index.file = items.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let written = write_head_of_parts(&self.head, &self.head_draft, &report.without_items(), &self.index);
-        if written.is_err() {
-            // Without its head, it is of no use.
+        let written = write_draft_of_head(&head_draft, report, &index).map_err(failed(&head))?;
+        draft.publish(&items).map_err(failed(&items))?;
+        let published = written.publish(&head);
+        if published.is_err() && !head.exists() {
+            // Without a head, it is of no use.
             let _ = fs::remove_file(&items);
         }
-        written.map(|()| self.head.clone())
+        published.map_err(failed(&head))?;
+        Ok(head)
     }
 
     fn error(&self, source: io::Error) -> StoreError {
-        storage_error("write", &self.draft.path, source)
+        storage_error("write", self.draft.path(), source)
     }
 
     fn add(&mut self, item: &ItemResult) -> io::Result<()> {
@@ -191,11 +177,11 @@ impl PartsWriter {
     fn write(&mut self, frame: Frame, bytes: &[u8]) -> io::Result<()> {
         if let Frame::Columns { .. } = frame {
             let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
-            self.draft.file.write_all(&SKIPPABLE_FRAME)?;
-            self.draft.file.write_all(&length.to_le_bytes())?;
+            self.file.write_all(&SKIPPABLE_FRAME)?;
+            self.file.write_all(&length.to_le_bytes())?;
             self.index.bytes += 8;
         }
-        self.draft.file.write_all(bytes)?;
+        self.file.write_all(bytes)?;
         let (entries, text, items) = match frame {
             Frame::Items { text, items } => (&mut self.index.parts, text, items),
             Frame::Columns { text, items } => (&mut self.index.columns, text, items),
@@ -222,6 +208,7 @@ impl PartsWriter {
         while let Some((frame, bytes)) = self.compressor.next() {
             self.write(frame, &bytes)?;
         }
-        self.draft.file.flush()
+        self.file.flush()?;
+        self.file.get_ref().sync_all()
     }
 }
