@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::clusters::ClusterNumbering;
+use super::evaluator_metrics::{EvaluatorMetrics, FurtherTrials};
 use super::group_stats::{FieldGroups, GroupScore, GroupStats};
 use super::item::ItemResult;
-use super::metrics::{EvaluatorMetrics, ItemUsage, pooled_scores};
+use super::metrics::ItemUsage;
 use super::stats::{Interval, describe};
 use super::summary::ScoreStats;
 use crate::item::{FieldPath, Item};
@@ -33,6 +34,8 @@ pub struct FieldMetrics<'a> {
 pub struct GroupMetrics<'a> {
     pub value: String,
     pub items: usize,
+    /// Where its items are in the run.
+    positions: Vec<u32>,
     /// The evaluators, in order.
     pub evaluators: Vec<EvaluatorMetrics<'a>>,
     clusters: ClusterNumbering,
@@ -62,8 +65,14 @@ impl<'a> FieldMetrics<'a> {
         Self { name, path, groups: Vec::new(), places: HashMap::new() }
     }
 
-    /// Adds an item; `evaluators` are those of the run.
-    pub fn add(&mut self, item: &ItemResult, usage: &ItemUsage, evaluators: &[EvaluatorMetrics<'a>]) {
+    /// Adds the item at this position of the run; `evaluators` are those of the run.
+    pub fn add(
+        &mut self,
+        position: usize,
+        item: &ItemResult,
+        usage: &ItemUsage,
+        evaluators: &[EvaluatorMetrics<'a>],
+    ) {
         let value = group_value(&self.path, &item.input);
         let place = match self.places.get(&value) {
             Some(place) => *place,
@@ -73,7 +82,9 @@ impl<'a> FieldMetrics<'a> {
                 self.groups.len() - 1
             }
         };
-        self.groups[place].add(item, usage);
+        let group = &mut self.groups[place];
+        group.positions.push(u32::try_from(position).expect("a run has fewer than 2^32 items"));
+        group.add(item, usage);
     }
 
     /// Whether no item has the field.
@@ -81,12 +92,14 @@ impl<'a> FieldMetrics<'a> {
         !self.groups.is_empty() && self.groups.iter().all(|group| group.value == NO_VALUE)
     }
 
-    /// These metrics with the scores of `other`, as [`RunMetrics::with_pooled_scores`](super::RunMetrics::with_pooled_scores).
-    pub fn with_pooled_scores(mut self, mut other: Self) -> Self {
+    /// These metrics with the scores of further trials, as
+    /// [`RunMetrics::with_further_trials`](super::RunMetrics::with_further_trials).
+    pub fn with_further_trials(mut self, further: &[FurtherTrials]) -> Self {
         for group in &mut self.groups {
-            let Some(place) = other.places.get(&group.value) else { continue };
-            let pooled = std::mem::take(&mut other.groups[*place].evaluators);
-            group.evaluators = pooled_scores(std::mem::take(&mut group.evaluators), pooled);
+            let evaluators = std::mem::take(&mut group.evaluators).into_iter().enumerate();
+            let positions = || group.positions.iter().map(|position| *position as usize);
+            let pooled = evaluators.map(|(place, it)| it.with_further_trials(place, positions(), further));
+            group.evaluators = pooled.collect();
         }
         self
     }
@@ -105,6 +118,7 @@ impl<'a> GroupMetrics<'a> {
         Self {
             value,
             items: 0,
+            positions: Vec::new(),
             evaluators: evaluators.iter().map(|it| EvaluatorMetrics::new(it.name, it.pass_mark)).collect(),
             clusters: ClusterNumbering::default(),
             passed: 0,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::config::{DatasetSummary, GitState, SourceLocation};
 use super::custom_metric::{Direction, MetricStats};
 use super::custom_metric_stats::metric_stats;
+use super::evaluator_metrics::FurtherTrials;
 use super::identity::{cluster_name, item_keys};
 use super::item::{Execution, ItemResult, ScoredEvaluation};
 use super::measured_items::{MeasuredItemRef, MeasuredItems};
@@ -166,20 +167,25 @@ impl Measurements {
         self.variant_of.as_deref().unwrap_or(&self.name)
     }
 
-    /// These measurements with the scores of `all`, which has further trials of the same items in the same order. As in
-    /// [`Figures::pooled`](super::Figures::pooled), everything else stays that of this run.
+    /// These measurements with the scores of further trials of the same items. As in
+    /// [`RunMetrics::with_further_trials`](super::RunMetrics::with_further_trials), everything else stays that of this run.
     #[must_use]
     #[doc(hidden)]
-    pub fn with_pooled_scores(mut self, all: &Self) -> Self {
-        let pooled = |(at, item): (usize, MeasuredItemRef<'_>)| {
-            let mut item = item.to_item();
-            if let Some(all) = all.items.get(at) {
-                item.scores = all.to_item().scores;
-                item.scores.retain(|name, _| self.items.has_scores(name));
+    pub fn with_further_trials(mut self, further: &[FurtherTrials]) -> Self {
+        let names = self.evaluators.iter().map(|evaluator| evaluator.name.clone()).enumerate();
+        let names: Vec<_> = names.filter(|(_, name)| self.items.has_scores(name)).collect();
+        let pooled = |item: MeasuredItemRef<'_>| {
+            let (position, mut item) = (item.position(), item.to_item());
+            for (place, name) in &names {
+                let scores = further.iter().flat_map(|trials| trials.scores[position].given(*place));
+                let scores: Vec<_> = scores.collect();
+                if !scores.is_empty() {
+                    item.scores.entry(name.clone()).or_default().extend(scores);
+                }
             }
             item
         };
-        self.items = self.items.iter().enumerate().map(pooled).collect();
+        self.items = self.items.iter().map(pooled).collect();
         self
     }
 

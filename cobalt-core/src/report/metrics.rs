@@ -6,16 +6,17 @@ use std::time::Duration;
 use super::clusters::ClusterNumbering;
 use super::custom_metric::RunSummaries;
 use super::custom_metric_stats::RecordedMetrics;
+use super::evaluator_metrics::{EvaluatorMetrics, FurtherTrials};
 use super::groups::FieldMetrics;
 use super::item::{ItemResult, Status};
-use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
-use super::summary::{JudgeTotals, LatencyStats, RetryCounts, ScoreStats, Summary};
+use super::stats::{describe, sum};
+use super::summary::{JudgeTotals, LatencyStats, RetryCounts, Summary};
 use super::threshold::{Metric, Threshold};
 use super::trace_metrics::{ModelShares, TraceMetrics, used_models};
 use super::traffic::{Traffic, TrafficSummary};
 use crate::item::ExecutionUsage;
 use crate::prices::{JudgeUsage, MAX_COST_DECIMALS, PriceTable, cost_decimals, format_dollars};
-use crate::wording::{count, format_decimal, group_decimal};
+use crate::wording::{format_decimal, group_decimal};
 
 /// The input of thresholds and summaries: one value per item or execution.
 #[derive(Debug, Default)]
@@ -78,35 +79,6 @@ pub struct RunMetrics<'a> {
     pub(super) summaries: RunSummaries,
     /// The groups of each field by which the statistics are grouped, in order.
     pub(super) groups: Vec<FieldMetrics<'a>>,
-}
-
-/// One evaluator's scores.
-#[derive(Debug)]
-pub(super) struct EvaluatorMetrics<'a> {
-    pub(super) name: &'a str,
-    pub(super) pass_mark: f64,
-    /// Every score of every execution.
-    pub(super) scores: Vec<f64>,
-    /// Executions in which the evaluator failed.
-    pub(super) errors: usize,
-    /// Executions to which the evaluator does not apply.
-    pub(super) not_applicable: usize,
-    /// Items to which it does not apply in some trial.
-    pub(super) not_applicable_items: usize,
-    /// The items it scored.
-    items: Vec<ScoredItem>,
-}
-
-/// An evaluator's scores of one item.
-#[derive(Clone, Copy, Debug)]
-struct ScoredItem {
-    /// The sum of the scores.
-    total: f64,
-    count: u32,
-    /// The number of scores at or above the pass mark.
-    passes: u32,
-    /// The number of the item's cluster.
-    cluster: u32,
 }
 
 impl<'a> RunMetrics<'a> {
@@ -189,7 +161,7 @@ impl<'a> RunMetrics<'a> {
         }
         let usage = ItemUsage::of(item, &self.prices);
         for field in &mut self.groups {
-            field.add(item, &usage, &self.evaluators);
+            field.add(self.items - 1, item, &usage, &self.evaluators);
         }
         if let Some(tokens) = usage.tokens {
             let total = self.total_tokens.get_or_insert(0);
@@ -221,14 +193,16 @@ impl<'a> RunMetrics<'a> {
         models.into_iter().cloned().collect()
     }
 
-    /// These metrics with the scores of `other`, which has further trials of the same items. Usage, latency and errors stay those of
-    /// this run, and so does an evaluator without a score in it.
+    /// These metrics with the scores of further trials of the same items. Usage, latency and errors stay those of this run, and so does
+    /// an evaluator without a score in it.
     #[doc(hidden)]
-    pub fn with_pooled_scores(self, other: Self) -> Self {
-        let evaluators = pooled_scores(self.evaluators, other.evaluators);
-        let groups = self.groups.into_iter().zip(other.groups);
-        let groups = groups.map(|(own, all)| own.with_pooled_scores(all)).collect();
-        Self { evaluators, runs: other.runs, groups, ..self }
+    #[must_use]
+    pub fn with_further_trials(self, further: &[FurtherTrials]) -> Self {
+        let evaluators = self.evaluators.into_iter().enumerate();
+        let evaluators = evaluators.map(|(place, it)| it.with_further_trials(place, 0.., further)).collect();
+        let groups = self.groups.into_iter().map(|groups| groups.with_further_trials(further)).collect();
+        let runs = self.runs + further.iter().map(|further| further.trials).sum::<usize>();
+        Self { evaluators, runs, groups, ..self }
     }
 
     /// These metrics with the results of the summary functions.
@@ -289,179 +263,6 @@ impl<'a> RunMetrics<'a> {
         self.judges.add_to(&mut summary);
         summary
     }
-}
-
-impl<'a> EvaluatorMetrics<'a> {
-    pub(super) fn new(name: &'a str, pass_mark: f64) -> Self {
-        Self {
-            name,
-            pass_mark,
-            scores: Vec::new(),
-            errors: 0,
-            not_applicable: 0,
-            not_applicable_items: 0,
-            items: Vec::new(),
-        }
-    }
-
-    pub(super) fn add(&mut self, item: &ItemResult, cluster: usize) {
-        let (mut total, mut count, mut passes, mut not_applicable) = (0.0, 0, 0, 0);
-        for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
-            match evaluation.score {
-                Some(score) => {
-                    self.scores.push(score);
-                    total += score;
-                    count += 1;
-                    passes += u32::from(score >= self.pass_mark);
-                }
-                None if evaluation.not_applicable => not_applicable += 1,
-                None => self.errors += 1,
-            }
-        }
-        self.not_applicable += not_applicable;
-        self.not_applicable_items += usize::from(not_applicable > 0);
-        if count > 0 {
-            let cluster = u32::try_from(cluster).expect("a run has fewer than 2^32 items");
-            self.items.push(ScoredItem { total, count, passes, cluster });
-        }
-    }
-
-    /// The share of scores at or above `mark`.
-    pub(super) fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
-        let mark = mark.unwrap_or(self.pass_mark);
-        ratio(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
-    }
-
-    /// Why the evaluator has no score.
-    pub(super) fn no_score(&self) -> String {
-        match self.not_applicable_items {
-            0 => format!("`{}` gave no score in {}", self.name, count(self.errors, "evaluation")),
-            items if self.errors == 0 => {
-                format!("`{}` applied to none of the {}", self.name, count(items, "item"))
-            }
-            items => format!(
-                "`{}` gave no score: it failed in {} and did not apply to {}",
-                self.name,
-                count(self.errors, "evaluation"),
-                count(items, "item")
-            ),
-        }
-    }
-
-    /// The number of clusters with a score.
-    pub(super) fn scored_clusters(&self) -> usize {
-        self.clusters(|item| item.total).len()
-    }
-
-    /// The mean of the scores and its 95% CI, which a single cluster does not have.
-    pub(super) fn mean_with_ci(&self) -> Option<(f64, Option<Interval>)> {
-        let stats = self.stats(1)?;
-        Some((stats.avg, stats.ci95.filter(|_| self.scored_clusters() > 1)))
-    }
-
-    /// The share of scores at or above `mark` and its 95% CI, which a single cluster does not have.
-    pub(super) fn pass_rate_with_ci(&self, mark: Option<f64>) -> Option<(f64, Option<Interval>)> {
-        let Some(mark) = mark else {
-            let clusters = self.clusters(|item| f64::from(item.passes));
-            return share_with_ci(&clusters);
-        };
-        let mut scores = self.scores.iter();
-        let passes = self.items.iter().map(|item| {
-            let passes = scores.by_ref().take(item.count as usize).filter(|score| **score >= mark).count();
-            ScoredItem { passes: u32::try_from(passes).unwrap_or(u32::MAX), ..*item }
-        });
-        let items: Vec<_> = passes.collect();
-        share_with_ci(&clusters(&items, |item| f64::from(item.passes)))
-    }
-
-    /// Adds the scores of another evaluator for items with the same cluster numbers.
-    pub(super) fn extend(&mut self, other: &Self) {
-        self.scores.extend(&other.scores);
-        self.items.extend(&other.items);
-    }
-
-    pub(super) fn stats(&self, runs: usize) -> Option<ScoreStats> {
-        let all = describe(&self.scores)?;
-        let scores = self.clusters(|item| item.total);
-        let means = describe(&by_cluster(&scores))?;
-        let is_shares = self.scores.iter().all(|score| *score == 0.0 || *score == 1.0);
-        Some(ScoreStats {
-            avg: all.mean,
-            min: all.min,
-            max: all.max,
-            p50: all.p50,
-            p95: all.p95,
-            p99: all.p99,
-            count: all.n,
-            stddev: all.stddev_population,
-            std_error: means.std_error,
-            ci95: if is_shares {
-                wilson_clustered(&scores, 0.95)
-            } else {
-                means.ci95.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
-            },
-            pass_rate: self.pass_rate(None),
-            pass_rate_ci95: wilson_clustered(&self.clusters(|item| f64::from(item.passes)), 0.95),
-            pass_at_k: self.mean_over_items_per_k(runs, pass_at_k),
-            pass_hat_k: self.mean_over_items_per_k(runs, pass_hat_k),
-        })
-    }
-
-    /// A value of each item summed by cluster, with the number of scores in the cluster.
-    fn clusters(&self, figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
-        clusters(&self.items, figure)
-    }
-
-    /// A metric of n trials of which c pass, for each k up to `runs`, averaged over the items with a score in every trial: with
-    /// different items per k, the values would not be comparable.
-    fn mean_over_items_per_k(&self, runs: usize, figure: fn(u64, u64, u64) -> Option<f64>) -> Vec<f64> {
-        if runs < 2 {
-            return Vec::new();
-        }
-        let items = self.items.iter().filter(|item| item.count as usize == runs);
-        let average = |k| {
-            let values: Vec<f64> = items
-                .clone()
-                .filter_map(|item| figure(u64::from(item.count), u64::from(item.passes), k))
-                .collect();
-            describe(&values).map(|d| d.mean)
-        };
-        (1..=runs as u64).map_while(average).collect()
-    }
-}
-
-/// The pooled scores of each evaluator that has a score in this run.
-pub fn pooled_scores<'a>(
-    own: Vec<EvaluatorMetrics<'a>>,
-    pooled: Vec<EvaluatorMetrics<'a>>,
-) -> Vec<EvaluatorMetrics<'a>> {
-    let one = |(own, pooled): (EvaluatorMetrics<'a>, _)| if own.scores.is_empty() { own } else { pooled };
-    own.into_iter().zip(pooled).map(one).collect()
-}
-
-/// A value of each item summed by cluster, with the number of scores in the cluster.
-fn clusters(items: &[ScoredItem], figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
-    let most = items.iter().map(|item| item.cluster as usize + 1).max().unwrap_or(0);
-    let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
-    for item in items {
-        let cluster = &mut clusters[item.cluster as usize];
-        cluster.total += figure(item);
-        cluster.count += item.count as usize;
-    }
-    clusters.retain(|cluster| cluster.count > 0);
-    clusters
-}
-
-/// The share of passes and its 95% CI, which a single cluster does not have.
-fn share_with_ci(clusters: &[Cluster]) -> Option<(f64, Option<Interval>)> {
-    let scores: usize = clusters.iter().map(|cluster| cluster.count).sum();
-    let share = sum(clusters.iter().map(|cluster| cluster.total)) / scores as f64;
-    let ci95 = wilson_clustered(clusters, 0.95).filter(|_| clusters.len() > 1);
-    (scores > 0).then_some((share, ci95))
-}
-
-pub fn ratio(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// The usage of an item's executions.
@@ -566,7 +367,7 @@ mod tests {
 
     use super::*;
     use crate::item::Output;
-    use crate::report::{Execution, ScoredEvaluation};
+    use crate::report::{Execution, ScoreStats, ScoredEvaluation};
 
     fn item(runs: Vec<Execution>) -> ItemResult {
         ItemResult { index: 0, key: String::new(), input: Arc::default(), passed: true, runs }

@@ -1,6 +1,6 @@
 //! Evaluates a run: its statistics, its baseline, earlier runs of the same commit, and its thresholds.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,22 +9,21 @@ use std::time::Duration;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::comparison::{Comparison, compare, stale_baseline_warning};
 use cobalt_core::report::{
-    BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, RunSummaries, SCHEMA,
-    ShardPlan, Threshold, ci_status, evaluate_all,
+    BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, RunSummaries, ShardPlan,
+    Threshold, ci_status, evaluate_all,
 };
-use cobalt_core::store::{
-    ResultFileName, StoreError, read_experiment_name, read_measurements, read_report, result_files,
-};
+use cobalt_core::store::{StoreError, read_experiment_name, read_measurements};
 use cobalt_core::wording::{self, count};
 
+use super::pooling::{Attempts, KeyDigest};
 use super::summaries::run_summaries;
 use crate::config::{Config, OnInconclusive};
 use crate::error::Error;
 use crate::experiment::FnSummary;
 
 /// Adds the summary, the results of `summaries`, the thresholds and the baseline comparison to a report with all its items. A partial
-/// run has no thresholds. In CI,
-/// the scores of earlier runs of the same commit count in the thresholds and, if there are thresholds, in the baseline comparison.
+/// run has no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are thresholds, in
+/// the baseline comparison.
 pub fn evaluate_run(
     report: &mut Report,
     thresholds: &[Threshold],
@@ -33,25 +32,19 @@ pub fn evaluate_run(
     duration: Duration,
     config: &Config,
 ) {
-    let thresholds = if report.partial { &[][..] } else { thresholds };
-    let base = match references.baseline {
-        Baseline::Found(run) => Some(&*run.id),
-        Baseline::Absent(_) | Baseline::OtherExperiments(_) => None,
-    };
-    let pooled = if thresholds.is_empty() { None } else { pool_attempts(report, base, config) };
     let summaries = run_summaries(summaries, &mut report.items);
     let settings = report.config.clone();
     let mut evaluation = Evaluation::new(report, &settings, thresholds, references.baseline, config);
     report.items.iter().for_each(|item| evaluation.add(item));
-    evaluation.finish(report, references, summaries, pooled, duration);
+    evaluation.finish(report, references, summaries, duration);
 }
 
 /// Evaluates a run whose items need not be in memory.
 pub struct Evaluation<'a> {
-    figures: RunMetrics<'a>,
+    metrics: RunMetrics<'a>,
+    keys: KeyDigest,
     /// What the run is compared by, if it is compared with another one.
     now: Option<Measurements>,
-    settings: &'a RunConfig,
     thresholds: &'a [Threshold],
     config: &'a Config,
 }
@@ -70,43 +63,43 @@ impl<'a> Evaluation<'a> {
             matches!(baseline, Baseline::Found(_)) || thresholds.iter().any(Threshold::compares_runs);
         let now = is_compared.then(|| Measurements::from_report(&report.without_items(), config.prices()));
         let evaluators: Vec<_> = settings.evaluators().collect();
-        let figures = RunMetrics::new(&evaluators, &settings.group_by, thresholds, config.prices());
-        Self { figures, now, settings, thresholds, config }
+        let metrics = RunMetrics::new(&evaluators, &settings.group_by, thresholds, config.prices());
+        Self { metrics, keys: KeyDigest::default(), now, thresholds, config }
     }
 
     /// Adds the next item in dataset order.
     pub fn add(&mut self, item: &ItemResult) {
-        self.figures.add(item);
+        self.metrics.add(item);
+        self.keys.add(&item.key);
         if let Some(now) = &mut self.now {
             now.push(item, self.config.prices());
         }
     }
 
-    /// Adds the results to the report. `pooled`: the items with those of earlier runs of the same commit as additional trials.
+    /// Adds the results to the report, which has everything else by now.
     pub fn finish(
         self,
         report: &mut Report,
         references: &References<'_>,
         summaries: RunSummaries,
-        pooled: Option<Report>,
         duration: Duration,
     ) {
-        let Self { figures, now, settings, thresholds, config } = self;
+        let Self { metrics, keys, now, thresholds, config } = self;
         let References { baseline, variants } = references;
-        let figures = figures.with_summaries(summaries);
-        let summary = figures.summary(duration);
+        let metrics = metrics.with_summaries(summaries);
+        let summary = metrics.summary(duration);
         let now = now.map(|now| now.with_metrics_of(&summary));
-        let (figures, now) = match &pooled {
-            Some(pooled) => {
-                let evaluators: Vec<_> = settings.evaluators().collect();
-                let mut all = RunMetrics::new(&evaluators, &settings.group_by, thresholds, config.prices());
-                pooled.items.iter().for_each(|item| all.add(item));
-                let measured = |now: Measurements| {
-                    now.with_pooled_scores(&Measurements::from_report(pooled, config.prices()))
-                };
-                (figures.with_pooled_scores(all), now.map(measured))
-            }
-            None => (figures, now),
+        let base = match baseline {
+            Baseline::Found(run) => Some(&*run.id),
+            Baseline::Absent(_) | Baseline::OtherExperiments(_) => None,
+        };
+        let attempts = match thresholds {
+            [] => Attempts::default(),
+            _ => Attempts::find(report, &keys, base, config),
+        };
+        let (metrics, now) = match &attempts.trials[..] {
+            [] => (metrics, now),
+            trials => (metrics.with_further_trials(trials), now.map(|now| now.with_further_trials(trials))),
         };
         let against = BaselineContext {
             baseline: match baseline {
@@ -119,10 +112,10 @@ impl<'a> Evaluation<'a> {
         };
         let difference = |(baseline, now)| compare_with_baseline(baseline, now, config.baseline_max_age());
         let mut comparison = against.baseline.ok().zip(against.now).and_then(difference);
-        let outcomes = evaluate_all(thresholds, &figures, &against);
+        let outcomes = evaluate_all(thresholds, &metrics, &against);
         let mut status = ci_status(thresholds, &outcomes);
-        if let Some(pooled) = pooled {
-            let number = pooled.pooled.len();
+        if !attempts.ids.is_empty() {
+            let number = attempts.ids.len();
             let counted = format!("{} of this commit", count(number, "earlier run"));
             if let Some(status) = &mut status {
                 status.summary += &format!(", with {counted}");
@@ -131,11 +124,11 @@ impl<'a> Evaluation<'a> {
                 comparison.notes.push(format!(
                     "{counted} {} as additional trials: {}",
                     if number == 1 { "counts" } else { "count" },
-                    pooled.pooled.join(", ")
+                    attempts.ids.join(", ")
                 ));
             }
-            report.pooled = pooled.pooled;
         }
+        report.pooled = attempts.ids;
         report.summary = summary;
         report.baseline = comparison.map(Box::new);
         report.ci_status = status;
@@ -294,89 +287,13 @@ fn json_files(path: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Pools a report with the results of earlier attempts: each item has their executions as additional trials.
-///
-/// `None` if pooling is not active or no run matches. A run matches if it started recently, has the same commit without uncommitted
-/// changes, the same items and evaluators and no errors (results lost to a broken connection say nothing about the agent), and is not
-/// the baseline itself.
-pub fn pool_attempts(report: &Report, baseline: Option<&str>, config: &Config) -> Option<Report> {
-    let mut attempts = find_attempts(report, config.pool_reruns_window()?, config);
-    attempts.retain(|attempt| Some(&*attempt.id) != baseline);
-    if attempts.is_empty() {
-        return None;
-    }
-    let mut pooled = Report { items: report.items.clone(), ..report.without_items() };
-    let places: HashMap<_, _> = (0..).zip(&report.items).map(|(place, item)| (&*item.key, place)).collect();
-    for attempt in attempts {
-        pooled.config.runs += attempt.config.runs;
-        pooled.pooled.push(attempt.id);
-        for item in attempt.items {
-            let place: usize = places[&*item.key];
-            pooled.items[place].runs.extend(item.runs);
-        }
-    }
-    Some(pooled)
-}
-
-/// The matching attempts, oldest first.
-fn find_attempts(report: &Report, within: Duration, config: &Config) -> Vec<Report> {
-    let is_clean = report.git.as_ref().is_some_and(|git| !git.dirty);
-    let keys: HashSet<_> = report.items.iter().map(|item| &*item.key).collect();
-    if report.partial || report.rescored.is_some() || !is_clean || keys.len() < report.items.len() {
-        return Vec::new();
-    }
-    // An unreadable directory counts as empty.
-    let files = result_files(config.layout(), &report.name).unwrap_or_default();
-    let paths = files.into_iter().map(|(_, path)| path);
-    let mut found: Vec<_> = paths
-        .filter(|path| is_recent(path, report, within))
-        .filter_map(|path| read_report(&path).ok())
-        .filter(|attempt| is_poolable(attempt, report))
-        .filter(|attempt| attempt.items.iter().all(|item| keys.contains(&*item.key)))
-        .collect();
-    found.sort_by(|a, b| (a.timestamp, &a.id).cmp(&(b.timestamp, &b.id)));
-    found.dedup_by(|a, b| a.id == b.id);
-    found
-}
-
-/// Whether the file name is that of another run that started recently before.
-fn is_recent(path: &Path, report: &Report, within: Duration) -> bool {
-    let name = path.file_name().and_then(|name| ResultFileName::parse(name.to_str()?));
-    let Some((name, begun)) = name.and_then(|name| Some((name, name.time()?))) else { return false };
-    let age = report.timestamp.time().duration_since(begun.time());
-    name.id != report.id && age.is_ok_and(|age| age <= within)
-}
-
-fn is_poolable(attempt: &Report, report: &Report) -> bool {
-    let evaluators = |RunConfig { evaluators, pass_marks, evaluator_hashes, .. }: &RunConfig| {
-        (evaluators.clone(), pass_marks.clone(), evaluator_hashes.clone())
-    };
-    let settings = |report: &Report| report.variant.as_ref().map(|variant| variant.settings.clone());
-    let hash = |report: &Report| report.dataset.as_ref().map(|dataset| dataset.hash.clone());
-    let is_same_source = match (&attempt.sources, &report.sources) {
-        (Some(then), Some(now)) => then == now,
-        _ => true,
-    };
-    attempt.schema == SCHEMA
-        && attempt.name == report.name
-        && settings(attempt) == settings(report)
-        && !attempt.partial
-        // The same outputs are no further trial.
-        && attempt.rescored.is_none()
-        && attempt.git == report.git
-        && is_same_source
-        && hash(attempt) == hash(report)
-        && evaluators(&attempt.config) == evaluators(&report.config)
-        && attempt.items.len() == report.items.len()
-        && attempt.items.iter().all(|item| item.runs.len() == attempt.config.runs && !item.is_in_error())
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
-
+    use cobalt_core::report::{FurtherTrials, ItemScores};
     use cobalt_core::store::write_report;
+    use serde_json::json;
 
+    use super::super::pooling::tests::run;
     use super::*;
 
     /// A run in which one of two items fails, evaluated in CI against a baseline. Neither the baseline nor an earlier attempt has a
@@ -409,92 +326,25 @@ mod tests {
 
     #[test]
     fn an_evaluator_without_a_score_in_this_run_has_none_of_earlier_ones() {
-        let all = run("aaa", 10, |_| {});
         let none = run("bbb", 20, |run| {
             run["items"].as_array_mut().unwrap().iter_mut().for_each(|item| {
                 item["evaluations"]["e"] = json!({ "error": "no answer" });
             });
         });
+        let all = run("aaa", 10, |_| {});
+        let scores = all.items.iter().map(|item| ItemScores::of(item, &all.config.evaluators)).collect();
+        let further = [FurtherTrials { trials: 1, scores }];
         let prices = cobalt_core::prices::PriceTable::default();
-        let [all, none] = [all, none].map(|report| Measurements::from_report(&report, &prices));
-        assert_eq!(none.clone().with_pooled_scores(&all), none);
+        let measured = Measurements::from_report(&none, &prices);
+        assert_eq!(measured.clone().with_further_trials(&further), measured);
+        let evaluators: Vec<_> = none.config.evaluators().collect();
+        let metrics = RunMetrics::gather(&none.items, &evaluators, &prices).with_further_trials(&further);
+        assert!(metrics.summary(Duration::ZERO).scores.is_empty());
     }
 
     #[test]
     fn without_thresholds_no_earlier_run_counts() {
         let report = evaluated(&[]);
         assert_eq!((report.pooled.len(), report.baseline.unwrap().evaluators[0].items), (0, 1));
-    }
-
-    /// A run of two items, this many minutes after the first.
-    pub fn run(id: &str, minute: u32, change: impl FnOnce(&mut Value)) -> Report {
-        let item = |index: usize| {
-            json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true, "output": { "output": id },
-                "latencyMs": 1, "evaluations": { "e": { "score": 1 } } })
-        };
-        let mut report = json!({
-            "schema": 1, "id": id, "name": "help desk", "timestamp": format!("2026-02-05T14:{minute:02}:00.000Z"),
-            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["e"], "passMarks": [0.5],
-                "evaluatorHashes": ["0"] },
-            "summary": {}, "passed": true, "dataset": { "source": "d", "items": 2, "hash": "0" }, "sources": "1",
-            "git": { "commit": "0".repeat(40), "dirty": false }, "items": [item(0), item(1)],
-        });
-        change(&mut report);
-        serde_json::from_value(report).unwrap()
-    }
-
-    /// The IDs of the runs that are pooled with the last one, and the resulting number of trials per item.
-    fn found(
-        attempts: &[Report],
-        settings: &str,
-        ci: bool,
-        now: &Report,
-    ) -> Option<(Vec<String>, Vec<usize>)> {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("cobalt.toml"), settings).unwrap();
-        let variable = |name: &str| (ci && name == "COBALT_CI").then(|| "1".into());
-        let config = Config::load(folder.path(), variable).unwrap();
-        attempts.iter().for_each(|attempt| drop(write_report(config.layout(), attempt).unwrap()));
-        let pooled = pool_attempts(now, Some("ba5e"), &config)?;
-        assert_eq!(pooled.config.runs, pooled.items[0].runs.len());
-        Some((pooled.pooled, pooled.items.iter().map(|item| item.runs.len()).collect()))
-    }
-
-    #[test]
-    fn earlier_runs_of_the_commit_count_in_ci_as_further_runs_of_the_items() {
-        let attempts =
-            [run("bbb", 20, |_| {}), run("aaa", 10, |_| {}), run("ba5e", 5, |_| {}), run("ccc", 40, |_| {})];
-        let now = run("ddd", 30, |run| run["items"].as_array_mut().unwrap().reverse());
-        let expected = Some((vec!["aaa".to_owned(), "bbb".to_owned()], vec![3, 3]));
-        assert_eq!(found(&attempts, "", true, &now), expected, "earlier attempts, but not the baseline");
-        assert_eq!(found(&attempts, "", false, &now), None, "only in CI");
-        let only = Some((vec!["bbb".to_owned()], vec![2, 2]));
-        assert_eq!(found(&attempts, "[ci]\npool-reruns = \"15m\"", true, &now), only);
-        assert_eq!(found(&attempts, "[ci]\npool-reruns = \"off\"", true, &now), None);
-        assert_eq!(found(&[run("ddd", 10, |_| {})], "", true, &now), None, "the same run, resumed");
-    }
-
-    #[test]
-    fn a_run_that_differs_or_has_an_error_does_not_count() {
-        type Change = fn(&mut Value);
-        let changes: [(&str, Change); 10] = [
-            ("another commit", |it| it["git"]["commit"] = json!("1".repeat(40))),
-            ("with changes", |it| it["git"]["dirty"] = json!(true)),
-            ("no commit", |it| drop(it.as_object_mut().unwrap().remove("git"))),
-            ("other sources", |it| it["sources"] = json!("2")),
-            ("other data", |it| it["dataset"]["hash"] = json!("1")),
-            ("other settings of an evaluator", |it| it["config"]["evaluatorHashes"] = json!(["1"])),
-            ("another pass mark", |it| it["config"]["passMarks"] = json!([0.6])),
-            ("of some items", |it| it["partial"] = json!(true)),
-            ("another item", |it| it["items"][1]["key"] = json!("7")),
-            ("an error", |it| it["items"][1]["evaluations"]["e"] = json!({ "error": "no answer" })),
-        ];
-        let now = run("ddd", 30, |_| {});
-        assert!(found(&[run("aaa", 10, |_| {})], "", true, &now).is_some());
-        for (what, change) in changes {
-            assert_eq!(found(&[run("aaa", 10, change)], "", true, &now), None, "{what}");
-        }
-        let now = run("ddd", 30, |run| run["git"]["dirty"] = json!(true));
-        assert_eq!(found(&[run("aaa", 10, |run| run["git"]["dirty"] = json!(true))], "", true, &now), None);
     }
 }

@@ -11,6 +11,7 @@ mod large_run_tests;
 mod notes;
 mod parts;
 mod plan;
+mod pooling;
 mod recorder;
 mod rerun;
 mod run;

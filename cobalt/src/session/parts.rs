@@ -83,7 +83,7 @@ impl PartsJob {
         drop(all);
         report.git = git;
         let references = References { baseline: &baseline, variants: &others };
-        evaluation.finish(&mut report, &references, summaries, None, duration);
+        evaluation.finish(&mut report, &references, summaries, duration);
         add_notes(traffic.as_deref(), &mut report);
         let written = writer.and_then(|parts| parts.finish(&report));
         Ok(Some(EvaluatedRun { report, notable, written }))

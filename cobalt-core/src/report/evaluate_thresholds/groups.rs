@@ -1,8 +1,9 @@
 //! The measured value of a threshold on the worst group of items.
 
 use crate::prices::format_cost_precise;
+use crate::report::evaluator_metrics::EvaluatorMetrics;
 use crate::report::groups::{FieldMetrics, GroupMetrics};
-use crate::report::metrics::{EvaluatorMetrics, RunMetrics, significant_decimals};
+use crate::report::metrics::{RunMetrics, significant_decimals};
 use crate::report::stats::{Interval, describe};
 use crate::report::threshold::Category;
 use crate::wording::{count, format_decimal, group_decimal, join_quoted, suggest_or_list};

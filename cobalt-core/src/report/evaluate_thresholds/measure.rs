@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use cobalt_thresholds::METRICS;
 
 use crate::report::custom_metric::RunSummaries;
-use crate::report::metrics::{EvaluatorMetrics, RunMetrics, ratio};
+use crate::report::evaluator_metrics::{EvaluatorMetrics, ratio};
+use crate::report::metrics::RunMetrics;
 use crate::report::stats::{DescriptiveStats, describe, sum};
 use crate::report::threshold::{Category, Metric, Threshold, unknown_evaluator};
 use crate::report::trace_metrics::model_shares;
