@@ -90,6 +90,8 @@ pub enum Event {
     DatasetUnreadable { experiment: usize, error: DatasetError },
     /// All items of an experiment are done, or no more will be.
     ExperimentFinished { experiment: usize },
+    /// The result of a large run was evaluated and written, or could not be.
+    ResultWritten { experiment: usize },
     /// Unfinished experiments were interrupted.
     Interrupted,
 }
@@ -101,7 +103,8 @@ impl Event {
             Self::TrialFinished { experiment, .. }
             | Self::ItemFinished { experiment, .. }
             | Self::DatasetUnreadable { experiment, .. }
-            | Self::ExperimentFinished { experiment } => Some(*experiment),
+            | Self::ExperimentFinished { experiment }
+            | Self::ResultWritten { experiment } => Some(*experiment),
             Self::Interrupted => None,
         }
     }

@@ -121,7 +121,7 @@ pub enum Error {
     /// All items ran, but their results could not be written.
     #[error("experiment `{}` ran, but its results could not be saved: {source}", .report.name)]
     Unsaved {
-        /// The results.
+        /// The results; of a large run without its items, which are in its journal: see `source`.
         report: Box<Report>,
         /// Why they could not be written.
         source: Box<Error>,

@@ -7,6 +7,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -232,7 +233,7 @@ pub struct JournalWriter {
     /// Where the next line starts.
     end: u64,
     /// The items with a complete line in the file.
-    index: JournalIndex,
+    index: Arc<JournalIndex>,
     /// Whether the file also has lines that do not count.
     has_more: bool,
     /// Whether the file name is synced.
@@ -263,6 +264,7 @@ impl JournalWriter {
     /// Of an existing journal, at its end.
     pub(super) fn of(file: File, path: &Path, end: u64, index: JournalIndex, has_more: bool) -> Self {
         let (path, lines, queued) = (path.to_owned(), Vec::new(), VecDeque::new());
+        let index = Arc::new(index);
         Self { file, path, lines, queued, end, index, has_more, is_named: false, unsynced_since: None }
     }
 
@@ -283,7 +285,8 @@ impl JournalWriter {
         }
         self.unsynced_since.get_or_insert_with(Instant::now);
         let (whole, outcome) = write_available(&mut self.lines, &mut self.file);
-        self.queued.drain(..whole).flatten().for_each(|(index, start)| self.index.set(index, start));
+        let index = Arc::make_mut(&mut self.index);
+        self.queued.drain(..whole).flatten().for_each(|(item, start)| index.set(item, start));
         outcome
     }
 
@@ -315,8 +318,8 @@ impl JournalWriter {
     }
 
     /// Reads the items in the file, of a run with these settings.
-    pub fn items<'j>(&'j self, config: &'j RunConfig) -> Result<JournalItems<'j>, StoreError> {
-        JournalItems::open(&self.path, &self.index, config)
+    pub fn items(&self, config: &RunConfig) -> Result<JournalItems, StoreError> {
+        JournalItems::open(&self.path, Arc::clone(&self.index), config)
     }
 
     /// When [`sync`](Self::sync) must be called; `None` if everything is synced.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::{StoreError, storage_error};
@@ -75,24 +76,25 @@ impl JournalIndex {
 
 /// Reads the items of a journal in dataset order.
 #[derive(Debug)]
-pub struct JournalItems<'j> {
-    index: &'j JournalIndex,
-    config: &'j RunConfig,
+pub struct JournalItems {
+    index: Arc<JournalIndex>,
+    config: RunConfig,
     path: PathBuf,
     file: BufReader<File>,
     position: u64,
     line: Vec<u8>,
 }
 
-impl<'j> JournalItems<'j> {
+impl JournalItems {
     pub(super) fn open(
         path: &Path,
-        index: &'j JournalIndex,
-        config: &'j RunConfig,
+        index: Arc<JournalIndex>,
+        config: &RunConfig,
     ) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|source| storage_error("read", path, source))?;
         let file = BufReader::with_capacity(LINE_BUFFER, file);
-        Ok(Self { index, config, path: path.to_owned(), file, position: 0, line: Vec::new() })
+        let (path, config) = (path.to_owned(), config.clone());
+        Ok(Self { index, config, path, file, position: 0, line: Vec::new() })
     }
 
     /// Calls a function with each item, until it fails.
@@ -104,7 +106,8 @@ impl<'j> JournalItems<'j> {
         mut self,
         mut each: impl FnMut(ItemResult) -> Result<(), E>,
     ) -> Result<(), E> {
-        for (index, start) in self.index.iter() {
+        let all = Arc::clone(&self.index);
+        for (index, start) in all.iter() {
             let item = self.read(index, start).map_err(|source| storage_error("read", &self.path, source))?;
             each(item)?;
         }
@@ -258,7 +261,7 @@ mod tests {
         assert_eq!((outline.damaged, outline.whole), (1, text.rfind('\n').unwrap() as u64 + 1));
         let read = |index: &JournalIndex| {
             let mut read = Vec::new();
-            let items = JournalItems::open(&path, index, &config).unwrap();
+            let items = JournalItems::open(&path, Arc::new(index.clone()), &config).unwrap();
             let each = items.for_each(|item| {
                 read.push((item.index, item.scores("right").next().unwrap()));
                 Ok::<_, StoreError>(())
@@ -277,7 +280,7 @@ mod tests {
         assert_eq!((read(&fewer.index), fewer.damaged), (vec![(0, 0.25), (4, 1.0)], 2));
         assert!(fewer.has_more && fewer.index.len() == 2 && !fewer.index.contains(3));
         outline.index.set(1, 0);
-        let items = JournalItems::open(&path, &outline.index, &config).unwrap();
+        let items = JournalItems::open(&path, Arc::new(outline.index), &config).unwrap();
         let error = items.for_each(|_| Ok::<_, StoreError>(())).unwrap_err().to_string();
         assert!(
             error.contains("a.jsonl`: the line of item 1, at byte 0, can no longer be parsed"),

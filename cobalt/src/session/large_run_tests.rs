@@ -1,6 +1,8 @@
 //! Runs whose results are kept in parts.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
 use cobalt_core::report::{ItemResult, Report, RunMetrics, RunVerdict};
@@ -35,12 +37,12 @@ async fn answer(item: Item, context: Context) -> Result<&'static str, String> {
     }
 }
 
-struct Told {
+struct Observer {
     items: Sender<usize>,
     end: Sender<RunEnd>,
 }
 
-impl Listener for Told {
+impl Listener for Observer {
     fn item(&mut self, _: usize, item: &ItemResult) {
         // The test may have seen enough.
         let _ = self.items.send(item.index);
@@ -66,7 +68,7 @@ fn plan(prepared: Prepared, config: &Config) -> Plan {
 fn run(run: Run, config: &Config, until: usize) -> (RunEnd, Vec<usize>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let ((items, finished), (end, ended)) = (channel(), channel());
-    let session = Session::start(vec![run], config.clone(), Told { items, end }, runtime.handle());
+    let session = Session::start(vec![run], config.clone(), Observer { items, end }, runtime.handle());
     let mut indexes: Vec<_> = finished.iter().take(until).collect();
     if indexes.len() < ITEMS {
         session.interrupter().interrupt();
@@ -100,9 +102,9 @@ fn a_large_run_has_the_statistics_of_its_items_and_leaves_no_journal() {
     let config = config(folder.path());
     let plan = plan(experiment().bind(answer), &config);
     let started = Run::new(plan, ItemSelection::default(), config.layout()).unwrap();
-    let (end, mut told) = run(started, &config, usize::MAX);
-    told.sort_unstable();
-    assert!(told.into_iter().eq(0..ITEMS));
+    let (end, mut finished) = run(started, &config, usize::MAX);
+    finished.sort_unstable();
+    assert!(finished.into_iter().eq(0..ITEMS));
     let RunEnd::Finished(outcome) = &end else { panic!() };
     let event = outcome.finished_event(0);
     assert_eq!((event.low_items, event.items_in_error, event.failed[0].more), (8, 5, 4));
@@ -128,9 +130,9 @@ fn an_interrupted_large_run_is_resumed_without_running_an_item_again() {
     let again = plan(experiment().bind(answer), &config);
     let resumed = Run::resume(again, config.layout(), &interrupted.id).unwrap();
     assert_eq!(resumed.finished_items(), interrupted.kept);
-    let (end, mut told) = run(resumed, &config, usize::MAX);
-    told.sort_unstable();
-    assert!(told.into_iter().eq(0..ITEMS), "each item is reported once, also those of earlier processes");
+    let (end, mut finished) = run(resumed, &config, usize::MAX);
+    finished.sort_unstable();
+    assert!(finished.into_iter().eq(0..ITEMS), "each item is reported once, also those of earlier processes");
     assert_whole(&path_of(end), &config);
 }
 
@@ -229,4 +231,57 @@ fn a_summary_function_of_a_large_run_gets_all_items() {
     let started = Run::new(plan, ItemSelection::default(), config.layout()).unwrap();
     let report = read_report(&path_of(run(started, &config, usize::MAX).0)).unwrap();
     assert_eq!(report.summary.run_metrics["number"].value, (ITEMS - 5) as f64);
+}
+
+/// Notes when the second experiment has ended.
+struct Second {
+    has_ended: Arc<AtomicBool>,
+    end: Sender<RunEnd>,
+}
+
+impl Listener for Second {
+    fn item(&mut self, _: usize, _: &ItemResult) {}
+
+    fn on_end(&mut self, experiment: usize, end: RunEnd) {
+        match experiment {
+            0 => self.end.send(end).unwrap(),
+            _ => self.has_ended.store(true, Ordering::SeqCst),
+        }
+    }
+}
+
+/// Waits, at most for 20 seconds.
+fn is_set_in_time(flag: &AtomicBool) -> bool {
+    let is_set = |_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        flag.load(Ordering::SeqCst)
+    };
+    (0..2_000).any(is_set)
+}
+
+#[test]
+fn other_experiments_go_on_while_a_large_run_is_evaluated() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path());
+    let (is_evaluated, has_ended) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (evaluated, ended) = (Arc::clone(&is_evaluated), Arc::clone(&has_ended));
+    let wait = move |_: &[SummaryItem<'_>]| {
+        evaluated.store(true, Ordering::SeqCst);
+        f64::from(u8::from(is_set_in_time(&ended)))
+    };
+    let large = plan(experiment().summary(crate::FnSummary::new("waited", wait)).bind(answer), &config);
+    let small = Experiment::new("small", Dataset::from_items([item! { "answer": "a" }]))
+        .evaluator(ExactMatch::new("exact", "answer"));
+    let small = small.bind(move |_: Item| {
+        assert!(is_set_in_time(&is_evaluated));
+        "a"
+    });
+    let runs = [large, plan(small, &config)]
+        .map(|plan| Run::new(plan, ItemSelection::default(), config.layout()).unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (end, ends) = channel();
+    let listener = Second { has_ended, end };
+    Session::start(runs.into(), config.clone(), listener, runtime.handle()).wait();
+    let report = read_report(&path_of(ends.recv().unwrap())).unwrap();
+    assert_eq!(report.summary.run_metrics["waited"].value, 1.0, "the other one ended meanwhile");
 }

@@ -65,9 +65,9 @@ impl Session {
             records.push(record);
             tasks.push(task);
         }
-        let interrupter = Interrupter { tasks: tasks.into(), events };
+        let interrupter = Interrupter { tasks: tasks.into(), events: events.clone() };
         let recorder =
-            std::thread::spawn(move || recorder::record_events(records, config, listener, &received));
+            std::thread::spawn(move || recorder::record_events(records, config, listener, events, &received));
         Self { interrupter, recorder }
     }
 

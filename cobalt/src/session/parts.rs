@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use cobalt_core::item::CaseNames;
 use cobalt_core::report::{GitState, ItemResult, Report};
 use cobalt_core::reporters::NotableItems;
-use cobalt_core::store::{PartsWriter, StoreError};
+use cobalt_core::store::{JournalItems, PartsWriter, StoreError};
 
 use super::evaluate_thresholds::{Baseline, Evaluation, OtherVariants, References};
 use super::notes::add_notes;
 use super::summaries::run_summaries;
 use crate::config::Config;
+use crate::engine::Event;
 use crate::experiment::ResolvedDefinition;
 use crate::recording::RunTraffic;
 
@@ -45,6 +46,7 @@ pub struct RunFacts {
 }
 
 /// An evaluated run.
+#[derive(Debug)]
 pub struct EvaluatedRun {
     pub report: Report,
     pub notable: NotableItems,
@@ -90,6 +92,59 @@ impl PartsJob {
     }
 }
 
+/// Sends an event when a thread that writes a result ends, however it ends.
+pub struct EndSignal {
+    experiment: usize,
+    events: Sender<Event>,
+}
+
+impl EndSignal {
+    pub fn new(experiment: usize, events: &Sender<Event>) -> Self {
+        Self { experiment, events: events.clone() }
+    }
+}
+
+impl Drop for EndSignal {
+    fn drop(&mut self) {
+        // The receiver is gone only if the run was abandoned.
+        let _ = self.events.send(Event::ResultWritten { experiment: self.experiment });
+    }
+}
+
+/// A thread that evaluates and writes a large run. `None` if an item is missing.
+#[derive(Debug)]
+pub struct PartsThread(JoinHandle<Result<Option<EvaluatedRun>, StoreError>>);
+
+impl PartsThread {
+    fn spawn(
+        signal: EndSignal,
+        run: impl FnOnce() -> Result<Option<EvaluatedRun>, StoreError> + Send + 'static,
+    ) -> Self {
+        Self(thread::spawn(move || {
+            let _signal = signal;
+            run()
+        }))
+    }
+
+    /// Evaluates and writes a run from its journal.
+    pub fn of_journal(job: PartsJob, items: JournalItems, facts: RunFacts, signal: EndSignal) -> Self {
+        Self::spawn(signal, move || {
+            job.run(|take| {
+                items.for_each(|item| {
+                    take(&item);
+                    Ok::<_, StoreError>(())
+                })?;
+                Ok(Some(facts))
+            })
+        })
+    }
+
+    /// Waits until it ends.
+    pub fn join(self) -> Result<Option<EvaluatedRun>, StoreError> {
+        self.0.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
 enum Message {
     Item(Box<ItemResult>),
     End(RunFacts),
@@ -98,7 +153,7 @@ enum Message {
 /// Evaluates and writes a large run while it runs, on a thread. Items that finish before earlier ones wait for them.
 pub struct PartsStream {
     messages: SyncSender<Message>,
-    thread: JoinHandle<Result<Option<EvaluatedRun>, StoreError>>,
+    thread: PartsThread,
     /// The indexes of the items that are not written yet, in dataset order.
     order: Box<dyn Iterator<Item = usize> + Send>,
     next: Option<usize>,
@@ -109,9 +164,13 @@ pub struct PartsStream {
 
 impl PartsStream {
     /// Starts with the items at these indexes, in dataset order.
-    pub fn start(job: PartsJob, mut order: Box<dyn Iterator<Item = usize> + Send>) -> Self {
+    pub fn start(
+        job: PartsJob,
+        mut order: Box<dyn Iterator<Item = usize> + Send>,
+        signal: EndSignal,
+    ) -> Self {
         let (messages, received) = sync_channel(QUEUED_ITEMS);
-        let thread = thread::spawn(move || job.run(|take| Ok(take_items(&received, take))));
+        let thread = PartsThread::spawn(signal, move || job.run(|take| Ok(take_items(&received, take))));
         let next = order.next();
         Self { messages, thread, order, next, waiting: BTreeMap::new(), waiting_bytes: 0 }
     }
@@ -141,14 +200,14 @@ impl PartsStream {
         let _ = thread.join();
     }
 
-    /// Ends the run after its last item. `None` if an item is missing.
-    pub fn finish(self, facts: RunFacts) -> Result<Option<EvaluatedRun>, StoreError> {
+    /// Ends the run after its last item. The thread then evaluates it.
+    pub fn finish(self, facts: RunFacts) -> PartsThread {
         let Self { messages, thread, next, .. } = self;
         if next.is_none() {
+            // If the thread has ended, its error is reported at the end.
             let _ = messages.send(Message::End(facts));
         }
-        drop(messages);
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        thread
     }
 }
 

@@ -1,30 +1,31 @@
 //! Records the engine's events: each item in the journal, then the report in the result file.
 
+mod record_events;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use cobalt_core::item::CaseNames;
-use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{GitState, ItemResult, Measurements, Report, RunMetrics, Threshold};
 use cobalt_core::reporters::NotableItems;
-use cobalt_core::store::{JournalHeader, JournalWriter, ReportFile, StoreError, git_state, write_report};
+use cobalt_core::store::{JournalHeader, JournalWriter, StoreError, write_report};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use super::evaluate_thresholds::{Baseline, OtherVariants, References, evaluate_run};
 use super::finished_items::FinishedItems;
 use super::notes::add_notes;
-use super::parts::{EvaluatedRun, PartsJob, PartsStream, RunFacts};
+use super::parts::{EndSignal, EvaluatedRun, PartsJob, PartsStream, PartsThread, RunFacts};
 use super::plan::{InterruptedRun, RunEnd, RunOutcome};
-use super::variants::run_id;
 use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
 use crate::recording::RunTraffic;
+pub use record_events::{Listener, record_events};
 
 /// The results of earlier processes; of a new run, none.
 pub struct EarlierResults {
@@ -37,6 +38,8 @@ pub struct EarlierResults {
 
 /// The recorder's state for one experiment.
 pub struct Recorder {
+    /// The experiment's number in events.
+    experiment: usize,
     header: JournalHeader,
     definition: Arc<ResolvedDefinition>,
     /// The items' names in test cases.
@@ -48,6 +51,8 @@ pub struct Recorder {
     baseline: Arc<Baseline>,
     /// Writes the items of a large run while it runs.
     stream: Option<PartsStream>,
+    /// The thread that evaluates and writes a large run after its last item.
+    finishing: Option<PartsThread>,
     /// Whether the items start in dataset order, and thus finish nearly in it.
     starts_in_order: bool,
     /// The first error of the journal or the dataset. If all items were done by then, the result file may still be written.
@@ -94,6 +99,7 @@ impl Recorder {
             items.reserve_exact(work.items.len());
         }
         Self {
+            experiment: work.experiment,
             header,
             names,
             definition: Arc::clone(&work.definition),
@@ -102,6 +108,7 @@ impl Recorder {
             journal,
             baseline: Arc::new(baseline),
             stream: None,
+            finishing: None,
             starts_in_order: work.items.is_sorted(),
             failure: None,
             engine: None,
@@ -286,58 +293,86 @@ impl Recorder {
         self.definition.thresholds.iter().filter_map(Threshold::against)
     }
 
-    /// Ends the run. `others`: the variants of its group that its thresholds compare it with, as far as they are measured.
-    pub fn finish(&mut self, config: &Config, git: Option<GitState>, others: &OtherVariants) -> RunEnd {
+    /// Ends the run. `others`: the variants of its group that its thresholds compare it with, as far as they are measured. `None` for a
+    /// large run, which is evaluated and written on a thread; [`finish_written`](Self::finish_written) ends it.
+    pub fn finish(
+        &mut self,
+        config: &Config,
+        git: Option<GitState>,
+        others: &OtherVariants,
+        events: &Sender<Event>,
+    ) -> Option<RunEnd> {
         if !self.has_all_items() {
-            return self.interrupt();
+            return Some(self.interrupt());
         }
-        self.ended = true;
         let duration = self.elapsed();
-        let (report, notable, written) = match self.items {
-            FinishedItems::InMemory(_) => {
-                let items = self.take_items();
-                let report = self.report(items, duration, git, config, others);
-                let notable = NotableItems::of(&report, |index| self.names.get(index));
-                let written = self.saves.then(|| write_report(config.layout(), &report));
-                (report, notable, written)
+        if matches!(self.items, FinishedItems::InJournal) {
+            let git = self.source_of_outputs.clone().unwrap_or(git);
+            let facts = RunFacts { duration, git, others: others.clone() };
+            return self.start_writing(facts, config, events).err().map(|error| {
+                self.fail(error);
+                self.interrupt()
+            });
+        }
+        let items = self.take_items();
+        let report = self.report(items, duration, git, config, others);
+        let notable = NotableItems::of(&report, |index| self.names.get(index));
+        let written = self.saves.then(|| write_report(config.layout(), &report));
+        Some(self.finish_evaluated(report, notable, written))
+    }
+
+    /// Evaluates and writes a large run: most of it is done if its items were streamed, else it is read from the journal.
+    fn start_writing(
+        &mut self,
+        facts: RunFacts,
+        config: &Config,
+        events: &Sender<Event>,
+    ) -> Result<(), StoreError> {
+        self.finishing = Some(match (self.stream.take(), &self.journal) {
+            (Some(stream), _) => stream.finish(facts),
+            (None, Some(journal)) => {
+                let items = journal.items(&self.header.config)?;
+                let signal = EndSignal::new(self.experiment, events);
+                PartsThread::of_journal(self.parts_job(config), items, facts, signal)
             }
-            FinishedItems::InJournal => {
-                match self.finish_in_parts(RunFacts { duration, git, others: others.clone() }, config) {
-                    Ok(EvaluatedRun { report, notable, written }) => (report, notable, Some(written)),
-                    Err(error) => {
-                        self.fail(error);
-                        return self.interrupt();
-                    }
-                }
+            (None, None) => return Err(self.incomplete()),
+        });
+        Ok(())
+    }
+
+    /// The error of a large run that lacks items although all were done.
+    fn incomplete(&self) -> StoreError {
+        let (id, reason) = (self.header.id.clone(), "its items are not complete; resume it".to_owned());
+        StoreError::Resume { id, reason }
+    }
+
+    /// Ends a large run whose result is written, or waits until it is. `None` if no result is being written.
+    pub fn finish_written(&mut self) -> Option<RunEnd> {
+        let evaluated = self.finishing.take()?.join();
+        Some(match evaluated.and_then(|evaluated| evaluated.ok_or_else(|| self.incomplete())) {
+            Ok(EvaluatedRun { report, notable, written }) => {
+                self.finish_evaluated(report, notable, Some(written))
             }
-        };
+            Err(error) => {
+                self.fail(error);
+                self.interrupt()
+            }
+        })
+    }
+
+    fn finish_evaluated(
+        &mut self,
+        report: Report,
+        notable: NotableItems,
+        written: Option<Result<PathBuf, StoreError>>,
+    ) -> RunEnd {
+        self.ended = true;
         self.finished = self.header.variant.is_some().then(|| report.without_items());
         if let Some(measured) = &mut self.measured {
             Arc::make_mut(measured).add_summary(&report);
         }
         let (path, unsaved) = written.map_or((None, None), |written| self.end_journal(written));
         RunEnd::Finished(Box::new(RunOutcome { report, notable, path, unsaved }))
-    }
-
-    /// Evaluates and writes a large run: most of it is done if its items were streamed, else it is read from the journal.
-    fn finish_in_parts(&mut self, facts: RunFacts, config: &Config) -> Result<EvaluatedRun, StoreError> {
-        let facts = RunFacts { git: self.source_of_outputs.clone().unwrap_or(facts.git), ..facts };
-        let job = self.parts_job(config);
-        let missing = || StoreError::Resume {
-            id: self.header.id.clone(),
-            reason: "its items are not complete; resume it".to_owned(),
-        };
-        if let Some(stream) = self.stream.take() {
-            return stream.finish(facts)?.ok_or_else(missing);
-        }
-        let evaluated = job.run(|take| {
-            self.for_each_item(|item| {
-                take(item);
-                Ok(())
-            })?;
-            Ok(Some(facts))
-        })?;
-        Ok(evaluated.expect("the facts of its end are there"))
     }
 
     fn parts_job(&self, config: &Config) -> PartsJob {
@@ -352,7 +387,7 @@ impl Recorder {
     }
 
     /// Writes a new large run while it runs, unless its first items come last.
-    fn start_stream(&mut self, config: &Config) {
+    fn start_stream(&mut self, config: &Config, events: &Sender<Event>) {
         let is_new = self.items.count(self.journal.as_ref()) == 0;
         if !is_new || !self.starts_in_order || !matches!(self.items, FinishedItems::InJournal) {
             return;
@@ -365,7 +400,8 @@ impl Recorder {
                 Box::new(selection.into_iter())
             }
         };
-        self.stream = Some(PartsStream::start(self.parts_job(config), order));
+        let signal = EndSignal::new(self.experiment, events);
+        self.stream = Some(PartsStream::start(self.parts_job(config), order, signal));
     }
 
     /// Removes the journal if the result file is written: it is then no longer needed.
@@ -409,207 +445,5 @@ impl Recorder {
         let declared_at = self.definition.declared_at.clone();
         let git = self.source_of_outputs.clone().unwrap_or(git);
         Report { declared_at, git, ..self.header.report(items) }
-    }
-}
-
-/// The maximum number of events per batch, so that a listener never waits long.
-const MAX_BATCH: usize = 256;
-/// How long a report waits for git, which may be slow or hang in a huge or remote working tree.
-const GIT_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Receives the recorded events, in one order.
-pub trait Listener: Send {
-    /// A trial of an item is done: the item's index and the trial's number.
-    fn run(&mut self, _experiment: usize, _index: usize, _run: usize) {}
-
-    /// An item is finished and on disk.
-    fn item(&mut self, experiment: usize, item: &ItemResult);
-
-    /// An item that an earlier process finished.
-    fn on_earlier_item(&mut self, experiment: usize, item: &ItemResult) {
-        self.item(experiment, item);
-    }
-
-    /// The end of a batch.
-    fn on_batch_end(&mut self) {}
-
-    /// An experiment has ended.
-    fn on_end(&mut self, experiment: usize, ending: RunEnd);
-
-    /// All variants of an experiment have ended.
-    fn on_variants_compared(&mut self, _ranking: Ranking) {}
-}
-
-/// Records until every experiment has ended.
-pub fn record_events(
-    mut records: Vec<Recorder>,
-    config: Config,
-    mut listener: impl Listener,
-    events: &Receiver<Event>,
-) {
-    for (experiment, record) in records.iter_mut().enumerate() {
-        let told = record.for_each_item(|item| {
-            listener.on_earlier_item(experiment, item);
-            Ok(())
-        });
-        if let Err(error) = told {
-            record.fail(error);
-        }
-        record.start_stream(&config);
-    }
-    listener.on_batch_end();
-    let mut git = GitQuery::start(records.iter().any(|record| record.saves));
-    while records.iter().any(|record| !record.ended) {
-        let Some(first) = next_event(events, &mut records) else { return };
-        let batch: Vec<_> = std::iter::once(first).chain(events.try_iter().take(MAX_BATCH)).collect();
-        for event in &batch {
-            if let Event::ItemFinished { experiment, item } = event {
-                records[*experiment].add_to_journal(item);
-            }
-        }
-        records.iter_mut().for_each(Recorder::flush);
-        for event in batch {
-            // Items that were running when an experiment was stopped may still finish.
-            if event.experiment().is_some_and(|experiment| records[experiment].ended) {
-                continue;
-            }
-            match event {
-                Event::TrialFinished { experiment, index, run } => {
-                    records[experiment].count_trial();
-                    listener.run(experiment, index, run);
-                }
-                Event::ItemFinished { experiment, item } => {
-                    listener.item(experiment, &item);
-                    records[experiment].keep(item);
-                }
-                Event::DatasetUnreadable { experiment, error } => records[experiment].fail(error),
-                Event::ExperimentFinished { experiment } => {
-                    records[experiment].complete(&config);
-                    while let Some(ready) = next_ready(&records) {
-                        let ending = match measured_variants(&records[ready], &records, &config) {
-                            Ok(others) => records[ready].finish(&config, git.state(), &others),
-                            Err(error) => {
-                                records[ready].fail(error);
-                                records[ready].interrupt()
-                            }
-                        };
-                        listener.on_end(ready, ending);
-                        if let Some(ranking) = rank_variants(&records, ready) {
-                            listener.on_variants_compared(ranking);
-                        }
-                    }
-                }
-                Event::Interrupted => {
-                    for (experiment, record) in records.iter_mut().enumerate().filter(|(_, r)| !r.ended) {
-                        listener.on_end(experiment, record.interrupt());
-                    }
-                    return;
-                }
-            }
-        }
-        listener.on_batch_end();
-    }
-}
-
-/// A complete run that waits for no other variant.
-fn next_ready(records: &[Recorder]) -> Option<usize> {
-    let waits_for = |record: &Recorder, other: &Recorder| {
-        record.compares_with(other) && !other.is_complete && !other.ended
-    };
-    let is_ready = |record: &Recorder| {
-        record.is_complete && !record.ended && !records.iter().any(|other| waits_for(record, other))
-    };
-    records.iter().position(is_ready)
-}
-
-/// The variants that a run is compared with: those of this process, and those of its group that earlier processes have finished.
-///
-/// # Errors
-///
-/// The result of such a variant is damaged or incomplete.
-fn measured_variants(
-    record: &Recorder,
-    records: &[Recorder],
-    config: &Config,
-) -> Result<OtherVariants, StoreError> {
-    let Some(variant) = &record.header.variant else { return Ok(OtherVariants::new()) };
-    let here = |name: &str| {
-        let is_it = |other: &&Recorder| {
-            other.header.variant.as_ref().is_some_and(|other| other.group == variant.group)
-        };
-        records.iter().filter(is_it).find(|other| other.is_variant(name))?.measured.clone()
-    };
-    let stored = |name: &str| {
-        let Some(path) = config.layout().result_of(&run_id(&variant.group, name)) else { return Ok(None) };
-        let file = ReportFile::open(&path)?;
-        match file.report().partial {
-            true => Ok(None),
-            false => file.measurements(config.prices()).map(|measured| Some(Arc::new(measured))),
-        }
-    };
-    let measured = |name: &str| match here(name) {
-        Some(measured) => Ok(Some(measured)),
-        None => stored(name),
-    };
-    let named = |name: &str| measured(name).map(|found| Some((name.to_owned(), found?))).transpose();
-    record.compared_variants().filter_map(named).collect()
-}
-
-/// Ranks the variants of a run's group once all of them have ended. `None` unless at least two have finished with all items.
-fn rank_variants(records: &[Recorder], ended: usize) -> Option<Ranking> {
-    let group = |record: &Recorder| record.header.variant.as_ref().map(|variant| variant.group.clone());
-    let of_group = group(&records[ended])?;
-    let members: Vec<_> = records.iter().filter(|record| group(record).as_ref() == Some(&of_group)).collect();
-    if !members.iter().all(|record| record.ended) {
-        return None;
-    }
-    let runs = members.iter().filter_map(|record| {
-        let report = record.finished.as_ref().filter(|report| !report.partial)?;
-        Some(RankInput { report, measurements: record.measured.as_deref()? })
-    });
-    let mut runs: Vec<_> = runs.collect();
-    runs.sort_by_key(|run| run.report.variant.as_ref().map(|variant| variant.position));
-    (runs.len() > 1).then(|| rank(&runs))
-}
-
-/// Waits for the next event, and syncs the journals when due.
-fn next_event(events: &Receiver<Event>, records: &mut [Recorder]) -> Option<Event> {
-    loop {
-        let now = Instant::now();
-        let is_due = |record: &&mut Recorder| record.sync_due().is_some_and(|due| due <= now);
-        records.iter_mut().filter(is_due).for_each(Recorder::sync);
-        let Some(due) = records.iter().filter_map(Recorder::sync_due).min() else {
-            return events.recv().ok();
-        };
-        match events.recv_timeout(due.saturating_duration_since(now)) {
-            Ok(event) => return Some(event),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return None,
-        }
-    }
-}
-
-/// The git state, determined while the items run.
-struct GitQuery {
-    asked: Option<Receiver<Option<GitState>>>,
-    known: Option<GitState>,
-}
-
-impl GitQuery {
-    fn start(needed: bool) -> Self {
-        let asked = needed.then(|| {
-            let (sender, answer) = mpsc::channel();
-            // The receiver is gone if the answer comes too late.
-            std::thread::spawn(move || drop(sender.send(git_state())));
-            answer
-        });
-        Self { asked, known: None }
-    }
-
-    fn state(&mut self) -> Option<GitState> {
-        if let Some(answer) = self.asked.take() {
-            self.known = answer.recv_timeout(GIT_TIMEOUT).ok().flatten();
-        }
-        self.known.clone()
     }
 }
