@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use cobalt::command::config::Flags;
 use cobalt_core::report::Report;
 use cobalt_core::store::{
-    Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report, read_journal,
+    Layout, PartsReader, ReportReader, ResultFileName, StoreError, import_report, items_file, read_journal,
     result_file_name, storage_error, strip_bom, validate_report,
 };
 use serde::Deserialize;
@@ -194,6 +194,10 @@ impl ResultFile {
         let report = text.head().clone();
         let index = text.parts().cloned().unwrap_or_default();
         validate(&report)?;
+        let (name, expected) = (&index.file, items_file(Path::new(&result_file_name(&report))));
+        if Path::new(name) != expected {
+            return Err(format!("its items are in `{name}`, expected `{}`", expected.display()));
+        }
         let parts = PartsReader::open(path, index).map_err(|error| error.to_string())?;
         parts.validate(&report).map_err(|error| error.to_string())?;
         Ok(Self { report, bytes, parts: Some(parts) })

@@ -113,7 +113,7 @@ impl Event {
 /// Runs the items, up to `concurrency` in parallel. Dropping the future cancels running items.
 pub async fn run(work: Work, events: Sender<Event>) {
     // Sent however this ends, so that nothing waits for items that will not come.
-    let _told_at_the_end = FinishedOnDrop { experiment: work.experiment, events: events.clone() };
+    let _sent_at_the_end = FinishedOnDrop { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();

@@ -97,9 +97,9 @@ impl<'a> RunMetrics<'a> {
         prices: &PriceTable,
     ) -> Self {
         let models: BTreeSet<_> = items.iter().flat_map(used_models).collect();
-        let mut figures = Self::of_models(evaluators, fields, models, prices);
-        items.iter().for_each(|item| figures.add(item));
-        figures
+        let mut metrics = Self::of_models(evaluators, fields, models, prices);
+        items.iter().for_each(|item| metrics.add(item));
+        metrics
     }
 
     /// No items yet, for evaluators with these names and pass marks, by these fields of the items, and with the usage of the models that
@@ -385,8 +385,8 @@ mod tests {
     }
 
     fn stats(items: &[ItemResult]) -> ScoreStats {
-        let figures = RunMetrics::gather(items, &[("e", 0.5)], &PriceTable::default());
-        figures.summary(Duration::ZERO).scores["e"].clone()
+        let metrics = RunMetrics::gather(items, &[("e", 0.5)], &PriceTable::default());
+        metrics.summary(Duration::ZERO).scores["e"].clone()
     }
 
     fn is_close(a: f64, b: f64) -> bool {

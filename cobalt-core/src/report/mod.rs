@@ -48,6 +48,7 @@ pub use evaluator_metrics::FurtherTrials;
 pub use fault::InjectedFault;
 pub use group_stats::{FieldGroups, GroupScore, GroupStats};
 pub use identity::ItemNames;
+pub(crate) use identity::item_keys;
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };

@@ -1,7 +1,7 @@
 //! Journals of runs that have not finished: which are still in progress, and the report so far.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -116,10 +116,10 @@ pub fn is_in_progress(path: &Path) -> io::Result<bool> {
     Ok(lock(path, Lock::try_shared)?.is_none())
 }
 
-/// The bytes of the journal of an experiment's interrupted run, according to its lock. `None` for a run in progress, and for one of
-/// another experiment.
-pub fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<u8>>> {
-    let file = File::open(path)?;
+/// The journal of an experiment's interrupted run, according to its lock. `None` for a run in progress, and for one of another
+/// experiment.
+pub fn open_interrupted(path: &Path, experiment: &str) -> io::Result<Option<File>> {
+    let mut file = File::open(path)?;
     // The writer may be about to lock it.
     if file.metadata()?.len() == 0 {
         return Ok(None);
@@ -128,7 +128,8 @@ pub fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<
     if Lock::try_shared(&file)? == Lock::Busy || header(&file)?.is_none_or(|it| it.name != experiment) {
         return Ok(None);
     }
-    fs::read(path).map(Some)
+    file.rewind()?;
+    Ok(Some(file))
 }
 
 /// The first line of a journal; `None` if it is incomplete.

@@ -267,9 +267,9 @@ mod tests {
             "{}",
             "{\"items\":[1,]}",
         ] {
-            let told = read(broken).unwrap_err().to_string();
+            let error = read(broken).unwrap_err().to_string();
             let expected = serde_json::from_str::<Report>(broken).unwrap_err().to_string();
-            assert_eq!(told, expected);
+            assert_eq!(error, expected);
         }
     }
 }

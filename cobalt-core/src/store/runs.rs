@@ -1,23 +1,23 @@
 //! The stored runs of a project, the earlier runs of an experiment, and the baseline files.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use serde_json::Value;
 
 use super::error::{CREATE_FOLDER, StoreError, storage_error};
-use super::interrupted::read_interrupted;
-use super::journal::read_journal;
+use super::interrupted::open_interrupted;
+use super::journal_items::{JournalIndex, JournalItems, JournalReader, LineUse};
 use super::layout::{Layout, file_slug};
 use super::report_file::ReportFile;
 use super::report_text::{strip_bom, write_items_by_line};
 use super::results::{ResultFileName, read_report};
 use crate::prices::PriceTable;
 use crate::redact::redacted_document;
-use crate::report::{MeasuredItemRef, Measurements, Report};
+use crate::report::{ItemResult, MeasuredItemRef, Measurements, Report, item_keys};
 use crate::timestamp::Timestamp;
 
 /// A stored run, with the information from its file name.
@@ -111,19 +111,70 @@ pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
     Ok(runs)
 }
 
-/// An earlier run.
-#[derive(Clone, Debug)]
+/// An earlier run, whose items stay on disk if they are many.
+#[derive(Debug)]
 pub struct EarlierRun {
-    /// Its report, which may be incomplete.
-    pub report: Report,
+    /// Its report without its items, which may be incomplete.
+    pub head: Report,
     /// Whether it was interrupted: the report is from its journal.
     pub is_interrupted: bool,
+    items: EarlierItems,
+}
+
+#[derive(Debug)]
+enum EarlierItems {
+    File(Box<ReportFile>),
+    Journal { path: PathBuf, index: Arc<JournalIndex> },
 }
 
 impl EarlierRun {
+    fn of_file(file: ReportFile) -> Self {
+        let head = file.report().without_items();
+        Self { head, is_interrupted: false, items: EarlierItems::File(Box::new(file)) }
+    }
+
+    /// The finished items of an interrupted run. `None` if the run is in progress, belongs to another experiment, or cannot be read (and
+    /// thus not be resumed).
+    fn of_journal(path: PathBuf, experiment: &str) -> Option<Self> {
+        let journal = open_interrupted(&path, experiment).ok()??;
+        let reader = JournalReader::start(journal).ok()?.ok()?;
+        let head = reader.header().report(Vec::new());
+        // An item that was run again has two entries; the later one counts.
+        let index = Arc::new(reader.read(|_| LineUse::Keep).ok()?.index);
+        Some(Self { head, is_interrupted: true, items: EarlierItems::Journal { path, index } })
+    }
+
     /// Whether all items were run.
+    #[must_use]
     pub fn is_whole(&self) -> bool {
-        !self.report.partial && !self.is_interrupted
+        !self.head.partial && !self.is_interrupted
+    }
+
+    /// Calls a function with each item, in dataset order, and its key.
+    ///
+    /// # Errors
+    ///
+    /// The file of the items cannot be read, or is damaged.
+    pub fn for_each_item(&self, mut each: impl FnMut(&str, &ItemResult)) -> Result<(), StoreError> {
+        match &self.items {
+            EarlierItems::File(file) if file.parts().is_none() => {
+                let items = &file.report().items;
+                item_keys(items).iter().zip(items).for_each(|(key, item)| each(key, item));
+                Ok(())
+            }
+            EarlierItems::File(file) => file.items().try_for_each(|item| {
+                let item = item?;
+                each(&item.key, &item);
+                Ok(())
+            }),
+            EarlierItems::Journal { path, index } => {
+                let items = JournalItems::open(path, Arc::clone(index), &self.head.config)?;
+                items.for_each(|item| {
+                    each(&item.key, &item);
+                    Ok(())
+                })
+            }
+        }
     }
 }
 
@@ -137,15 +188,15 @@ pub fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<EarlierRun>,
         if start_of_whole.as_ref().is_some_and(|whole| *whole != start) {
             break;
         }
-        let report = read_report(&path)?;
+        let file = ReportFile::open(&path)?;
         // Different names can have the same form in file names.
-        if report.name == experiment {
-            start_of_whole = start_of_whole.or_else(|| (!report.partial).then_some(start));
-            runs.push(EarlierRun { report, is_interrupted: false });
+        if file.report().name == experiment {
+            start_of_whole = start_of_whole.or_else(|| (!file.report().partial).then_some(start));
+            runs.push(EarlierRun::of_file(file));
         }
     }
     runs.extend(interrupted_runs(layout, experiment)?);
-    runs.sort_by_key(|run| Reverse(run.report.timestamp));
+    runs.sort_by_key(|run| Reverse(run.head.timestamp));
     let whole = runs.iter().position(EarlierRun::is_whole);
     runs.truncate(whole.map_or(runs.len(), |place| place + 1));
     Ok(runs)
@@ -160,17 +211,7 @@ fn interrupted_runs(layout: &Layout, experiment: &str) -> Result<Vec<EarlierRun>
     };
     let paths = entries.flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
-    Ok(journals.filter_map(|path| read_interrupted_run(&path, experiment)).collect())
-}
-
-/// The finished items of an interrupted run. `None` if the run is in progress, belongs to another experiment, or cannot be read
-/// (and thus not be resumed).
-fn read_interrupted_run(path: &Path, experiment: &str) -> Option<EarlierRun> {
-    let contents = read_journal(&read_interrupted(path, experiment).ok()??).ok()?;
-    // An item that was run again has two entries; the later one counts.
-    let items: BTreeMap<_, _> = contents.items.into_iter().map(|item| (item.index, item)).collect();
-    let report = contents.header.report(items.into_values().collect());
-    Some(EarlierRun { report, is_interrupted: true })
+    Ok(journals.filter_map(|path| EarlierRun::of_journal(path, experiment)).collect())
 }
 
 /// The newest result file whose name matches the experiment.

@@ -21,20 +21,20 @@ const HEAD_BYTES: u64 = 64 * 1024;
 const MAX_HEAD_BYTES: usize = 16 * 1024 * 1024;
 
 /// The items of the file at `path`; errors use the name `shown`.
-pub fn read(path: &Path, shown: &str, told: &FormatHints) -> Result<Vec<Item>, DatasetError> {
-    let (content, format) = open(path, shown, told)?;
-    content.items(format, shown, told.max_bytes)
+pub fn read(path: &Path, shown: &str, hints: &FormatHints) -> Result<Vec<Item>, DatasetError> {
+    let (content, format) = open(path, shown, hints)?;
+    content.items(format, shown, hints.max_bytes)
 }
 
 /// The decompressed content of the file at `path`, and its format.
-pub fn open(path: &Path, shown: &str, told: &FormatHints) -> Result<(Content, Format), DatasetError> {
-    let content = content(path, shown, told)?;
-    let format = told.format(&content.head, shown)?;
+pub fn open(path: &Path, shown: &str, hints: &FormatHints) -> Result<(Content, Format), DatasetError> {
+    let content = content(path, shown, hints)?;
+    let format = hints.format(&content.head, shown)?;
     Ok((content, format))
 }
 
 /// The decompressed content of the file at `path`.
-pub fn content(path: &Path, shown: &str, told: &FormatHints) -> Result<Content, DatasetError> {
+pub fn content(path: &Path, shown: &str, hints: &FormatHints) -> Result<Content, DatasetError> {
     let unread = |error| DatasetError::read(shown, error);
     let mut file = File::open(path).map_err(unread)?;
     let start = head(&mut file).map_err(unread)?;
@@ -42,7 +42,7 @@ pub fn content(path: &Path, shown: &str, told: &FormatHints) -> Result<Content, 
         None => Content { head: start, rest: Rest::File(file) },
         Some(compression) => {
             let packed = BufReader::new(Cursor::new(start).chain(file));
-            let mut unpacked = compression.decoder(packed, told.max_bytes, shown)?;
+            let mut unpacked = compression.decoder(packed, hints.max_bytes, shown)?;
             Content { head: head(&mut unpacked).map_err(unread)?, rest: Rest::Decompressed(unpacked) }
         }
     })
@@ -124,9 +124,9 @@ fn load_from(root: &BaseDir<'_>, path: &Path, format: Option<Format>) -> Result<
     let mut items = Vec::new();
     for file in files {
         let name = file.display().to_string();
-        let told = FormatHints { format, ..FormatHints::by_name(&name) };
+        let hints = FormatHints { format, ..FormatHints::by_name(&name) };
         items.extend(
-            read(&root.folder.join(&file), &name, &told).map_err(|error| with_hint(error, &file, root))?,
+            read(&root.folder.join(&file), &name, &hints).map_err(|error| with_hint(error, &file, root))?,
         );
     }
     Ok(Dataset::new(shown, items))
@@ -146,8 +146,8 @@ fn open_on_disk(
     let mut sources = Vec::with_capacity(files.len());
     for file in files {
         let (path, name) = (root.folder.join(file), file.display().to_string());
-        let told = FormatHints { format, ..FormatHints::by_name(&name) };
-        let open = open(&path, &name, &told);
+        let hints = FormatHints { format, ..FormatHints::by_name(&name) };
+        let open = open(&path, &name, &hints);
         match open.map_err(|error| with_hint(error, file, root))? {
             (Content { rest: Rest::File(_), .. }, Format::Jsonl) => sources.push(SourceFile { path, name }),
             _ => return Ok(None),

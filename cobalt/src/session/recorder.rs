@@ -219,15 +219,15 @@ impl Recorder {
             return;
         }
         let mut measured = Measurements::from_report(&self.header.report(Vec::new()), config.prices());
-        let mut figures = RunMetrics::new(&[], &[], &[], config.prices());
+        let mut metrics = RunMetrics::new(&[], &[], &[], config.prices());
         let read = self.for_each_item(|item| {
             measured.push(item, config.prices());
-            figures.add(item);
+            metrics.add(item);
             Ok(())
         });
         match read {
             Ok(()) => {
-                let measured = measured.with_metrics_of(&figures.summary(Duration::ZERO));
+                let measured = measured.with_metrics_of(&metrics.summary(Duration::ZERO));
                 self.measured = Some(Arc::new(measured));
             }
             // The run cannot be finished either.

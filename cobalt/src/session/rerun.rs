@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use cobalt_core::item::{content_hash, content_number};
 use cobalt_core::redact::redacted_item;
-use cobalt_core::report::{EvaluatorSettings, MeasuredItemRef, Measurements, Report};
-use cobalt_core::store::{EarlierRun, latest_runs};
+use cobalt_core::report::{EvaluatorSettings, ItemResult, Measurements, Report};
+use cobalt_core::store::{EarlierRun, StoreError, latest_runs};
 use cobalt_core::wording::{count, group_thousands};
 
 use super::Plan;
@@ -74,7 +74,7 @@ struct LatestResult {
     /// Whether it was below a pass mark.
     below_pass_mark: bool,
     /// The run ID.
-    run: String,
+    run: Arc<str>,
 }
 
 /// The maximum number of failed items to name.
@@ -89,11 +89,11 @@ impl Plan {
         config: &Config,
     ) -> Result<Rerun, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
-        let Some(newest) = runs.first().map(|run| run.report.id.clone()) else {
+        let Some(newest) = runs.first().map(|run| run.head.id.clone()) else {
             let why = "all, because there is no earlier run".to_owned();
             return Ok(Rerun { items: selected, reason: why, still_failed: None });
         };
-        let latest = self.latest_results(&runs, config);
+        let latest = self.latest_results(&runs, config)?;
         let mut items = Vec::new();
         let mut reasons = BTreeMap::<_, usize>::new();
         let some_are_selected = selected.is_some();
@@ -117,19 +117,21 @@ impl Plan {
         };
         let why = if items.is_empty() { none() } else { reasons.join(", ") };
         let items = (items.len() < self.dataset.len()).then_some(items);
-        let still_failed = items.as_ref().and_then(|items| {
-            // If items are selected, thresholds are not requested: they are about all items.
-            let thresholds = (!some_are_selected).then(|| self.failed_thresholds(&runs)).flatten();
-            self.other_failures(items, selected, &latest, thresholds)
-        });
+        // If items are selected, thresholds are not requested: they are about all items.
+        let thresholds = match items {
+            Some(_) if !some_are_selected => self.failed_thresholds(&runs)?,
+            _ => None,
+        };
+        let still_failed =
+            items.as_ref().and_then(|items| self.other_failures(items, selected, &latest, thresholds));
         Ok(Rerun { items, reason: why, still_failed })
     }
 
     /// Earlier results that fail the experiment regardless of a run of these items.
     pub fn other_earlier_failures(&self, items: &[usize], config: &Config) -> Result<Option<String>, Error> {
         let runs = latest_runs(config.layout(), self.name())?;
-        let (latest, all) = (self.latest_results(&runs, config), 0..self.dataset.len());
-        Ok(self.other_failures(items, all, &latest, self.failed_thresholds(&runs)))
+        let (latest, all) = (self.latest_results(&runs, config)?, 0..self.dataset.len());
+        Ok(self.other_failures(items, all, &latest, self.failed_thresholds(&runs)?))
     }
 
     /// The selected items that fail the experiment and are not among these, and the failed thresholds.
@@ -174,57 +176,66 @@ impl Plan {
 
     /// The thresholds that fail the experiment: those that did not pass in the last full run, with its bounds. If a later full run was
     /// interrupted with items in error or below a pass mark, it is unknown whether they still pass.
-    fn failed_thresholds(&self, runs: &[EarlierRun]) -> Option<String> {
+    fn failed_thresholds(&self, runs: &[EarlierRun]) -> Result<Option<String>, StoreError> {
         if self.definition.thresholds.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let whole = runs.iter().find(|run| run.is_whole()).map(|run| &run.report);
+        let whole = runs.iter().find(|run| run.is_whole()).map(|run| &run.head);
         let outcomes = whole.map_or(&[][..], Report::thresholds).iter();
         let missed = outcomes.filter(|outcome| !outcome.passed);
         let missed: Vec<_> = missed.map(|outcome| format!("`{}`", outcome.name)).collect();
         if let Some(whole) = whole.filter(|_| !missed.is_empty()) {
             let (id, missed) = (&whole.id, missed.join(", "));
-            return Some(format!(
+            return Ok(Some(format!(
                 "{missed} did not pass in run `{id}`, the last full run; thresholds are evaluated again by the next full run"
-            ));
+            )));
         }
-        let interrupted = runs.iter().filter(|run| run.is_interrupted && !run.report.partial);
-        let failed = |run: &EarlierRun| run.report.items.iter().filter(|item| !item.passed).count();
-        let mut failed = interrupted.map(|run| (&run.report.id, failed(run)));
-        let (id, items) = failed.find(|(_, items)| *items > 0)?;
-        let items = count(items, "item");
-        Some(format!(
-            "full run `{id}` was interrupted with {items} in error or below a pass mark, before its thresholds were evaluated; \
-             evaluate them with `cargo cobalt run --resume {id}` or another full run"
-        ))
+        for run in runs.iter().filter(|run| run.is_interrupted && !run.head.partial) {
+            let mut failed = 0;
+            run.for_each_item(|_, item| failed += usize::from(!item.passed))?;
+            if failed > 0 {
+                let (id, items) = (&run.head.id, count(failed, "item"));
+                return Ok(Some(format!(
+                    "full run `{id}` was interrupted with {items} in error or below a pass mark, before its thresholds were \
+                     evaluated; evaluate them with `cargo cobalt run --resume {id}` or another full run"
+                )));
+            }
+        }
+        Ok(None)
     }
 
     /// The latest result of each item, by its key.
-    fn latest_results(&self, runs: &[EarlierRun], config: &Config) -> HashMap<String, LatestResult> {
+    fn latest_results(
+        &self,
+        runs: &[EarlierRun],
+        config: &Config,
+    ) -> Result<HashMap<String, LatestResult>, StoreError> {
         let mut latest = HashMap::new();
-        for EarlierRun { report, .. } in runs {
-            let Measurements { runs, evaluators, items, .. } =
-                Measurements::from_report(report, config.prices());
-            let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
-            let change =
-                change.or_else(|| self.has_other_settings(report).then_some(Reason::SettingsChanged));
-            for (item, stored) in items.iter().zip(&report.items) {
-                let (in_error, low) = (!item.failed().is_empty(), self.is_below_pass_mark(item, &evaluators));
-                let run = report.id.clone();
-                let workspace =
-                    stored.first_trial().workspace.as_ref().and_then(|changes| changes.source.clone());
+        for run in runs {
+            let head = &run.head;
+            let Measurements { runs: trials, evaluators, .. } =
+                Measurements::from_report(head, config.prices());
+            let change = self.change_since(head.sources.as_deref(), trials, &evaluators);
+            let change = change.or_else(|| self.has_other_settings(head).then_some(Reason::SettingsChanged));
+            let id: Arc<str> = head.id.as_str().into();
+            run.for_each_item(|key, item| {
+                // The runs are in order from the newest.
+                if latest.contains_key(key) {
+                    return;
+                }
+                let workspace = item.first_trial().workspace.as_ref();
                 let result = LatestResult {
                     change,
-                    content: item.content(),
-                    workspace,
-                    in_error,
-                    below_pass_mark: low,
-                    run,
+                    content: content_number(&content_hash(&item.input)),
+                    workspace: workspace.and_then(|changes| changes.source.clone()),
+                    in_error: item.is_in_error(),
+                    below_pass_mark: self.is_below_pass_mark(item, &evaluators),
+                    run: Arc::clone(&id),
                 };
-                latest.entry(item.key().to_owned()).or_insert(result);
-            }
+                latest.insert(key.to_owned(), result);
+            })?;
         }
-        latest
+        Ok(latest)
     }
 
     /// Whether the settings of the variant were others: they may be computed, for example from a file.
@@ -257,15 +268,14 @@ impl Plan {
     }
 
     /// Whether an evaluator scored the item below its pass mark at that time or, if unknown, its current one.
-    fn is_below_pass_mark(&self, item: MeasuredItemRef<'_>, evaluators: &[EvaluatorSettings]) -> bool {
+    fn is_below_pass_mark(&self, item: &ItemResult, evaluators: &[EvaluatorSettings]) -> bool {
         let of_now = |name: &str| {
             let mut evaluators = self.definition.evaluators.iter();
             evaluators.find(|evaluator| evaluator.name() == name).map(|evaluator| evaluator.pass_mark())
         };
         evaluators.iter().any(|EvaluatorSettings { name, pass_mark, .. }| {
             let mark = pass_mark.or_else(|| of_now(name));
-            let mut scores = item.scores(name).into_iter().flatten();
-            mark.is_some_and(|mark| scores.any(|score| *score < mark))
+            mark.is_some_and(|mark| item.scores(name).any(|score| score < mark))
         })
     }
 

@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn an_index_that_does_not_fit_the_file_is_refused() {
         let whole = index(vec![entry(0, 0, 3), entry(10, 3, 2)]);
-        for (damaged, told) in [
+        for (damaged, expected) in [
             (PartsIndex { format: 2, ..whole.clone() }, "update Cobalt"),
             (PartsIndex { file: "../a.items.zst".to_owned(), ..whole.clone() }, "not the name"),
             (PartsIndex { bytes: 19, ..whole.clone() }, "index of its parts is damaged"),
@@ -135,7 +135,7 @@ mod tests {
             (PartsIndex { columns: Vec::new(), ..whole }, "index of its columns has 0 of 5"),
         ] {
             let error = damaged.check().unwrap_err().to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 

@@ -89,8 +89,8 @@ fn a_result_in_parts_is_read_as_one_that_is_not() {
         for position in [0, 3, count / 2, count.saturating_sub(1)].into_iter().filter(|it| *it < count) {
             assert_eq!(parts.item(position, &report.config).unwrap(), report.items[position]);
         }
-        let told = parts.item(count, &report.config).unwrap_err().to_string();
-        assert!(told.contains(&format!("it has {count} items, and none at position {count}")), "{told}");
+        let error = parts.item(count, &report.config).unwrap_err().to_string();
+        assert!(error.contains(&format!("it has {count} items, and none at position {count}")), "{error}");
         let mut whole = Vec::new();
         file.write_whole(&mut whole).unwrap();
         let written =
@@ -187,9 +187,9 @@ fn versions_that_know_no_parts_say_where_the_items_are() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), &report(&[item(0)]));
     let error = serde_json::from_slice::<OldReport>(&fs::read(path).unwrap()).unwrap_err().to_string();
-    let told =
+    let expected =
         "kept in parts, in `2026-02-05T10-00-34_desk_5ea00522f3eb.items.zst`; update Cobalt to read them";
-    assert!(error.contains(told), "{error}");
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]
@@ -204,13 +204,13 @@ fn a_damaged_part_is_named_and_the_others_are_read() {
     damaged[usize::try_from(parts.parts[1].offset).unwrap() + 100] ^= 1;
     fs::write(&items, &damaged).unwrap();
     let file = ReportFile::open(&path).unwrap();
-    let told = read_report(&path).unwrap_err().to_string();
+    let error = read_report(&path).unwrap_err().to_string();
     let expected = format!(
         "failed to read `{}`: part 2 of {} is damaged: its checksum differs",
         items.display(),
         parts.parts.len()
     );
-    assert_eq!(told, expected);
+    assert_eq!(error, expected);
     let read = file.items().filter(Result::is_ok).count();
     assert_eq!(read, 6_000 - parts.parts[1].items);
     file.measurements(&PriceTable::default()).unwrap();
@@ -218,15 +218,15 @@ fn a_damaged_part_is_named_and_the_others_are_read() {
     let mut damaged = whole.clone();
     damaged[usize::try_from(parts.columns[0].offset).unwrap() + 100] ^= 1;
     fs::write(&items, &damaged).unwrap();
-    let told = read_measurements(&path, &PriceTable::default()).unwrap_err().to_string();
-    assert!(told.contains("block of columns 1 of 2 is damaged"), "{told}");
+    let error = read_measurements(&path, &PriceTable::default()).unwrap_err().to_string();
+    assert!(error.contains("block of columns 1 of 2 is damaged"), "{error}");
 
     fs::write(&items, &whole[..whole.len() - 1]).unwrap();
-    let told = read_report(&path).unwrap_err().to_string();
-    assert!(told.contains("it is incomplete, or of another run"), "{told}");
+    let error = read_report(&path).unwrap_err().to_string();
+    assert!(error.contains("it is incomplete, or of another run"), "{error}");
     fs::remove_file(&items).unwrap();
-    let told = read_report(&path).unwrap_err().to_string();
-    assert!(told.contains("must lie beside it; copy both files"), "{told}");
+    let error = read_report(&path).unwrap_err().to_string();
+    assert!(error.contains("must lie beside it; copy both files"), "{error}");
 }
 
 #[test]
