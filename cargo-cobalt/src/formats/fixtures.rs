@@ -13,7 +13,7 @@ pub fn results(reports: Vec<Value>) -> Results {
 
 pub fn finished(report: Value) -> FinishedExperiment {
     let report: Report = serde_json::from_value(report).unwrap();
-    FinishedExperiment { report, path: None, without_items: None, left_out: 0 }
+    FinishedExperiment::of_report(report, None)
 }
 
 /// The report of a run of `desk` with these items, which the evaluator `right` scored.

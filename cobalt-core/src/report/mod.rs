@@ -13,6 +13,7 @@ mod group_stats;
 mod groups;
 mod identity;
 mod item;
+mod item_outcome;
 mod item_scores;
 mod lists;
 mod measured_items;
@@ -45,10 +46,11 @@ pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric,
 pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
 pub use fault::InjectedFault;
 pub use group_stats::{FieldGroups, GroupScore, GroupStats};
-pub use identity::ItemNames;
+pub use identity::{ItemNames, item_keys};
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };
+pub use item_outcome::ItemOutcome;
 pub use item_scores::ItemScores;
 pub use measured_items::{MeasuredItemRef, MeasuredItems};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};
