@@ -115,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::fixtures::{ranking, report, results};
+    use crate::formats::fixtures::{large_in_both_forms, ranking, report, results};
 
     /// The comment on a run with one item below its pass mark and one threshold that passed or not.
     fn comment(passed: bool) -> String {
@@ -142,6 +142,17 @@ mod tests {
         let missed = comment(false);
         assert!(missed.contains("- `refund`: below pass mark in `right` 0.3\n"), "{missed}");
         assert!(!comment(true).contains("refund"));
+    }
+
+    #[test]
+    fn a_comment_on_a_large_run_counts_all_its_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] =
+            large_in_both_forms(folder.path()).map(|finished| pr_comment(&Results::of(vec![finished])));
+        let note = parts.lines().find(|line| line.starts_with("1,000 of 2,500 items are shown")).unwrap();
+        assert_eq!(parts.replace(&format!("\n{note}\n"), ""), whole);
+        assert!(whole.contains("<summary>250 items in error</summary>"), "{whole}");
+        assert!(whole.contains("- and 240 more items\n"), "{whole}");
     }
 
     #[test]

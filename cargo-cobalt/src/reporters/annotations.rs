@@ -165,6 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::formats::fixtures::large_in_both_forms;
 
     /// Results of one experiment with an item per score; `None` is an error.
     fn results(strict: bool, scores: &[Option<f64>]) -> Results {
@@ -208,6 +209,15 @@ mod tests {
         let all = of(&results(true, &[Some(0.0), Some(1.0), None]));
         assert_eq!(titles(&all, Level::Error), ["desk failed", "desk::0002 in error", "desk::0000 failed"]);
         assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
+    }
+
+    #[test]
+    fn the_conclusion_on_a_large_run_counts_all_its_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] =
+            large_in_both_forms(folder.path()).map(|finished| conclusion(&finished.report, None).message);
+        assert_eq!(whole, parts);
+        assert!(parts.contains("2,500 items, 250 items in error"), "{parts}");
     }
 
     #[test]

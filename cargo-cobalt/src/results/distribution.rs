@@ -19,7 +19,7 @@ pub struct Distributions {
 /// The scores of an evaluator in equal bins from 0 to 1.
 #[derive(Clone, Debug)]
 pub struct ScoreBins {
-    pass_mark: f64,
+    pub pass_mark: f64,
     pub all: [usize; SCORE_BINS],
     pub below_pass_mark: [usize; SCORE_BINS],
 }
@@ -97,12 +97,30 @@ fn bin(value: f64, low: f64, high: f64, bins: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use cobalt_core::report::ItemScores;
+
     use super::*;
 
     #[test]
     fn a_value_at_an_edge_belongs_to_the_bin_above_it() {
         let bins = [0.0, 0.1, 0.3, 0.35, 0.999, 1.0].map(|score| bin(score, 0.0, 1.0, SCORE_BINS));
         assert_eq!(bins, [0, 1, 3, 3, 9, 9]);
+    }
+
+    #[test]
+    fn a_score_at_the_pass_mark_is_not_below_it() {
+        let config = serde_json::json!({
+            "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right"], "passMarks": [0.95],
+        });
+        let mut all = Distributions::new(&serde_json::from_value(config).unwrap());
+        for score in [0.95, 0.94, 0.2] {
+            let scores = ItemScores::from_values(1, [score].into());
+            let (key, index, latency_ms) = (String::new(), 0, 1.0);
+            all.add(&ItemOutcome { key, index, latency_ms, passed: true, is_in_error: false, scores });
+        }
+        let bins = all.scores(0).unwrap();
+        assert_eq!((bins.all[2], bins.all[9]), (1, 2));
+        assert_eq!((bins.below_pass_mark[2], bins.below_pass_mark[9]), (1, 1));
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod excerpt;
 mod outcome;
 mod state;
 
-pub use distribution::{Distributions, LATENCY_BINS, LatencyBins, SCORE_BINS, ScoreBins};
+pub use distribution::{LATENCY_BINS, LatencyBins, SCORE_BINS, ScoreBins};
 pub use excerpt::{Excerpt, NamedItem};
 pub use outcome::{BrokenExperiment, FinishedExperiment, InterruptedRun, Output, Reporter, Results};
 pub use state::{ExperimentProgress, MissingResult, Problem, RunState};

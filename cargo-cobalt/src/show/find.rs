@@ -1,7 +1,7 @@
 //! Finds an item of a run by its name.
 
 use cobalt_core::store::{ReportFile, StoreError};
-use cobalt_core::wording;
+use cobalt_core::wording::{self, group_thousands};
 
 use crate::datasets::strip_experiment;
 use crate::error::Error;
@@ -78,7 +78,11 @@ impl Prefixed {
             (count, _) => {
                 let keys = wording::join_quoted(self.keys.iter().map(String::as_str));
                 let more = count - self.keys.len();
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let more = if more > 0 {
+                    format!(" and {} more", group_thousands(more as u64))
+                } else {
+                    String::new()
+                };
                 format!(
                     "`{typed}` matches several items of run {id} of `{name}`: {keys}{more}; use a longer prefix"
                 )

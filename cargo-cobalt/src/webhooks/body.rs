@@ -243,6 +243,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::formats::fixtures::large_in_both_forms;
 
     fn told(variables: &[(&str, &str)]) -> Value {
         let get = |name: &str| {
@@ -290,6 +291,16 @@ mod tests {
             "pullRequest": null,
         });
         assert_eq!(told(&variables), expected);
+    }
+
+    #[test]
+    fn the_counts_and_the_lowest_items_of_a_large_run_are_those_of_all_its_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] =
+            large_in_both_forms(folder.path()).map(|finished| json!(Experiment::of(&finished)));
+        assert_eq!(whole, parts);
+        assert_eq!((&parts["lowItems"], &parts["itemsInError"]), (&json!(1_250), &json!(250)));
+        assert_eq!(parts["low"][0]["item"], "item-2495");
     }
 
     #[test]

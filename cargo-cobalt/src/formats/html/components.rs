@@ -7,7 +7,7 @@ use cobalt_core::reporters::{
     format_trial_traffic,
 };
 use cobalt_core::serde_skip::is_zero;
-use cobalt_core::wording::count;
+use cobalt_core::wording::{count, group_thousands};
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
@@ -213,7 +213,7 @@ fn noscript_items(FinishedExperiment { report, items, .. }: &FinishedExperiment)
     let not_passed = summary.low_items + summary.items_in_error();
     html! {
         p.note {
-            (count(summary.total_items, "item")) ", " (not_passed) " of them with errors or below a pass mark. "
+            (count(summary.total_items, "item")) ", " (group_thousands(not_passed as u64)) " of them with errors or below a pass mark. "
             "Enable JavaScript to see all items."
             @if not_passed > MAX_NOSCRIPT_ITEMS { " Only the first " (MAX_NOSCRIPT_ITEMS) " of those are shown here." }
         }
@@ -355,45 +355,25 @@ fn diverged(run: &Execution) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::report::{ItemOutcome, ItemScores};
-    use serde_json::json;
-
     use super::*;
-    use crate::results::Distributions;
-
-    /// The distributions of items with these scores and latencies; the pass mark is 1.
-    fn distributions(scores: &[f64], latencies: &[f64]) -> Distributions {
-        let config =
-            json!({ "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right"], "passMarks": [1.0] });
-        let mut all = Distributions::new(&serde_json::from_value(config).unwrap());
-        for (score, latency_ms) in scores.iter().zip(latencies) {
-            all.add(&ItemOutcome {
-                key: String::new(),
-                index: 0,
-                latency_ms: *latency_ms,
-                passed: true,
-                is_in_error: false,
-                scores: ItemScores::from_values(1, [*score].into()),
-            });
-        }
-        all.binned()
-    }
 
     #[test]
-    fn a_score_at_the_pass_mark_is_not_set_off() {
-        let chart = |scores| {
-            let distributions = distributions(scores, &[1.0, 1.0]);
-            scores_chart(distributions.scores(0).unwrap()).into_string()
+    fn scores_below_the_pass_mark_are_set_off() {
+        let chart = |below| {
+            let (mut all, mut below_pass_mark) = ([0; SCORE_BINS], [0; SCORE_BINS]);
+            (all[9], below_pass_mark[9]) = (2, below);
+            scores_chart(&ScoreBins { pass_mark: 0.95, all, below_pass_mark }).into_string()
         };
-        assert!(!chart(&[1.0, 1.0]).contains("\"low\""));
-        let chart = chart(&[1.0, 0.95]);
+        assert!(!chart(0).contains("\"low\""));
+        let chart = chart(1);
         assert!(chart.contains("class=\"low\"") && chart.contains("class=\"bar\""), "{chart}");
     }
 
     #[test]
     fn latencies_have_the_edges_of_their_bins() {
-        let distributions = distributions(&[1.0, 1.0], &[5.0, 6.0]);
-        let chart = latencies_chart(distributions.latency().unwrap()).into_string();
+        let mut bins = [0; LATENCY_BINS];
+        (bins[0], bins[23]) = (1, 1);
+        let chart = latencies_chart(&LatencyBins { low: 5.0, high: 6.0, bins }).into_string();
         assert!(chart.contains("5 ms to 5 ms: 1; "), "{chart}");
     }
 }

@@ -7,7 +7,7 @@ use cobalt_core::redact::redacted;
 use cobalt_core::report::Report;
 use cobalt_core::reporters::format_score;
 use cobalt_core::store::ReportFile;
-use cobalt_core::wording::count;
+use cobalt_core::wording::{count, group_thousands};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -136,8 +136,11 @@ fn text(
     text += &scores(report);
     text += &thresholds(report);
     let steps = steps(tools, report, declared.as_ref(), &others(past, report));
-    let title =
-        format!("\n## {} of {} need work, worst first\n\n", wanting.len(), count(file.item_count(), "item"));
+    let title = format!(
+        "\n## {} of {} need work, worst first\n\n",
+        group_thousands(wanting.len() as u64),
+        count(file.item_count(), "item")
+    );
     // Reserve room for the line on the remaining items.
     let room = MAX_PROMPT.saturating_sub(text.len() + title.len() + DATA_WARNING.len() + steps.len() + 400);
     let (items, shown) = render_fitting(file, &wanting, aim, room)?;

@@ -1,10 +1,12 @@
 //! The query for a run's items, and an item as in the result file, cut to a byte budget.
 
 use std::cmp::Ordering;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use cobalt_core::report::comparison::ItemChange;
 use cobalt_core::report::{ItemOutcome, ItemResult, Report, RunConfig};
-use cobalt_core::store::ReportFile;
+use cobalt_core::store::{PartsIndex, ReportFile, StoreError};
 use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use super::traces;
 use super::transcripts;
 use super::truncate::{self, divide, size, size_up_to};
 use crate::error::Error;
+use crate::sized_cache::SizedCache;
 
 /// An evaluation with less room is left out.
 const MIN_EVALUATION: usize = 200;
@@ -282,9 +285,17 @@ pub struct ItemQuery {
 impl ItemQuery {
     /// The positions of the matching items, worst first: those in error, then those below a pass mark by their lowest score,
     /// then the others by theirs.
-    pub fn select(&self, file: &ReportFile) -> Result<Vec<usize>, Error> {
-        let config = &file.report().config;
+    pub fn select(&self, file: &ReportFile) -> Result<Arc<Vec<usize>>, Error> {
         self.validate(file.report())?;
+        let Some(parts) = file.parts() else { return Ok(Arc::new(self.ranked(file)?)) };
+        let query = Self { limit: None, ..self.clone() };
+        let size = |positions: &Vec<usize>| size_of_val(&**positions);
+        Ok(SELECTED
+            .get(&(parts.path().to_owned(), parts.index().clone(), query), size, || self.ranked(file))?)
+    }
+
+    fn ranked(&self, file: &ReportFile) -> Result<Vec<usize>, StoreError> {
+        let config = &file.report().config;
         let evaluator = self.evaluator.as_ref();
         let evaluator = evaluator.and_then(|name| config.evaluators.iter().position(|known| known == name));
         let mut ranked = Vec::new();
@@ -332,6 +343,9 @@ impl ItemQuery {
         }
     }
 }
+
+/// The selections of runs in parts, as each page needs the whole one: up to four of a million items.
+static SELECTED: SizedCache<(PathBuf, PartsIndex, ItemQuery), Vec<usize>> = SizedCache::new(32 << 20);
 
 /// The sort key: the category, then the lowest score, except for items in error.
 fn rank(item: &ItemOutcome, lowest: Option<f64>) -> (u8, f64) {
