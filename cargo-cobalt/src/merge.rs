@@ -122,7 +122,7 @@ impl Merger {
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
         self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
-        self.merged.push(FinishedExperiment { report, path, without_items: None, left_out: 0 });
+        self.merged.push(FinishedExperiment::of_report(report, path));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! `cargo cobalt dataset add`: appends items of a run, or of recorded traces, to a data file.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::process::ExitCode;
 use std::slice;
 
@@ -18,7 +18,6 @@ use super::traces::add_traces;
 use crate::cli::{AddItems, RunName};
 use crate::config::settings;
 use crate::error::Error;
-use crate::formats::notable_items;
 use crate::lookup::RunLookup;
 use crate::runs::report_of;
 use crate::terminal::one_line;
@@ -81,7 +80,7 @@ pub fn select_items<'a>(
 }
 
 /// The position of an item: by key, else by test-case name (with or without the experiment's name), else by index.
-pub fn find_item(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
+fn find_item(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
     let find = |known: &[String], name: &str| known.iter().position(|known| known == name);
     let index = || {
         name.parse().ok().and_then(|index: usize| report.items.iter().position(|item| item.index == index))
@@ -100,8 +99,7 @@ pub fn strip_experiment<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
 
 /// The positions of the items in error or below a pass mark.
 fn failing_indexes(report: &Report) -> Vec<usize> {
-    let indexes: HashSet<_> = notable_items(report).iter().map(|notable| notable.item.index).collect();
-    (0..report.items.len()).filter(|place| indexes.contains(&report.items[*place].index)).collect()
+    (0..report.items.len()).filter(|place| !report.config.passes(&report.items[*place])).collect()
 }
 
 fn unknown_item_error(report: &Report, name: &str, keys: &[String]) -> Error {

@@ -18,7 +18,7 @@ use cobalt::command::config::Flags;
 
 use crate::cli::DatasetCommand;
 use crate::error::Error;
-pub use add::{find_item, strip_experiment};
+pub use add::strip_experiment;
 
 pub fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {

@@ -7,14 +7,11 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use ::csv::{Terminator, Writer, WriterBuilder};
-use cobalt_core::item::make_unique;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Execution, ItemResult, Report, Status};
 use cobalt_core::reporters::expected_field;
-use cobalt_core::store::{ItemRow, PartsReader, ReportFile, RowName, StoreError};
+use cobalt_core::store::{CaseNames, ReportFile, StoreError};
 use serde_json::Value;
-
-use crate::results::Results;
 
 /// The score of an evaluator that does not apply.
 const NOT_APPLICABLE: &str = "n/a";
@@ -49,124 +46,68 @@ const COLUMNS: [&str; 23] = [
 /// Leading characters that make a spreadsheet treat a string as a formula, or as the end of the previous cell; full-width forms too.
 const FORMULA_PREFIXES: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A header, then one row per trial of each item; `docs/formats.md` describes the columns. Costs are computed from `prices`.
-pub fn csv(results: &Results, prices: &PriceTable) -> String {
-    let runs = results.experiments.iter().map(|finished| CsvRun::of_report(&finished.report)).collect();
-    let mut bytes = Vec::new();
-    write_runs(&mut bytes, runs, prices).expect("writing to memory cannot fail");
-    String::from_utf8(bytes).expect("all cells are UTF-8")
-}
-
-/// The same of result files, item by item.
+/// A header, then one row per trial of each item; `docs/formats.md` describes the columns. Costs are computed from `prices`. Items are
+/// read one by one.
 ///
 /// # Errors
 ///
 /// It cannot be written, or a part of a run in parts is damaged.
 pub fn write_csv(to: impl Write, files: &[ReportFile], prices: &PriceTable) -> io::Result<()> {
-    let runs = files.iter().map(CsvRun::of_file).collect::<Result<_, _>>().map_err(io::Error::other)?;
-    write_runs(to, runs, prices)
-}
-
-/// A run whose items are read one by one.
-struct CsvRun<'a> {
-    report: &'a Report,
-    metrics: BTreeSet<Cow<'a, str>>,
-    cases: CaseNames,
-    items: Box<dyn Iterator<Item = Result<Cow<'a, ItemResult>, StoreError>> + 'a>,
-}
-
-/// The names of items in test cases. A list of a million names would be large, but mostly they are keys or indexes.
-enum CaseNames {
-    Keys,
-    Indexes,
-    Listed(std::vec::IntoIter<String>),
-}
-
-impl CaseNames {
-    /// Also the names of the metrics that the items have.
-    fn of_parts(parts: &PartsReader) -> Result<(Self, BTreeSet<String>), StoreError> {
-        let (mut are_keys, mut are_indexes, mut metrics) = (true, true, BTreeSet::new());
-        for row in parts.rows() {
-            let ItemRow { name, rest, .. } = row?;
-            are_keys &= name == RowName::Key;
-            are_indexes &= name == RowName::Index;
-            for metric in rest.iter().flat_map(|rest| rest.metrics.keys()) {
-                if !metrics.contains(metric) {
-                    metrics.insert(metric.clone());
-                }
-            }
-        }
-        if are_keys || are_indexes {
-            return Ok((if are_keys { Self::Keys } else { Self::Indexes }, metrics));
-        }
-        let name = |row: ItemRow| match row.name {
-            RowName::Key => row.key,
-            RowName::Index => index_name(row.index),
-            RowName::Other(name) => name.into(),
-        };
-        let names = parts.rows().map(|row| row.map(name)).collect::<Result<Vec<_>, _>>()?;
-        Ok((Self::Listed(make_unique(names).into_iter()), metrics))
-    }
-
-    fn next(&mut self, item: &ItemResult) -> String {
-        match self {
-            Self::Keys => item.key.clone(),
-            Self::Indexes => index_name(item.index),
-            Self::Listed(names) => names.next().unwrap_or_default(),
-        }
-    }
-}
-
-fn index_name(index: usize) -> String {
-    format!("{index:04}")
-}
-
-impl<'a> CsvRun<'a> {
-    fn of_report(report: &'a Report) -> Self {
-        let trials = report.items.iter().flat_map(|item| &item.runs);
-        Self {
-            report,
-            metrics: trials.flat_map(|run| run.metrics.keys().map(|name| name.as_str().into())).collect(),
-            cases: CaseNames::Listed(report.case_names().into_iter()),
-            items: Box::new(report.items.iter().map(|item| Ok(Cow::Borrowed(item)))),
-        }
-    }
-
-    fn of_file(file: &'a ReportFile) -> Result<Self, StoreError> {
-        let Some(parts) = file.parts() else { return Ok(Self::of_report(file.report())) };
-        let (cases, metrics) = CaseNames::of_parts(parts)?;
-        Ok(Self {
-            report: file.report(),
-            metrics: metrics.into_iter().map(Cow::Owned).collect(),
-            cases,
-            items: file.items(),
-        })
-    }
-}
-
-fn write_runs(to: impl Write, runs: Vec<CsvRun<'_>>, prices: &PriceTable) -> io::Result<()> {
+    let runs: Vec<_> = files.iter().map(CsvRun::of).collect::<Result<_, _>>().map_err(io::Error::other)?;
     let evaluators = evaluator_names(&runs);
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(to);
     let of_evaluator = |name: &&str| ["score", "reason", "error"].map(|what| format!("{name}.{what}"));
     let header = COLUMNS.iter().map(ToString::to_string).chain(evaluators.iter().flat_map(of_evaluator));
-    let metrics: BTreeSet<String> =
-        runs.iter().flat_map(|run| run.metrics.iter().map(|name| name.to_string())).collect();
+    let metrics: BTreeSet<&String> = runs.iter().flat_map(|run| &run.metrics).collect();
     let header = header.chain(metrics.iter().map(|name| format!("metric.{name}")));
     write_row(&mut writer, header.map(|cell| escape_formula(&cell).into_owned()))?;
-    for CsvRun { report, mut cases, items, .. } in runs {
-        for item in items {
+    for CsvRun { file, cases, .. } in &runs {
+        for (position, item) in file.items().enumerate() {
             let item = item.map_err(io::Error::other)?;
-            let case = cases.next(&item);
+            let case = cases.name(position, &item.key, item.index);
             for (index, run) in item.runs.iter().enumerate() {
-                let row = item_cells(report, &item, &case).into_iter().chain([(index + 1).to_string()]);
+                let row =
+                    item_cells(file.report(), &item, &case).into_iter().chain([(index + 1).to_string()]);
                 let row = row.chain(run_cells(&item, run, prices));
                 let row = row.chain(evaluators.iter().flat_map(|name| evaluation_cells(run, name)));
-                let metric = |name: &String| number_cell(run.metrics.get(name).map(|metric| metric.value));
+                let metric =
+                    |name: &&String| number_cell(run.metrics.get(name.as_str()).map(|metric| metric.value));
                 write_row(&mut writer, row.chain(metrics.iter().map(metric)))?;
             }
         }
     }
     writer.flush()
+}
+
+/// A run, and what all its items decide.
+struct CsvRun<'a> {
+    file: &'a ReportFile,
+    cases: CaseNames,
+    /// The names of the metrics that the items have.
+    metrics: BTreeSet<String>,
+}
+
+impl<'a> CsvRun<'a> {
+    fn of(file: &'a ReportFile) -> Result<Self, StoreError> {
+        let mut metrics = BTreeSet::new();
+        let mut add = |name: &String| {
+            if !metrics.contains(name) {
+                metrics.insert(name.clone());
+            }
+        };
+        match file.parts() {
+            None => {
+                let trials = file.report().items.iter().flat_map(|item| &item.runs);
+                trials.flat_map(|run| run.metrics.keys()).for_each(|name| add(name));
+            }
+            Some(parts) => {
+                for row in parts.rows() {
+                    row?.rest.iter().flat_map(|rest| rest.metrics.keys()).for_each(&mut add);
+                }
+            }
+        }
+        Ok(Self { cases: file.case_names()?, file, metrics })
+    }
 }
 
 fn write_row(writer: &mut Writer<impl Write>, row: impl Iterator<Item = String>) -> io::Result<()> {
@@ -176,7 +117,7 @@ fn write_row(writer: &mut Writer<impl Write>, row: impl Iterator<Item = String>)
 /// The distinct names of all evaluators.
 fn evaluator_names<'a>(runs: &[CsvRun<'a>]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in runs.iter().flat_map(|run| &run.report.config.evaluators) {
+    for name in runs.iter().flat_map(|run| &run.file.report().config.evaluators) {
         if !names.contains(&&**name) {
             names.push(name);
         }
@@ -257,13 +198,24 @@ fn escape_formula(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use ::csv::{Reader, StringRecord};
     use cobalt_core::prices::PriceTable;
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::formats::fixtures::{broken, conversation, item, replayed, report, results, retried};
+    use crate::formats::fixtures::{broken, conversation, item, replayed, report, retried};
+
+    /// Runs with these reports.
+    fn csv(reports: Vec<Value>) -> String {
+        let file = |report| ReportFile::of_report(Path::new("run"), serde_json::from_value(report).unwrap());
+        let files: Vec<_> = reports.into_iter().map(file).collect();
+        let mut bytes = Vec::new();
+        write_csv(&mut bytes, &files, &PriceTable::default()).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
 
     /// The rows, each as a lookup by column name.
     fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
@@ -286,7 +238,7 @@ mod tests {
         low["passed"] = json!(true);
         let mut report = report(&[item(0, &json!("a"), 1.0), low]);
         report["config"]["thresholds"] = json!(["right.avg>=0.1"]);
-        let text = csv(&results(vec![report]), &PriceTable::default());
+        let text = csv(vec![report]);
         assert_eq!(read(&text).iter().map(|row| row("passed")).collect::<Vec<_>>(), ["true", "false"]);
     }
 
@@ -301,7 +253,7 @@ mod tests {
         };
         twice["runs"] = json!([run(1_000_000), run(2_000_000)]);
         let failed = broken(1, "error", "the agent broke");
-        let text = csv(&results(vec![report(&[twice, failed])]), &PriceTable::default());
+        let text = csv(vec![report(&[twice, failed])]);
         assert!(text.starts_with("run_id,experiment,") && text.ends_with("\r\n"), "{text}");
         let rows = read(&text);
         assert_eq!(rows.len(), 3);
@@ -331,7 +283,7 @@ mod tests {
             json!({ "model": "gpt-4o", "tokens": { "input": 1_000_000, "output": 0 } });
         let mut known = broken(1, "error", "the agent broke");
         known["output"]["metadata"] = json!({ "model": "ours", "tokens": 7, "cost": 0.25 });
-        let rows = read(&csv(&results(vec![report(&[failed, known])]), &PriceTable::default()));
+        let rows = read(&csv(vec![report(&[failed, known])]));
         let cells = |row: usize| ["output", "tokens", "input_tokens", "cost_usd"].map(|name| rows[row](name));
         assert_eq!(cells(0), ["", "1000000", "1000000", "2.5"]);
         assert_eq!(cells(1), ["", "7", "", "0.25"]);
@@ -342,7 +294,7 @@ mod tests {
         let mut report = replayed();
         report["items"].as_array_mut().unwrap().push(item(2, &json!("c"), 1.0));
         report["items"][1]["traffic"]["diverged"] = json!("=`messages[1]`");
-        let rows = read(&csv(&results(vec![report]), &PriceTable::default()));
+        let rows = read(&csv(vec![report]));
         let recorded = "2026-01-21T09:00:00.000Z";
         let cells = |row: usize| ["replayed", "live", "recorded_at", "diverged"].map(|name| rows[row](name));
         assert_eq!(cells(0), ["2", "0", recorded, ""]);
@@ -352,13 +304,13 @@ mod tests {
 
     #[test]
     fn each_trial_has_the_number_of_its_attempts() {
-        let rows = read(&csv(&results(vec![retried()]), &PriceTable::default()));
+        let rows = read(&csv(vec![retried()]));
         assert_eq!([rows[0]("attempts"), rows[1]("attempts")], ["3", "1"]);
     }
 
     #[test]
     fn each_trial_of_a_conversation_says_how_it_ended() {
-        let rows = read(&csv(&results(vec![conversation()]), &PriceTable::default()));
+        let rows = read(&csv(vec![conversation()]));
         assert_eq!([rows[0]("conversation_end"), rows[1]("conversation_end")], ["error", ""]);
     }
 
@@ -367,7 +319,7 @@ mod tests {
         let mut items = [item(0, &json!("a"), 1.0), item(1, &json!("b"), 1.0)];
         items[0]["metrics"] = json!({ "retrieved": { "value": 7.5, "unit": "documents" } });
         items[1]["metrics"] = json!({ "first": { "value": -1 } });
-        let text = csv(&results(vec![report(&items)]), &PriceTable::default());
+        let text = csv(vec![report(&items)]);
         assert!(
             text.lines().next().unwrap().ends_with(",right.error,metric.first,metric.retrieved"),
             "{text}"
@@ -381,7 +333,7 @@ mod tests {
     fn runs_with_other_evaluators_share_the_columns() {
         let mut other = report(&[item(0, &json!("a"), 1.0)]);
         other["config"]["evaluators"] = json!(["=brief", "right"]);
-        let text = csv(&results(vec![report(&[item(0, &json!("a"), 1.0)]), other]), &PriceTable::default());
+        let text = csv(vec![report(&[item(0, &json!("a"), 1.0)]), other]);
         let header = text.lines().next().unwrap();
         assert_eq!(header.matches("right.score").count(), 1);
         assert!(header.ends_with(",'=brief.score,'=brief.reason,'=brief.error"), "{header}");
@@ -392,7 +344,7 @@ mod tests {
         #[test]
         fn any_text_is_read_back(text in "(['=@+\t-]|\r?\n|\"|,|.){0,12}") {
             let items = [item(0, &json!(text), 1.0)];
-            let rows = read(&csv(&results(vec![report(&items)]), &PriceTable::default()));
+            let rows = read(&csv(vec![report(&items)]));
             let cell = rows[0]("output");
             prop_assert!(!cell.starts_with(FORMULA_PREFIXES));
             let bare = cell.strip_prefix('\'').filter(|rest| rest.trim_start_matches('\'').starts_with(FORMULA_PREFIXES));

@@ -1,7 +1,11 @@
 //! Results for tests: reports as in result files.
 
+use std::path::Path;
+
+use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Report;
 use cobalt_core::report::ranking::Ranking;
+use cobalt_core::store::{Layout, PartsWriter, ReportFile};
 use serde_json::{Value, json};
 
 use crate::results::{FinishedExperiment, Results};
@@ -13,7 +17,7 @@ pub fn results(reports: Vec<Value>) -> Results {
 
 pub fn finished(report: Value) -> FinishedExperiment {
     let report: Report = serde_json::from_value(report).unwrap();
-    FinishedExperiment { report, path: None, without_items: None, left_out: 0 }
+    FinishedExperiment::of_report(report, None)
 }
 
 /// The report of a run of `desk` with these items, which the evaluator `right` scored.
@@ -23,6 +27,23 @@ pub fn report(items: &[Value]) -> Value {
         "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
         "summary": { "totalItems": items.len(), "totalDurationMs": 1500 }, "passed": true, "items": items,
     })
+}
+
+/// A run of 2,500 items, whole and in parts: of ten items, one is in error, five are below the pass mark, and four passed. The last
+/// items have the lowest scores.
+pub fn large_in_both_forms(folder: &Path) -> [FinishedExperiment; 2] {
+    let item = |index: usize| match index % 10 {
+        0 => broken(index, "error", "no answer"),
+        1..=5 => item(index, &json!("a"), 0.5 - 0.0001 * index as f64),
+        _ => item(index, &json!("a"), 1.0),
+    };
+    let items: Vec<_> = (0..2_500).map(item).collect();
+    let report: Report = serde_json::from_value(report(&items)).unwrap();
+    let layout =
+        Layout::new(folder.into(), folder.join("results"), folder.join("index"), folder.join("cache"));
+    let path = PartsWriter::write_report(&layout, &report, &PriceTable::default()).unwrap();
+    [ReportFile::of_report(&path, report), ReportFile::open(&path).unwrap()]
+        .map(|file| FinishedExperiment::of(file).unwrap())
 }
 
 /// An item with an output and a score.

@@ -14,8 +14,8 @@ mod pr_comment;
 
 #[cfg(feature = "parquet")]
 pub use self::columnar::{ColumnarFormat, write_columns};
-pub use self::csv::{csv, write_csv};
+pub use self::csv::write_csv;
 pub use self::html::html;
 pub use self::junit::junit;
-pub use self::notable::{NotableItem, Severity, notable_items};
+pub use self::notable::{NotableItems, Severity};
 pub use self::pr_comment::{fit_sections, pr_comment};

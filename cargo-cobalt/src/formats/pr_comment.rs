@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
-use cobalt_core::report::Report;
 use cobalt_core::report::comparison::{Comparison, ThresholdStatus};
 use cobalt_core::wording::{count, truncate};
 
 use super::markdown::{
-    item_counts, items_at_pass_marks, overview, problems, regressions, run_identity, summary_errors, usage,
-    verdict,
+    items_at_pass_marks, overview, problems, regressions, run_identity, summary_errors, usage, verdict,
 };
-use super::{Severity, notable_items};
+use super::{NotableItems, Severity};
 use crate::compare::markdown as comparison;
 use crate::compare::ranking_section;
 use crate::markdown::code;
@@ -46,7 +44,7 @@ fn experiment(finished: &FinishedExperiment) -> String {
         let _ = writeln!(text, "\n- {sign} {}", code(&threshold.message));
     }
     text += &summary_errors(&report.summary);
-    text += &failed_items(report);
+    text += &failed_items(finished);
     if let Some(reason) = &finished.without_items {
         let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
     }
@@ -78,20 +76,21 @@ fn baseline_changes(against: &Comparison) -> String {
 }
 
 /// The items in error, the failed items and, if a threshold did not pass, the items below a pass mark.
-fn failed_items(report: &Report) -> String {
-    let explains = report.thresholds().iter().any(|threshold| !threshold.passed);
-    let is_told = |gravity| explains || gravity != Severity::BelowPassMark;
-    let failed: Vec<_> = notable_items(report).into_iter().filter(|item| is_told(item.severity)).collect();
-    if failed.is_empty() {
+fn failed_items(finished: &FinishedExperiment) -> String {
+    let explains = finished.report.thresholds().iter().any(|threshold| !threshold.passed);
+    let mut failed = NotableItems::of(finished);
+    failed.retain(|severity| explains || severity != Severity::BelowPassMark);
+    if failed.shown.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n<details open><summary>{}</summary>\n\n", item_counts(&failed));
-    for item in failed.iter().take(MAX_ITEMS) {
+    let mut text = format!("\n<details open><summary>{}</summary>\n\n", failed.describe_counts());
+    for item in failed.shown.iter().take(MAX_ITEMS) {
         let reason = item.reason(code, |error| code(&truncate(error, MAX_TEXT_LEN)));
-        let _ = writeln!(text, "- {}: {reason}", code(&truncate(&item.name, MAX_TEXT_LEN)));
+        let _ = writeln!(text, "- {}: {reason}", code(&truncate(item.name, MAX_TEXT_LEN)));
     }
-    if failed.len() > MAX_ITEMS {
-        let _ = writeln!(text, "- and {}", count(failed.len() - MAX_ITEMS, "more item"));
+    let more = failed.more_than(MAX_ITEMS);
+    if more > 0 {
+        let _ = writeln!(text, "- and {}", count(more, "more item"));
     }
     text + "\n</details>\n"
 }
@@ -116,7 +115,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::fixtures::{ranking, report, results};
+    use crate::formats::fixtures::{large_in_both_forms, ranking, report, results};
 
     /// The comment on a run with one item below its pass mark and one threshold that passed or not.
     fn comment(passed: bool) -> String {
@@ -135,12 +134,7 @@ mod tests {
             }],
         });
         let report = serde_json::from_value(report).unwrap();
-        pr_comment(&Results::of(vec![FinishedExperiment {
-            report,
-            path: None,
-            without_items: None,
-            left_out: 0,
-        }]))
+        pr_comment(&Results::of(vec![FinishedExperiment::of_report(report, None)]))
     }
 
     #[test]
@@ -148,6 +142,17 @@ mod tests {
         let missed = comment(false);
         assert!(missed.contains("- `refund`: below pass mark in `right` 0.3\n"), "{missed}");
         assert!(!comment(true).contains("refund"));
+    }
+
+    #[test]
+    fn a_comment_on_a_large_run_counts_all_its_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] =
+            large_in_both_forms(folder.path()).map(|finished| pr_comment(&Results::of(vec![finished])));
+        let note = parts.lines().find(|line| line.starts_with("1,000 of 2,500 items are shown")).unwrap();
+        assert_eq!(parts.replace(&format!("\n{note}\n"), ""), whole);
+        assert!(whole.contains("<summary>250 items in error</summary>"), "{whole}");
+        assert!(whole.contains("- and 240 more items\n"), "{whole}");
     }
 
     #[test]

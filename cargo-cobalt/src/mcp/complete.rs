@@ -15,7 +15,6 @@ use walkdir::WalkDir;
 use super::past_runs::PastRuns;
 use super::projects::{Project, Projects};
 use super::resources::{is_template, unique_name};
-use super::view::item_keys;
 use super::{prompts, tools};
 use crate::runs::RunView;
 use crate::watch::is_generated;
@@ -30,10 +29,10 @@ pub fn complete(projects: &Projects, request: CompleteRequestParams) -> Result<C
     validate_reference(&request.r#ref)?;
     let asked = Completer::of(projects, request.context.unwrap_or_default());
     let (argument, typed) = (request.argument.name, request.argument.value);
-    let mut values = block_in_place(|| asked.values(&argument));
-    values.retain(|value| value.starts_with(&typed));
-    let total = values.len();
-    values.truncate(CompletionInfo::MAX_VALUES);
+    let (values, total) = block_in_place(|| match &*argument {
+        "key" => asked.keys(&typed),
+        argument => first_of(asked.values(argument).into_iter().filter(|value| value.starts_with(&typed))),
+    });
     let has_more = total > values.len();
     let completion = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), has_more);
     Ok(CompleteResult::new(completion.map_err(|error| ErrorData::internal_error(error, None))?))
@@ -89,7 +88,6 @@ impl Completer {
             "project" => self.all.iter().map(|project| unique_name(project, &self.all)).collect(),
             "experiment" => self.experiments(),
             "runId" | "runA" | "runB" | "baseline" | "baselineRunId" | "currentRunId" => self.runs(),
-            "key" => self.keys(),
             "tool" => tools::names().map(str::to_owned).into(),
             "focus" => ["edge-cases", "adversarial", "coverage"].map(str::to_owned).into(),
             "agentFile" | "experimentFile" => {
@@ -123,13 +121,28 @@ impl Completer {
         latest.into_iter().chain(ids).collect()
     }
 
-    /// The item keys of the run chosen in an earlier argument, or of the newest run.
-    fn keys(&self) -> Vec<String> {
+    /// The item keys with this prefix in the run chosen in an earlier argument, or in the newest run, as [`first_of`] gives them.
+    fn keys(&self, typed: &str) -> (Vec<String>, usize) {
         let run = self.context.get_argument("runId").map_or(LATEST, String::as_str);
         let past = self.projects.iter().filter_map(|project| PastRuns::open(project).ok());
-        let found = past.filter_map(|past| past.find(run).ok()).next();
-        found.map_or_else(Vec::new, |found| item_keys(&found.report))
+        let Some(found) = past.filter_map(|past| past.find(run).ok()).next() else {
+            return Default::default();
+        };
+        let keys = found.file.outcomes().map_while(Result::ok).map(|item| item.key);
+        first_of(keys.filter(|key| key.starts_with(typed)))
     }
+}
+
+/// The first values, as many as a response has, and the number of all: a run may have a million items.
+fn first_of(values: impl Iterator<Item = String>) -> (Vec<String>, usize) {
+    let (mut first, mut total) = (Vec::new(), 0);
+    for value in values {
+        total += 1;
+        if first.len() < CompletionInfo::MAX_VALUES {
+            first.push(value);
+        }
+    }
+    (first, total)
 }
 
 /// The Rust sources in a folder, as relative paths, last modified first.

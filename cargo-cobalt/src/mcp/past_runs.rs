@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use cobalt::command::config::Config;
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Measurements, Report};
-use cobalt_core::store::{ReportFile, StoreError, items_file, read_journal};
+use cobalt_core::report::Report;
+use cobalt_core::store::{ReportFile, read_journal};
 use cobalt_core::wording;
 
 use super::projects::{Project, Projects};
@@ -18,7 +18,6 @@ use crate::error::Error;
 use crate::index::{Index, IndexedRun, SkippedFile};
 pub use crate::runs::RunPhase as State;
 use crate::runs::{KnownRuns, ResolvedRun, RunView, UnknownRun, journals, partial_report};
-use crate::show::items_named;
 use crate::sized_cache::SizedCache;
 
 /// The maximum number of runs in a message.
@@ -37,42 +36,20 @@ pub struct PastRuns {
     journals: BTreeMap<String, PathBuf>,
 }
 
-/// The report of a run found by name.
+/// A run found by name.
 #[derive(Debug)]
 pub struct LoadedRun {
-    pub report: Arc<Report>,
+    /// Its report and its items, which of a large run are read on demand.
+    pub file: Arc<ReportFile>,
     pub state: State,
-    /// A note on how the name was resolved and on items that the report leaves out, in sentences.
+    /// A note on how the name was resolved, in a sentence.
     pub note: Option<String>,
-    /// The result file, if the items are in parts: the report has some of them.
-    in_parts: Option<PathBuf>,
 }
 
 impl LoadedRun {
-    /// The measurements of all items.
-    pub fn measurements(&self, prices: &PriceTable) -> Result<Measurements, Error> {
-        match self.open_parts()? {
-            Some(file) => Ok(file.measurements(prices)?),
-            None => Ok(Measurements::from_report(&self.report, prices)),
-        }
-    }
-
-    /// The result file, if the items are in parts.
-    pub fn open_parts(&self) -> Result<Option<ReportFile>, Error> {
-        Ok(self.in_parts.as_deref().map(ReportFile::open).transpose()?)
-    }
-
-    /// The report as it is in memory.
-    pub fn to_file(&self) -> ReportFile {
-        ReportFile::of_report(Path::new(&self.report.id), (*self.report).clone())
-    }
-
-    /// The report with the item of this key only, if the items are in parts.
-    pub fn report_with_item(&self, key: &str) -> Result<Arc<Report>, Error> {
-        match self.open_parts()? {
-            Some(file) => Ok(Arc::new(items_named(&file, key)?)),
-            None => Ok(Arc::clone(&self.report)),
-        }
+    /// The report; without its items if they are in parts.
+    pub fn report(&self) -> &Report {
+        self.file.report()
     }
 }
 
@@ -178,28 +155,15 @@ impl PastRuns {
     fn read(&self, place: RunLocation) -> Result<LoadedRun, Error> {
         match place {
             RunLocation::Result(ResolvedRun { path, note, .. }) => {
-                let read = read_result(&path).map_err(|error| read_error(&path, &*error))?;
-                let FileReport { report, left_out } = &*read;
-                let all = report.items.len() + left_out;
-                let cut = (*left_out > 0).then(|| {
-                    format!(
-                        "the run has {all} items, of which {} are read: those in error, then those below a pass mark; \
-                         `cobalt://runs/{}/items/KEY` has any other",
-                        report.items.len(),
-                        report.id
-                    )
-                });
-                let in_parts = items_file(&path).exists().then_some(path);
-                let notes: Vec<_> = note.into_iter().chain(cut).collect();
-                let note = (!notes.is_empty()).then(|| notes.join("; "));
-                Ok(LoadedRun { report: Arc::clone(report), state: State::Finished, note, in_parts })
+                let file = read_result(&path).map_err(|error| read_error(&path, &*error))?;
+                Ok(LoadedRun { file, state: State::Finished, note })
             }
             RunLocation::Journal(path) => {
                 let bytes = fs::read(&path).map_err(|error| read_error(&path, &error))?;
                 let contents = read_journal(&bytes).map_err(|error| read_error(&path, &error))?;
                 let state = State::of_journal(&path).map_err(|error| read_error(&path, &error))?;
-                let report = Arc::new(partial_report(contents, &self.settings));
-                Ok(LoadedRun { report, state, note: None, in_parts: None })
+                let file = ReportFile::of_report(&path, partial_report(contents, &self.settings));
+                Ok(LoadedRun { file: Arc::new(file), state, note: None })
             }
         }
     }
@@ -280,32 +244,18 @@ const CACHE_BYTES: usize = 64 << 20;
 type FileVersion = (PathBuf, u64, Option<SystemTime>);
 
 /// Shared by all projects, as the limit applies to the whole process.
-static REPORT_CACHE: SizedCache<FileVersion, FileReport> = SizedCache::new(CACHE_BYTES);
+static REPORT_CACHE: SizedCache<FileVersion, ReportFile> = SizedCache::new(CACHE_BYTES);
 
-/// The maximum number of items that are read of a run in parts, and about their size in bytes.
-const MOST_READ: usize = 2_000;
-const READ_BYTES: usize = 8 << 20;
+/// What a run in parts takes of the cache besides its head, so that only a few items files are open.
+const OPEN_PARTS_BYTES: usize = 8 << 20;
 
-/// The report in a result file.
-#[derive(Debug)]
-struct FileReport {
-    report: Arc<Report>,
-    /// The number of items that it leaves out, as there are too many.
-    left_out: usize,
-}
-
-/// The report in a result file, read again only if the file changed.
-fn read_result(path: &Path) -> Result<Arc<FileReport>, Box<dyn std::error::Error>> {
+/// A result file, opened again only if it changed.
+fn read_result(path: &Path) -> Result<Arc<ReportFile>, Box<dyn std::error::Error>> {
     let metadata = fs::metadata(path)?;
     let written = (path.to_owned(), metadata.len(), metadata.modified().ok());
     let size = usize::try_from(metadata.len()).unwrap_or(CACHE_BYTES);
-    let size = |read: &FileReport| if read.left_out > 0 { size + READ_BYTES } else { size };
-    Ok(REPORT_CACHE.get(&written, size, || {
-        let file = ReportFile::open(path)?;
-        let items = file.item_count();
-        let report = Arc::new(file.worst_items(MOST_READ)?);
-        Ok::<_, StoreError>(FileReport { left_out: items - report.items.len(), report })
-    })?)
+    let size = |file: &ReportFile| if file.parts().is_some() { size + OPEN_PARTS_BYTES } else { size };
+    Ok(REPORT_CACHE.get(&written, size, || ReportFile::open(path))?)
 }
 
 #[cfg(test)]
@@ -329,7 +279,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &read_result(&path).unwrap()), "cached");
         write(&path, "another");
         let again = read_result(&path).unwrap();
-        assert_eq!((&*first.report.name, &*again.report.name), ("desk", "another"));
+        assert_eq!((&*first.report().name, &*again.report().name), ("desk", "another"));
         fs::remove_file(&path).unwrap();
         assert!(read_result(&path).is_err());
     }

@@ -16,17 +16,21 @@ use serde_json::{Value, json};
 use super::attributes::Attributes;
 use super::ids::TraceIds;
 use super::trace_spans::{OTHER_ERROR, after, error_status, trace_spans};
+use crate::results::{FinishedExperiment, NamedItem};
 
-/// All spans of a run.
-pub fn run_spans<'a>(report: &'a Report, prices: &'a PriceTable) -> impl Iterator<Item = Span> + 'a {
+/// The spans of a run and of the items that reports show.
+pub fn run_spans<'a>(
+    FinishedExperiment { report, items, .. }: &'a FinishedExperiment,
+    prices: &'a PriceTable,
+) -> impl Iterator<Item = Span> + 'a {
     let run = RunContext::of(report, prices);
     let root = run.root_span();
-    let trials = report.items.iter().zip(report.case_names()).flat_map(|(item, case)| {
-        item.runs.iter().enumerate().map(move |(index, execution)| (item, case.clone(), index + 1, execution))
+    let trials = items.shown().iter().flat_map(|NamedItem { case, item, .. }| {
+        item.runs.iter().enumerate().map(move |(index, execution)| (item, case, index + 1, execution))
     });
     iter::once(root).chain(trials.flat_map(move |(item, case, trial, execution)| {
         let ids = TraceIds::of_trial(&report.id, item.index, &item.key, trial);
-        let root = run.trial_span(item, &case, trial, execution, &ids);
+        let root = run.trial_span(item, case, trial, execution, &ids);
         let below: Vec<_> = trace_spans(&execution.trace, &ids, run.start).collect();
         iter::once(root).chain(below)
     }))

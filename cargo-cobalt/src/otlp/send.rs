@@ -29,7 +29,7 @@ use super::settings::OtlpSettings;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::interrupt;
-use crate::results::{Output, Reporter, Results};
+use crate::results::{FinishedExperiment, Output, Reporter, Results};
 
 /// The size of the spans from which a batch is sent. Collectors accept up to 20 MiB, and Langfuse 4.5 MB.
 const BATCH_BYTES: usize = 1 << 20;
@@ -83,7 +83,7 @@ impl Reporter for OtlpReporter {
 
 impl OtlpReporter {
     fn export(&self, settings: &OtlpSettings, results: &Results, output: &dyn Output) {
-        let spans = results.experiments.iter().flat_map(|it| run_spans(&it.report, &self.prices));
+        let spans = results.experiments.iter().flat_map(|it| run_spans(it, &self.prices));
         let host = settings.endpoint.host();
         let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
@@ -98,6 +98,9 @@ impl OtlpReporter {
             output.warn(&format!("failed to send the results to {host}: {problem}{before}"));
         } else {
             output.eprintln(&format!("sent {} to {host}", count(sent, "span")));
+            for note in results.experiments.iter().filter_map(FinishedExperiment::left_out_note) {
+                output.eprintln(&format!("note: {note}"));
+            }
         }
         if let Some((number, why)) = rejected {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Report, RunVerdict};
+use cobalt_core::report::RunVerdict;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AttributeValue;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
 use super::run_spans::run_spans;
+use crate::results::FinishedExperiment;
 
 /// 2026-02-05T14:30:00Z in nanoseconds.
 const START: u64 = 1_770_301_800_000_000_000;
 
-fn report(items: &Value) -> Report {
+fn report(items: &Value) -> FinishedExperiment {
     let report = json!({
         "schema": 1, "id": "0123456789ab", "name": "help desk", "timestamp": "2026-02-05T14:30:00.000Z", "tags": ["nightly"],
         "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right", "short"], "passMarks": [0.7, 0.5] },
@@ -23,7 +24,7 @@ fn report(items: &Value) -> Report {
         "git": { "commit": "f".repeat(40), "dirty": false },
         "items": items,
     });
-    serde_json::from_value(report).unwrap()
+    FinishedExperiment::of_report(serde_json::from_value(report).unwrap(), None)
 }
 
 fn spans(items: &Value) -> Vec<Span> {
@@ -181,10 +182,10 @@ fn a_failed_trial_says_why() {
 
 #[test]
 fn a_run_whose_summary_function_failed_says_why() {
-    let mut report = report(&item(&json!({})));
-    report.verdict = RunVerdict::Failed;
-    report.summary.summary_errors = [("confusion".to_owned(), "no labels".to_owned())].into();
-    let run = run_spans(&report, &PriceTable::default()).next().unwrap();
+    let mut finished = report(&item(&json!({})));
+    finished.report.verdict = RunVerdict::Failed;
+    finished.report.summary.summary_errors = [("confusion".to_owned(), "no labels".to_owned())].into();
+    let run = run_spans(&finished, &PriceTable::default()).next().unwrap();
     let message = "summary function `confusion` failed: no labels";
     assert_eq!(run.status.as_ref().map(|status| &*status.message), Some(message));
 }

@@ -8,7 +8,7 @@ use cobalt_core::reporters::{Style, Warning, escape_control, explain, format_pas
 use cobalt_core::wording::{count, truncate};
 
 use super::workflow_commands::{Annotation, Level};
-use crate::formats::{Severity, notable_items};
+use crate::formats::{NotableItems, Severity};
 use crate::results::{BrokenExperiment, FinishedExperiment, InterruptedRun, Results};
 
 /// GitHub shows this many annotations per level and step, and silently drops others.
@@ -137,14 +137,9 @@ fn experiment_annotations(finished: &FinishedExperiment, places: &SourceRoots) -
         let title = format!("{}: {} {what}", report.name, threshold.name);
         all.push((Subject::Threshold, annotation(level, &title, &threshold.message, place())));
     }
-    for item in notable_items(report) {
+    for item in NotableItems::of(finished).shown {
         let level = if item.severity == Severity::BelowPassMark { Level::Warning } else { Level::Error };
-        let what = match item.severity {
-            Severity::Error => "in error",
-            Severity::Failed => "failed",
-            Severity::BelowPassMark => "below pass mark",
-        };
-        let title = format!("{}::{} {what}", report.name, item.name);
+        let title = format!("{}::{} {}", report.name, item.name, item.severity.words());
         let message = explain(item.item, &report.name, &report.config);
         all.push((Subject::Item(item.severity), annotation(level, &title, &message, place())));
     }
@@ -154,10 +149,9 @@ fn experiment_annotations(finished: &FinishedExperiment, places: &SourceRoots) -
 
 /// The overall result of an experiment.
 fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
-    let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
     let level = if report.verdict == RunVerdict::Failed { Level::Error } else { Level::Notice };
     let mut parts = vec![count(report.summary.total_items, "item")];
-    parts.extend(verdict_reasons(report, in_error));
+    parts.extend(verdict_reasons(report));
     parts.extend(format_pass_marks(report, Style::Plain));
     let replayed = report.summary.traffic.as_ref().map_or(0, |traffic| traffic.replayed_items);
     parts.extend((replayed > 0).then(|| format!("{} replayed", count(replayed, "item"))));
@@ -171,6 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::formats::fixtures::large_in_both_forms;
 
     /// Results of one experiment with an item per score; `None` is an error.
     fn results(strict: bool, scores: &[Option<f64>]) -> Results {
@@ -197,7 +192,7 @@ mod tests {
             },
         });
         let report = serde_json::from_value(report).unwrap();
-        Results::of(vec![FinishedExperiment { report, path: None, without_items: None, left_out: 0 }])
+        Results::of(vec![FinishedExperiment::of_report(report, None)])
     }
 
     fn of(results: &Results) -> Vec<Annotation> {
@@ -214,6 +209,15 @@ mod tests {
         let all = of(&results(true, &[Some(0.0), Some(1.0), None]));
         assert_eq!(titles(&all, Level::Error), ["desk failed", "desk::0002 in error", "desk::0000 failed"]);
         assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
+    }
+
+    #[test]
+    fn the_conclusion_on_a_large_run_counts_all_its_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] =
+            large_in_both_forms(folder.path()).map(|finished| conclusion(&finished.report, None).message);
+        assert_eq!(whole, parts);
+        assert!(parts.contains("2,500 items, 250 items in error"), "{parts}");
     }
 
     #[test]

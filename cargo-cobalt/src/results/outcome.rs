@@ -7,7 +7,7 @@ use cobalt_core::report::{Report, RunVerdict, SourceLocation};
 use cobalt_core::reporters::{Event, ExperimentFinished, Warning};
 use cobalt_core::store::{ReportFile, StoreError};
 
-use super::RunState;
+use super::{Excerpt, RunState};
 use crate::error::Error;
 
 /// The results of an invocation.
@@ -36,17 +36,17 @@ pub struct Results {
 /// A finished experiment.
 #[derive(Debug)]
 pub struct FinishedExperiment {
-    /// The report; without items if the results could not be saved or read.
+    /// The report, without its items.
     pub report: Report,
+    /// The items; of a large run, some of them.
+    pub items: Excerpt,
     /// The result file.
     pub path: Option<PathBuf>,
     /// Why the items are missing: the results could not be saved or read.
     pub without_items: Option<String>,
-    /// The number of items that the report leaves out, as the run is large. Those in error or below a pass mark are left out last.
-    pub left_out: usize,
 }
 
-/// The number of items of a run in parts that reports have.
+/// The number of items of a run in parts that reports show.
 const REPORTED_ITEMS: usize = 1000;
 
 /// An experiment that could not be run.
@@ -160,45 +160,34 @@ impl FinishedExperiment {
     pub fn read(finished: &ExperimentFinished) -> Self {
         let path = finished.path.as_ref().map(PathBuf::from);
         let read = path.as_deref().map(|path| ReportFile::open(path).and_then(Self::of));
-        match read {
-            Some(Ok(read)) => read,
-            Some(Err(error)) => Self {
-                report: finished.report.clone(),
-                path,
-                without_items: Some(error.to_string()),
-                left_out: 0,
-            },
-            None => Self {
-                report: finished.report.clone(),
-                path,
-                without_items: finished.unsaved.clone(),
-                left_out: 0,
-            },
-        }
+        let why = match read {
+            Some(Ok(read)) => return read,
+            Some(Err(error)) => Some(error.to_string()),
+            None => finished.unsaved.clone(),
+        };
+        Self { without_items: why, ..Self::of_report(finished.report.clone(), path) }
     }
 
-    /// The result in a file; of a run in parts, with a bounded number of items.
+    /// The result in a file; of a run in parts, with a limited number of items.
     ///
     /// # Errors
     ///
     /// The items file is damaged.
     pub fn of(file: ReportFile) -> Result<Self, StoreError> {
-        let (path, items) = (file.path().to_owned(), file.item_count());
-        let report = file.worst_items(REPORTED_ITEMS)?;
-        Ok(Self { left_out: items - report.items.len(), report, path: Some(path), without_items: None })
+        let path = file.path().to_owned();
+        let (report, items) = Excerpt::of(file, REPORTED_ITEMS)?;
+        Ok(Self { report, items, path: Some(path), without_items: None })
+    }
+
+    /// The result in a report with all its items, and its file.
+    pub fn of_report(report: Report, path: Option<PathBuf>) -> Self {
+        let (report, items) = Excerpt::of_report(report);
+        Self { report, items, path, without_items: None }
     }
 
     /// What a report says of the items that it leaves out.
     pub fn left_out_note(&self) -> Option<String> {
-        let shown = self.report.items.len();
-        (self.left_out > 0).then(|| {
-            format!(
-                "{shown} of {} items are shown, those in error or below a pass mark first; `cargo cobalt show {}` and \
-                 `cargo cobalt serve` have all of them",
-                shown + self.left_out,
-                self.report.id
-            )
-        })
+        self.items.left_out_note(&self.report.id)
     }
 }
 

@@ -136,11 +136,12 @@ impl RunView {
     pub fn finished(run: IndexedRun, is_partial: bool) -> Self {
         let number = |integer| usize::try_from(integer).unwrap_or_default();
         Self {
-            items: ItemCounts::ended(
-                number(run.total_items),
-                number(run.passed_items),
-                number(run.low_items),
-            ),
+            items: ItemCounts::from(&Summary {
+                total_items: number(run.total_items),
+                passed_items: number(run.passed_items),
+                low_items: number(run.low_items),
+                ..Summary::default()
+            }),
             metrics: RunMetrics {
                 avg_latency_ms: run.avg_latency_ms,
                 total_tokens: run.total_tokens,
@@ -260,17 +261,15 @@ impl From<&RunVariant> for VariantView {
     }
 }
 
-impl ItemCounts {
-    /// The counts of a finished run.
-    fn ended(total: usize, passed: usize, below_pass_mark: usize) -> Self {
-        let in_error = total.saturating_sub(passed).saturating_sub(below_pass_mark);
-        Self { total, finished: total, passed, below_pass_mark, in_error }
-    }
-}
-
 impl From<&Summary> for ItemCounts {
     fn from(summary: &Summary) -> Self {
-        Self::ended(summary.total_items, summary.passed_items, summary.low_items)
+        Self {
+            total: summary.total_items,
+            finished: summary.total_items,
+            passed: summary.passed_items,
+            below_pass_mark: summary.low_items,
+            in_error: summary.items_in_error(),
+        }
     }
 }
 

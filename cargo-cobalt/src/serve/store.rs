@@ -58,7 +58,6 @@ use super::error::ApiError;
 use super::live::LiveUpdates;
 use super::server_registry;
 use crate::error::Error;
-use crate::results::FinishedExperiment;
 use crate::sized_cache::{SizedCache, lock};
 
 /// The memory limit of loaded runs in bytes. A run of 10,000 items takes about 7 MB.
@@ -380,16 +379,11 @@ impl Store {
         Ok(UnfinishedRun::read(file)?.report(self.settings.prices()))
     }
 
-    /// A run in the form in which reports have it: of a large one, with a bounded number of items.
-    pub fn finished_experiment(&self, id: &str) -> Result<FinishedExperiment, ApiError> {
+    /// A run with its items, or the finished items of an unfinished run.
+    pub fn report_file(&self, id: &str) -> Result<ReportFile, ApiError> {
         self.with_files(&[id], |files| match files[0].is_journal() {
-            true => Ok(FinishedExperiment {
-                report: self.unfinished(&files[0])?,
-                path: None,
-                without_items: None,
-                left_out: 0,
-            }),
-            false => Ok(FinishedExperiment::of(ReportFile::open(files[0].path())?)?),
+            true => Ok(ReportFile::of_report(files[0].path(), self.unfinished(&files[0])?)),
+            false => Ok(ReportFile::open(files[0].path())?),
         })
     }
 }

@@ -12,12 +12,13 @@ use cobalt_core::reporters::{
 use cobalt_core::wording::{count, group_thousands};
 use serde_json::Value;
 
-use super::items::{NamedItem, result};
+use super::items::result;
 use crate::datasets::text_table::plain_text;
+use crate::results::NamedItem;
 use crate::terminal::one_line;
 
 /// The item as text.
-pub fn text(report: &Report, named: &NamedItem<'_>, prices: &PriceTable, paint: Style) -> String {
+pub fn text(report: &Report, named: &NamedItem, prices: &PriceTable, paint: Style) -> String {
     let NamedItem { key, case, item } = named;
     let mut text =
         format!("{}: {}\n", paint.bold(one_line(&format!("{}::{case}", report.name))), result(report, item));

@@ -1,82 +1,23 @@
-//! The items of a run: lookup by name, and the table.
+//! The items of a run as a table.
 
 use cobalt_core::item::Output;
-use cobalt_core::report::{ItemNames, ItemResult, Report, Status};
+use cobalt_core::report::{ItemResult, Report, Status, Summary};
 use cobalt_core::reporters::{
     Style, format_diverged, format_duration, format_retried, format_score, format_traffic, render_groups,
     traffic_notes,
 };
-use cobalt_core::wording::{self, count, group_thousands, pass_mark_counts, passed_count};
+use cobalt_core::wording::{count, group_thousands, pass_mark_counts, passed_count};
 use serde_json::Value;
 
 use crate::datasets::text_table::{Column, fits_side_by_side, render_table};
-use crate::datasets::{find_item, strip_experiment};
-use crate::error::Error;
+use crate::results::NamedItem;
 use crate::terminal::{Align, one_line};
 
-/// Maximum number of keys listed for an ambiguous prefix.
-const MOST_NAMED: usize = 5;
-
-/// An item and its names.
-pub struct NamedItem<'r> {
-    pub key: String,
-    /// Its test-case name.
-    pub case: String,
-    pub item: &'r ItemResult,
-}
-
-/// All items.
-pub fn named_items(report: &Report) -> Vec<NamedItem<'_>> {
-    let mut names = ItemNames::new(report.partial);
-    report.items.iter().for_each(|item| names.add(item));
-    let named = names.keys().into_iter().zip(names.case_names()).zip(&report.items);
-    named.map(|((key, case), item)| NamedItem { key, case, item }).collect()
-}
-
-/// Whether an item is below a pass mark or in error.
-pub fn is_below_pass_mark_or_error(report: &Report, item: &ItemResult) -> bool {
-    item.is_in_error() || report.config.scores_below_pass_mark(item).next().is_some()
-}
-
-/// Finds an item by key, test-case name, index, or unique prefix of key or name.
-pub fn find<'n, 'r>(
-    report: &Report,
-    named: &'n [NamedItem<'r>],
-    typed: &str,
-) -> Result<&'n NamedItem<'r>, Error> {
-    let of = |name: fn(&NamedItem<'_>) -> String| named.iter().map(name).collect::<Vec<_>>();
-    let (keys, cases) = (of(|named| named.key.clone()), of(|named| named.case.clone()));
-    if let Some(place) = find_item(report, typed, &keys, &cases) {
-        return Ok(&named[place]);
-    }
-    let beginning = strip_experiment(report, typed).unwrap_or(typed);
-    let begins =
-        |named: &&NamedItem<'_>| named.key.starts_with(beginning) || named.case.starts_with(beginning);
-    let begun: Vec<_> = named.iter().filter(begins).filter(|_| !beginning.is_empty()).collect();
-    let (id, name) = (&report.id, &report.name);
-    match &begun[..] {
-        [only] => Ok(only),
-        [] => {
-            let known = wording::suggest_or_list(typed, keys.iter().map(String::as_str));
-            Err(Error::NothingMatched(one_line(&format!(
-                "run {id} of `{name}` has no item `{typed}`; {known}"
-            ))))
-        }
-        several => {
-            let keys = wording::join_quoted(several.iter().take(MOST_NAMED).map(|named| &*named.key));
-            let more = several.len().saturating_sub(MOST_NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let problem = format!("`{typed}` matches several items of run {id} of `{name}`: {keys}{more}");
-            Err(Error::NothingMatched(one_line(&format!("{problem}; use a longer prefix"))))
-        }
-    }
-}
-
 /// An item in the format of result files. Items of the original tool have no key.
-pub fn to_file_json(named: &NamedItem<'_>) -> Value {
-    let mut item = serde_json::to_value(named.item).unwrap_or_default();
-    if let Some(key) = item.get_mut("key") {
-        *key = named.key.clone().into();
+pub fn to_file_json(key: &str, item: &ItemResult) -> Value {
+    let mut item = serde_json::to_value(item).unwrap_or_default();
+    if let Some(known) = item.get_mut("key") {
+        *known = key.into();
     }
     item
 }
@@ -87,7 +28,7 @@ pub fn result(report: &Report, item: &ItemResult) -> &'static str {
         Status::Error => "error",
         Status::Timeout => "timeout",
         Status::Ok if item.is_in_error() => "scoring error",
-        Status::Ok if is_below_pass_mark_or_error(report, item) => "below pass mark",
+        Status::Ok if !report.config.passes(item) => "below pass mark",
         Status::Ok => "passed",
     }
 }
@@ -104,20 +45,21 @@ fn labels(report: &Report) -> String {
 }
 
 /// A line on the run, then the table of items.
-pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, paint: Style) -> String {
+pub fn text(report: &Report, shown: &[NamedItem], width: Option<usize>, paint: Style) -> String {
     let mut text = heading(report, paint);
     text += &labels(report);
     text += &render_groups(report, paint);
     if shown.is_empty() {
-        let nothing = if report.items.is_empty() {
+        let nothing = if report.summary.total_items == 0 {
             "no finished items"
         } else {
             "no items below a pass mark or in error"
         };
         return format!("{text}{nothing}\n");
     }
+    let items = || shown.iter().map(|named| &named.item);
     let column = |title: &str, align, cell: &dyn Fn(&ItemResult) -> String| {
-        Column::new(title, align, shown.iter().map(|named| cell(named.item)))
+        Column::new(title, align, items().map(cell))
     };
     let mut columns = vec![
         Column::names("key", shown.iter().map(|named| named.key.clone())),
@@ -125,10 +67,10 @@ pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, pai
     ];
     let scores = report.config.evaluators.iter();
     columns.extend(scores.map(|name| column(name, Align::Right, &|item| score(item, name))));
-    if report.items.iter().any(|item| item.runs.iter().any(|run| run.traffic.is_some())) {
+    if items().any(|item| item.runs.iter().any(|run| run.traffic.is_some())) {
         columns.push(column("requests", Align::Left, &requests));
     }
-    if report.items.iter().any(|item| item.retried_attempts() > 0) {
+    if items().any(|item| item.retried_attempts() > 0) {
         columns.push(column("retried", Align::Right, &retried));
     }
     columns.push(column("latency", Align::Right, &|item| format_duration(item.latency_ms())));
@@ -143,16 +85,15 @@ pub fn text(report: &Report, shown: &[&NamedItem<'_>], width: Option<usize>, pai
 }
 
 fn heading(report: &Report, paint: Style) -> String {
-    let items = &report.items;
-    let in_error = items.iter().filter(|item| item.is_in_error()).count();
-    let below = items.iter().filter(|item| is_below_pass_mark_or_error(report, item)).count() - in_error;
-    let at = items.len() - below - in_error;
+    let Summary { total_items, passed_items, low_items, .. } = report.summary;
+    let in_error = report.summary.items_in_error();
     let mut parts = match report.config.strict {
-        true if below > 0 => {
-            vec![passed_count(at, items.len()), format!("{} below pass mark", group_thousands(below as u64))]
+        true if low_items > 0 => {
+            let below = group_thousands(low_items as u64);
+            vec![passed_count(passed_items, total_items), format!("{below} below pass mark")]
         }
-        true => vec![passed_count(at, items.len())],
-        false => vec![count(items.len(), "item"), pass_mark_counts(at, below)],
+        true => vec![passed_count(passed_items, total_items)],
+        false => vec![count(total_items, "item"), pass_mark_counts(passed_items, low_items)],
     };
     if in_error > 0 {
         parts.push(paint.error(format!("{} in error", group_thousands(in_error as u64))));

@@ -1,87 +1,104 @@
 //! `cargo cobalt show`: the items of a past run as a table, or one item in full.
 
+mod find;
 mod item;
 mod items;
-mod large;
 mod trace;
 
+use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
-use std::{fs, io, slice};
+use std::{fs, slice};
 
 use cobalt::command::config::{Config, Flags};
-use cobalt_core::report::Report;
+use cobalt_core::report::item_keys;
 use cobalt_core::store::{ReportFile, read_journal};
+use cobalt_core::wording::group_thousands;
+use serde::Serializer as _;
+use serde::ser::SerializeSeq;
 
 use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
 use crate::lookup::RunLookup;
+use crate::results::Excerpt;
 use crate::runs::{journals, partial_report, report_file_of};
-use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width};
 
-pub use large::items_named;
+use find::find;
+use items::to_file_json;
 
-use items::{NamedItem, find, is_below_pass_mark_or_error, named_items, to_file_json};
+/// The maximum number of items of a run in parts in a table.
+const SHOWN: usize = 1000;
 
 pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let lookup = RunLookup::open(&settings)?;
     let (run, item) = requested(arguments, &lookup);
-    let file = match report(&run, &lookup, &settings)? {
-        ShownRun::Report(report) => return show_report(&report, item, arguments, &settings),
-        ShownRun::InParts(file) => file,
-    };
-    if item.is_none() && arguments.json && !arguments.low {
-        large::print_all(&file).map_err(Error::Print)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let report = match item {
-        Some(typed) => large::items_named(&file, typed)?,
-        None => large::worst_items(file)?,
-    };
-    show_report(&report, item, arguments, &settings)
-}
-
-fn show_report(
-    report: &Report,
-    item: Option<&str>,
-    arguments: &Show,
-    settings: &Config,
-) -> Result<ExitCode, Error> {
-    let named = named_items(report);
+    let file = run_file(&run, &lookup, &settings)?;
     match item {
-        Some(item) if arguments.trace => {
-            let found = find(report, &named, item)?;
-            print(&trace::text(report, found, paint(&io::stdout()))).map_err(Error::Print)?;
-        }
-        Some(item) => {
-            let found = find(report, &named, item)?;
-            if arguments.json {
-                print_json(&to_file_json(found)).map_err(Error::Print)?;
-            } else {
-                print(&item::text(report, found, settings.prices(), paint(&io::stdout())))
-                    .map_err(Error::Print)?;
-            }
-        }
+        Some(typed) => show_item(&file, typed, arguments, &settings)?,
         None if arguments.trace => {
             let run = one_line(arguments.run.as_str());
             return Err(Error::Arguments(format!(
                 "`--trace` shows one item: add its key, as in `cargo cobalt show {run} KEY --trace`; `cargo cobalt show {run}` lists the items"
             )));
         }
-        None => {
-            let is_shown =
-                |named: &&NamedItem<'_>| !arguments.low || is_below_pass_mark_or_error(report, named.item);
-            let shown: Vec<_> = named.iter().filter(is_shown).collect();
-            if arguments.json {
-                print_json(&shown.into_iter().map(to_file_json).collect::<Vec<_>>()).map_err(Error::Print)?;
-            } else {
-                print(&items::text(report, &shown, stdout_width(), paint(&io::stdout())))
-                    .map_err(Error::Print)?;
-            }
-        }
+        None if arguments.json => print_items(&file, arguments.low)?,
+        None => show_items(file, arguments.low)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn show_item(file: &ReportFile, typed: &str, arguments: &Show, settings: &Config) -> Result<(), Error> {
+    let (report, found) = (file.report(), find(file, typed)?);
+    let paint = paint(&io::stdout());
+    let printed = if arguments.trace {
+        print(&trace::text(report, &found, paint))
+    } else if arguments.json {
+        print_json(&to_file_json(&found.key, &found.item))
+    } else {
+        print(&item::text(report, &found, settings.prices(), paint))
+    };
+    printed.map_err(Error::Print)
+}
+
+/// Prints the items, or those in error or below a pass mark, as a table.
+fn show_items(file: ReportFile, low: bool) -> Result<(), Error> {
+    let (report, items) = if low { Excerpt::of_low(file, SHOWN)? } else { Excerpt::of(file, SHOWN)? };
+    if items.left_out() > 0 {
+        let shown = items.shown().len();
+        let [shown, all] = [shown, shown + items.left_out()].map(|number| group_thousands(number as u64));
+        let (of, more) = match low {
+            true => (
+                "items in error or below a pass mark are shown, those in error first",
+                "show {} --low --json",
+            ),
+            false => ("items are shown, those in error or below a pass mark first", "export {} --format csv"),
+        };
+        let more = more.replace("{}", &report.id);
+        eprint_wrapped(&format!("note: {shown} of {all} {of}; `cargo cobalt {more}` has all of them"));
+    }
+    let text = items::text(&report, items.shown(), stdout_width(), paint(&io::stdout()));
+    print(&text).map_err(Error::Print)
+}
+
+/// Prints the items, or those in error or below a pass mark, as a JSON list, one after the other.
+fn print_items(file: &ReportFile, low: bool) -> Result<(), Error> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let mut printer = serde_json::Serializer::pretty(&mut stdout);
+    let print_error = |error: serde_json::Error| Error::Print(error.into());
+    let mut list = printer.serialize_seq(None).map_err(print_error)?;
+    // Only items of the original tool have other keys than their file says.
+    let keys = file.parts().is_none().then(|| item_keys(&file.report().items));
+    for (position, item) in file.items().enumerate() {
+        let item = item?;
+        if !low || !item.passed {
+            let key = keys.as_ref().map_or(&item.key, |keys| &keys[position]);
+            list.serialize_element(&to_file_json(key, &item)).map_err(print_error)?;
+        }
+    }
+    SerializeSeq::end(list).map_err(print_error)?;
+    stdout.write_all(b"\n").and_then(|()| stdout.flush()).map_err(Error::Print)
 }
 
 /// The requested run and item. A full test-case name, `experiment::key`, selects both; the experiment name itself can contain `::`.
@@ -96,39 +113,25 @@ fn requested<'a>(arguments: &'a Show, lookup: &RunLookup<'_>) -> (RunName, Optio
     }
 }
 
-/// The run to show.
-enum ShownRun {
-    Report(Box<Report>),
-    /// A large run, of which not all items are read.
-    InParts(Box<ReportFile>),
-}
-
-/// The report of a run, or of the finished items of an unfinished run.
-fn report(name: &RunName, lookup: &RunLookup<'_>, settings: &Config) -> Result<ShownRun, Error> {
+/// The result file of a run, or the finished items of an unfinished run.
+fn run_file(name: &RunName, lookup: &RunLookup<'_>, settings: &Config) -> Result<ReportFile, Error> {
     match lookup.resolve(slice::from_ref(name)) {
         Ok(mut found) => {
             let run = found.remove(0);
             run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
-            let file = report_file_of(&run, settings.prices())?;
-            Ok(match file.parts() {
-                Some(_) => ShownRun::InParts(Box::new(file)),
-                None => ShownRun::Report(Box::new(file.into_report()?)),
-            })
+            report_file_of(&run, settings.prices())
         }
-        Err(error) => match unfinished(name.as_str(), settings) {
-            Some(report) => Ok(ShownRun::Report(Box::new(report))),
-            None => Err(error),
-        },
+        Err(error) => unfinished(name.as_str(), settings).ok_or(error),
     }
 }
 
 /// The finished items of the unfinished run with this unique ID prefix.
-fn unfinished(typed: &str, settings: &Config) -> Option<Report> {
+fn unfinished(typed: &str, settings: &Config) -> Option<ReportFile> {
     let journals = journals(&settings.layout().journals());
     let mut begun = journals.iter().filter(|(id, _)| !typed.is_empty() && id.starts_with(typed));
     let (path, other) = (begun.next()?.1, begun.next());
     let contents = read_journal(&fs::read(path).ok()?).ok().filter(|_| other.is_none())?;
     let report = partial_report(contents, settings);
     eprintln!("note: run {} is not finished; showing its finished items", report.id);
-    Some(report)
+    Some(ReportFile::of_report(path, report))
 }

@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use cobalt_core::report::Report;
 use cobalt_core::reporters::{Style, format_duration};
 
-use super::items::{NamedItem, result};
+use super::items::result;
+use crate::results::NamedItem;
 use crate::terminal::one_line;
 
 /// The trees of an item's trials.
-pub fn text(report: &Report, named: &NamedItem<'_>, paint: Style) -> String {
+pub fn text(report: &Report, named: &NamedItem, paint: Style) -> String {
     let NamedItem { case, item, .. } = named;
     let name = paint.bold(one_line(&format!("{}::{case}", report.name)));
     let mut text = format!("{name}: {}, {}\n", result(report, item), format_duration(item.latency_ms()));

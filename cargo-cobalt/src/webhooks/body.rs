@@ -10,7 +10,7 @@ use cobalt_core::report::{GitState, ItemResult, Report, RunVerdict, Timestamp};
 use serde::Serialize;
 
 use crate::compare::regressions;
-use crate::results::{FinishedExperiment, Results};
+use crate::results::{FinishedExperiment, NamedItem, Results};
 
 /// The schema version of the body: fields can be added, never renamed.
 const SCHEMA: u32 = 1;
@@ -51,7 +51,7 @@ struct Experiment<'a> {
     report: Report,
     regressed: bool,
     regressions: Vec<&'a Difference>,
-    /// Whether the items are available, on which the following fields are based.
+    /// Whether the items are available, on which the following lists are based.
     items_known: bool,
     low_items: usize,
     low: Vec<LowItem>,
@@ -107,31 +107,32 @@ impl<'a> Body<'a> {
 
 impl<'a> Experiment<'a> {
     fn of(finished: &'a FinishedExperiment) -> Self {
-        let report = &finished.report;
-        let names = report.case_names();
-        let items = || report.items.iter().zip(&names);
-        let failed: Vec<_> =
-            items().filter(|(item, _)| item.is_in_error()).map(|(_, name)| name.clone()).collect();
-        let has_diverged = |item: &ItemResult| {
-            item.runs.iter().any(|run| run.traffic.as_ref().is_some_and(|traffic| traffic.diverged.is_some()))
+        let FinishedExperiment { report, items, .. } = finished;
+        let named = |is_wanted: fn(&ItemResult) -> bool| {
+            let wanted = items.shown().iter().filter(move |named| is_wanted(&named.item));
+            wanted.take(MOST_NAMED).map(|named| named.case.clone()).collect()
         };
-        let diverged = items().filter(|(item, _)| has_diverged(item)).map(|(_, name)| name.clone());
-        let mut low: Vec<_> = items().filter_map(|(item, name)| low_item(report, item, name)).collect();
-        let is_whole = finished.left_out == 0;
+        let mut low: Vec<_> = items.shown().iter().filter_map(|named| low_item(report, named)).collect();
         let lowest = |low: &LowItem| low.scores.values().copied().fold(f64::INFINITY, f64::min);
         low.sort_by(|one, other| lowest(one).total_cmp(&lowest(other)));
+        low.truncate(MOST_NAMED);
         Self {
-            report: report.without_items(),
+            report: report.clone(),
             regressed: has_regressed(report),
             regressions: regressions_of(report).collect(),
             items_known: finished.without_items.is_none(),
-            low_items: if is_whole { low.len() } else { report.summary.low_items },
-            low: low.into_iter().take(MOST_NAMED).collect(),
-            items_in_error: if is_whole { failed.len() } else { report.summary.failed_items },
-            failed: failed.into_iter().take(MOST_NAMED).collect(),
-            diverged: diverged.take(MOST_NAMED).collect(),
+            low_items: report.summary.low_items,
+            low,
+            items_in_error: report.summary.items_in_error(),
+            failed: named(ItemResult::is_in_error),
+            diverged: named(has_diverged),
         }
     }
+}
+
+/// Whether a conversation of an item diverged from its recording.
+fn has_diverged(item: &ItemResult) -> bool {
+    item.runs.iter().any(|run| run.traffic.as_ref().is_some_and(|traffic| traffic.diverged.is_some()))
 }
 
 /// Evaluators and the error rate, if they are significantly worse than in the baseline.
@@ -147,10 +148,11 @@ pub fn has_regressed(report: &Report) -> bool {
     regressions_of(report).next().is_some() || report.thresholds().iter().any(missed)
 }
 
-fn low_item(report: &Report, item: &ItemResult, name: &str) -> Option<LowItem> {
+/// An item below a pass mark, without an error.
+fn low_item(report: &Report, NamedItem { case, item, .. }: &NamedItem) -> Option<LowItem> {
     let scores = report.config.scores_below_pass_mark(item).map(|(name, score)| (name.to_owned(), score));
-    let scores: BTreeMap<_, _> = scores.collect();
-    (!scores.is_empty()).then(|| LowItem { item: name.to_owned(), scores })
+    let scores: BTreeMap<_, _> = scores.filter(|_| !item.is_in_error()).collect();
+    (!scores.is_empty()).then(|| LowItem { item: case.clone(), scores })
 }
 
 /// Which experiments failed, and which passed.
@@ -241,6 +243,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::formats::fixtures::large_in_both_forms;
 
     fn told(variables: &[(&str, &str)]) -> Value {
         let get = |name: &str| {
@@ -291,6 +294,16 @@ mod tests {
     }
 
     #[test]
+    fn the_counts_and_the_lowest_items_of_a_large_run_are_those_of_all_its_items() {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, parts] =
+            large_in_both_forms(folder.path()).map(|finished| json!(Experiment::of(&finished)));
+        assert_eq!(whole, parts);
+        assert_eq!((&parts["lowItems"], &parts["itemsInError"]), (&json!(1_250), &json!(250)));
+        assert_eq!(parts["low"][0]["item"], "item-2495");
+    }
+
+    #[test]
     fn items_that_diverged_are_named_without_their_texts() {
         let item = |index: usize, traffic: Value| {
             json!({ "index": index, "key": format!("i{index}"), "input": { "id": format!("i{index}") }, "latencyMs": 1.0,
@@ -304,8 +317,7 @@ mod tests {
             "items": [item(0, json!({ "replayed": 1 })), item(1, diverged)],
         });
         let report = serde_json::from_value(report).unwrap();
-        let results =
-            Results::of(vec![FinishedExperiment { report, path: None, without_items: None, left_out: 0 }]);
+        let results = Results::of(vec![FinishedExperiment::of_report(report, None)]);
         let body = json!(Body::of(&results, None));
         let experiment = &body["experiments"][0];
         assert_eq!(experiment["diverged"], json!(["i1"]));

@@ -26,6 +26,7 @@ mod history;
 mod import;
 mod init;
 mod keys;
+mod large_runs;
 mod markdown;
 mod max_cost;
 mod mcp;

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::item::ItemResult;
 use crate::item::{Item, case_name, case_name_in_partial_run, make_unique, natural_key};
 
-/// The items' keys.
+/// The items' keys, which match them between runs. They are calculated for files of the original tool, which have none.
+#[must_use]
 pub fn item_keys(items: &[ItemResult]) -> Vec<String> {
     let mut names = ItemNames::new(false);
     items.iter().for_each(|item| names.add(item));

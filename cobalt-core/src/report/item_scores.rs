@@ -62,6 +62,18 @@ impl ItemScores {
         (count > 0).then(|| total / f64::from(count))
     }
 
+    /// The lowest of them.
+    #[must_use]
+    pub fn lowest(&self, evaluator: usize) -> Option<f64> {
+        self.given(evaluator).reduce(f64::min)
+    }
+
+    /// Whether an evaluator was run in any trial.
+    #[must_use]
+    pub fn is_run(&self, evaluator: usize) -> bool {
+        self.values(evaluator).iter().any(|value| *value != NOT_RUN)
+    }
+
     /// Whether an evaluator scored any trial below a pass mark.
     #[must_use]
     pub fn is_below(&self, evaluator: usize, mark: f64) -> bool {

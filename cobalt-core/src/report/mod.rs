@@ -14,6 +14,7 @@ mod group_stats;
 mod groups;
 mod identity;
 mod item;
+mod item_outcome;
 mod item_scores;
 mod lists;
 mod measured_items;
@@ -47,11 +48,11 @@ pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all
 pub use evaluator_metrics::FurtherTrials;
 pub use fault::InjectedFault;
 pub use group_stats::{FieldGroups, GroupScore, GroupStats};
-pub use identity::ItemNames;
-pub(crate) use identity::item_keys;
+pub use identity::{ItemNames, item_keys};
 pub use item::{
     Evaluations, Execution, ItemResult, ItemWithoutContents, ScoredEvaluation, Status, TrialStats,
 };
+pub use item_outcome::ItemOutcome;
 pub use item_scores::ItemScores;
 pub use measured_items::{MeasuredItemRef, MeasuredItems};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, MetricSettings, TrialMeasurements};

@@ -114,6 +114,14 @@ pub struct Summary {
     pub groups: Vec<FieldGroups>,
 }
 
+impl Summary {
+    /// Items in error: the agent failed or timed out in some trial, or an evaluator returned no score.
+    #[must_use]
+    pub fn items_in_error(&self) -> usize {
+        self.total_items.saturating_sub(self.passed_items).saturating_sub(self.low_items)
+    }
+}
+
 /// The original tool averages scores that are not numbers, which gives null: such statistics are dropped.
 fn deserialize_scores<'de, D: Deserializer<'de>>(
     deserializer: D,

@@ -421,9 +421,9 @@ pub struct ExperimentFinished {
     pub experiment: usize,
     /// The report, without its items.
     pub report: Report,
-    /// The first items below their pass mark.
+    /// The first items below their pass mark, without an error.
     pub low: Vec<ItemBelowPassMark>,
-    /// The number of items below their pass mark.
+    /// The number of items below their pass mark, without an error.
     pub low_items: usize,
     /// The first items in error; items with the same error are merged.
     pub failed: Vec<FailedItem>,

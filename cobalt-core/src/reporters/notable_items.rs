@@ -22,7 +22,7 @@ const MAX_DIVERGED_ITEMS: usize = 3;
 pub struct NotableItems {
     /// The number of items of the run.
     pub(super) items: usize,
-    /// The first items below their pass mark, explained.
+    /// The first items below their pass mark and without an error, explained.
     low: Vec<ItemBelowPassMark>,
     pub(super) low_items: usize,
     failed: EqualErrors,
@@ -51,7 +51,11 @@ impl NotableItems {
         name: impl Fn(usize) -> String,
     ) {
         self.items += 1;
-        if config.scores_below_pass_mark(item).next().is_some() {
+        if let Some(error) = item.first_error() {
+            self.items_in_error += 1;
+            let error = truncate(&error, MAX_ERROR_LENGTH).into_owned();
+            self.failed.add(error, || name(item.index));
+        } else if config.scores_below_pass_mark(item).next().is_some() {
             self.low_items += 1;
             if self.low.len() < MAX_NAMED_ITEMS {
                 let scores = config.scores_below_pass_mark(item);
@@ -63,11 +67,6 @@ impl NotableItems {
                     workspace: item.first_trial().workspace.as_ref().map(|changes| changes.summary()),
                 });
             }
-        }
-        if let Some(error) = item.first_error() {
-            self.items_in_error += 1;
-            let error = truncate(&error, MAX_ERROR_LENGTH).into_owned();
-            self.failed.add(error, || name(item.index));
         }
         if self.diverged.len() < MAX_DIVERGED_ITEMS {
             self.diverged.extend(diverged_item(item, &name));

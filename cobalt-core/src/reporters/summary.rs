@@ -95,17 +95,18 @@ fn format_verdict(finished: &ExperimentFinished, paint: Style) -> String {
         RunVerdict::NotEvaluated => paint.warning("not evaluated"),
         RunVerdict::Failed => paint.error("FAILED"),
     };
-    let grounds = verdict_reasons(&finished.report, finished.items_in_error);
+    let grounds = verdict_reasons(&finished.report);
     if grounds.is_empty() { word } else { format!("{word}, {}", grounds.join(", ")) }
 }
 
 /// The reasons for a verdict: errors, thresholds and, in a strict experiment, the number of passed items.
 #[must_use]
-pub fn verdict_reasons(report: &Report, items_in_error: usize) -> Vec<String> {
+pub fn verdict_reasons(report: &Report) -> Vec<String> {
     let Report { partial, shard, ci_status, summary, config, .. } = report;
     let mut parts = Vec::new();
-    if items_in_error > 0 {
-        parts.push(format!("{} in error", count(items_in_error, "item")));
+    let in_error = summary.items_in_error();
+    if in_error > 0 {
+        parts.push(format!("{} in error", count(in_error, "item")));
     }
     if !summary.summary_errors.is_empty() {
         parts.push(format!("{} failed", count(summary.summary_errors.len(), "summary function")));
@@ -208,10 +209,10 @@ pub fn format_pass_marks(report: &Report, paint: Style) -> Option<String> {
 
 /// The errors by kind, as far as there are any.
 fn error_counts(summary: &Summary, paint: Style) -> Vec<String> {
-    let Summary { total_items, passed_items, low_items, failed_items, timeouts, eval_errors, .. } = *summary;
+    let Summary { failed_items, timeouts, eval_errors, .. } = *summary;
     if failed_items + eval_errors == 0 {
         // Files of the original tool do not count the evaluations that failed.
-        let others = total_items.saturating_sub(passed_items + low_items);
+        let others = summary.items_in_error();
         return if others > 0 { vec![paint.error(count(others, "error"))] } else { Vec::new() };
     }
     let kinds = [
@@ -446,16 +447,20 @@ mod tests {
             });
             let report: Report = serde_json::from_value(report).unwrap();
             let report = Report { summary: serde_json::from_value(summary).unwrap(), ..report };
-            (format_pass_marks(&report, Style::Plain), verdict_reasons(&report, 0))
+            (format_pass_marks(&report, Style::Plain), verdict_reasons(&report))
         };
         let some = serde_json::json!({
             "totalItems": 1096, "passedItems": 1046, "lowItems": 40, "failedItems": 7, "timeouts": 1, "evalErrors": 5,
         });
         assert_eq!(
             items(false, some.clone()),
-            (Some("1,046 at pass marks, 40 below, 6 errors, 1 timeout, 5 scoring errors".to_owned()), vec![])
+            (
+                Some("1,046 at pass marks, 40 below, 6 errors, 1 timeout, 5 scoring errors".to_owned()),
+                vec!["10 items in error".to_owned()]
+            )
         );
-        assert_eq!(items(true, some), (None, vec!["1,046 of 1,096 items passed".to_owned()]));
+        let strict = ["10 items in error", "1,046 of 1,096 items passed"].map(str::to_owned);
+        assert_eq!(items(true, some), (None, strict.into()));
         let all = serde_json::json!({ "totalItems": 2, "passedItems": 2 });
         assert_eq!(items(false, all).0.unwrap(), "2 at pass marks");
         let uncounted = serde_json::json!({ "totalItems": 2, "passedItems": 0, "lowItems": 1 });

@@ -1,5 +1,6 @@
 //! Files on disk: the journal of a run in progress, and its result file. They are the source of truth.
 
+mod case_names;
 mod checksum;
 mod error;
 mod interrupted;
@@ -15,6 +16,7 @@ mod results;
 mod resumed;
 mod runs;
 
+pub use case_names::CaseNames;
 pub use error::{CREATE_FOLDER, StoreError, storage_error};
 pub use interrupted::{InterruptedJournal, is_in_progress};
 pub use journal::{

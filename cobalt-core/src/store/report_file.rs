@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::case_names::CaseNames;
 use super::error::{StoreError, storage_error};
-use super::parts::PartsReader;
+use super::parts::{ItemRow, PartsReader};
 use super::report_reader::ReportReader;
 use super::report_text::{strip_bom, write_json};
 use crate::prices::PriceTable;
 use crate::redact::redacted_document;
-use crate::report::{ItemResult, Measurements, Report};
+use crate::report::{ItemOutcome, ItemResult, Measurements, Report, item_keys};
 
 /// A result file: the report, and its items, which of a large run are read on demand.
 ///
@@ -135,29 +136,68 @@ impl ReportFile {
         Ok(Report { items, ..self.report.without_items() })
     }
 
-    /// The report with all its items if they are not in parts, or else with at most `most` of them: those in error, then those below
-    /// a pass mark, then others, in dataset order.
+    /// The results of all items in dataset order, without their texts.
+    pub fn outcomes(&self) -> Box<dyn Iterator<Item = Result<ItemOutcome, StoreError>> + '_> {
+        match &self.parts {
+            None => {
+                let items = self.report.items.iter().zip(item_keys(&self.report.items));
+                Box::new(items.map(|(item, key)| Ok(ItemOutcome::of(item, key, &self.report.config))))
+            }
+            Some(parts) => Box::new(parts.rows().map(|row| row.map(ItemRow::into_outcome))),
+        }
+    }
+
+    /// The position of the first item with each of these keys.
     ///
     /// # Errors
     ///
-    /// A part is damaged.
-    pub fn worst_items(self, most: usize) -> Result<Report, StoreError> {
-        let Some(parts) = &self.parts else { return Ok(self.report) };
-        let mut ranked: [Vec<usize>; 3] = Default::default();
-        for (position, row) in parts.rows().enumerate() {
-            let row = row?;
-            let rank = match row.passed {
-                _ if row.rest.as_ref().is_some_and(|rest| !rest.failed.is_empty()) => 0,
-                false => 1,
-                true => 2,
-            };
-            if ranked[rank].len() < most {
-                ranked[rank].push(position);
+    /// The columns of a run in parts are damaged.
+    pub fn positions_of(&self, keys: &[&str]) -> Result<Vec<Option<usize>>, StoreError> {
+        let mut positions = vec![None; keys.len()];
+        for (position, item) in self.outcomes().enumerate() {
+            let key = item?.key;
+            for (found, _) in positions.iter_mut().zip(keys).filter(|(_, wanted)| **wanted == key) {
+                found.get_or_insert(position);
             }
         }
-        let mut positions: Vec<_> = ranked.into_iter().flatten().take(most).collect();
-        positions.sort_unstable();
-        self.with_items_at(&positions)
+        Ok(positions)
+    }
+
+    /// The names of all items in test cases.
+    ///
+    /// # Errors
+    ///
+    /// The columns of a run in parts are damaged.
+    pub fn case_names(&self) -> Result<CaseNames, StoreError> {
+        match &self.parts {
+            None => Ok(CaseNames::of_report(&self.report)),
+            Some(parts) => CaseNames::of_parts(parts),
+        }
+    }
+
+    /// The items at these positions in this order, each with its key. A part is read once for all items in it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such item, or its part is damaged.
+    pub fn keyed_items_at(
+        &self,
+        positions: &[usize],
+    ) -> Result<Vec<(String, Cow<'_, ItemResult>)>, StoreError> {
+        let Some(parts) = &self.parts else {
+            let (items, keys) = (&self.report.items, item_keys(&self.report.items));
+            let keyed = |at: &usize| Some((keys.get(*at)?.clone(), Cow::Borrowed(items.get(*at)?)));
+            return Ok(positions.iter().filter_map(keyed).collect());
+        };
+        let mut sorted = positions.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let items = parts.items_at(&sorted, &self.report.config)?;
+        let keyed = |position: &usize| {
+            let item = sorted.binary_search(position).ok().map(|place| items[place].clone());
+            item.map(|item| (item.key.clone(), Cow::Owned(item)))
+        };
+        Ok(positions.iter().filter_map(keyed).collect())
     }
 
     /// The indexes of the run's items, if it is partial.

@@ -1,27 +1,21 @@
 //! Building blocks of the page: verdicts, names, accessible SVG charts, and the table of items.
 
 use cobalt_core::report::comparison::Difference;
-use cobalt_core::report::{
-    Evaluations, Execution, ItemResult, Report, RunVerdict, ScoreStats, Status, WorkspaceChanges,
-};
+use cobalt_core::report::{Evaluations, Execution, RunVerdict, ScoreStats, Status, WorkspaceChanges};
 use cobalt_core::reporters::{
     escape_control, expected_field, explain, format_attempts, format_duration, format_faults,
     format_trial_traffic,
 };
 use cobalt_core::serde_skip::is_zero;
-use cobalt_core::wording::count;
+use cobalt_core::wording::{count, group_thousands};
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::trace::{self, TraceData};
 use super::transcript::TranscriptData;
-use crate::results::FinishedExperiment;
+use crate::results::{FinishedExperiment, LATENCY_BINS, LatencyBins, NamedItem, SCORE_BINS, ScoreBins};
 
-/// The number of bins for scores from 0 to 1.
-const SCORE_BINS: usize = 10;
-/// The number of bins for latencies.
-const LATENCY_BINS: usize = 24;
 /// The height of the tallest bar.
 const MAX_BAR_HEIGHT: f64 = 30.0;
 
@@ -109,25 +103,18 @@ pub fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
     }
 }
 
-/// A histogram of scores in ten bins, with those below the pass mark highlighted.
-pub fn scores_chart(scores: &[f64], mark: f64) -> Markup {
-    let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
-    let of = |scores: &[f64]| bin_counts(scores, 0.0, 1.0, SCORE_BINS);
-    let bars = of(scores).into_iter().zip(of(&low)).enumerate().map(|(place, (number, low))| {
+/// A histogram of scores, with those below the pass mark highlighted.
+pub fn scores_chart(scores: &ScoreBins) -> Markup {
+    let bins = scores.all.iter().zip(&scores.below_pass_mark).enumerate();
+    let bars = bins.map(|(place, (number, low))| {
         let edge = |place: usize| place as f64 / SCORE_BINS as f64;
-        Bar { number, low, label: format!("{:.1} to {:.1}", edge(place), edge(place + 1)) }
+        Bar { number: *number, low: *low, label: format!("{:.1} to {:.1}", edge(place), edge(place + 1)) }
     });
     histogram("scores", &bars.collect::<Vec<_>>())
 }
 
 /// A histogram of latencies in milliseconds.
-pub fn latencies_chart(latencies: &[f64]) -> Markup {
-    let low = latencies.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = latencies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if latencies.len() < 2 || low >= high {
-        return Markup::default();
-    }
-    let bins = bin_counts(latencies, low, high, LATENCY_BINS);
+pub fn latencies_chart(LatencyBins { low, high, bins }: &LatencyBins) -> Markup {
     let edge = |place: usize| format_duration(low + (high - low) * place as f64 / LATENCY_BINS as f64);
     let bars = bins.iter().enumerate().map(|(place, number)| {
         let label = format!("{} to {}", edge(place), edge(place + 1));
@@ -193,17 +180,6 @@ fn histogram(what: &str, bars: &[Bar]) -> Markup {
     }
 }
 
-/// The number of values in each of `parts` equal bins. A value at an edge belongs to the bin above it.
-fn bin_counts(values: &[f64], low: f64, high: f64, parts: usize) -> Vec<usize> {
-    let mut bins = vec![0; parts];
-    for value in values {
-        // Compensates for rounding: 0.3 / 0.1 is slightly less than 3.
-        let place = ((value - low) / (high - low) * parts as f64 + 1e-9).floor();
-        bins[(place.max(0.0) as usize).min(parts - 1)] += 1;
-    }
-    bins
-}
-
 fn percent(share: f64) -> String {
     format!("{:.2}", share.clamp(0.0, 1.0) * 100.0)
 }
@@ -213,7 +189,6 @@ const MAX_NOSCRIPT_ITEMS: usize = 50;
 
 /// The items, or why they are unavailable.
 pub fn items_section(index: usize, finished: &FinishedExperiment) -> Markup {
-    let report = &finished.report;
     html! {
         h3 { "Items" }
         @if let Some(note) = finished.left_out_note() {
@@ -221,28 +196,28 @@ pub fn items_section(index: usize, finished: &FinishedExperiment) -> Markup {
         }
         @if let Some(why) = &finished.without_items {
             p.note { "Item results are unavailable: " (name(why)) }
-        } @else if report.items.is_empty() {
+        } @else if finished.items.shown().is_empty() {
             p.note { "The run has no items." }
         } @else {
             div.items id={ "items-of-" (index) } data-items={ "items-" (index) } {}
-            script type="application/json" id={ "items-" (index) } { (PreEscaped(items_json(report))) }
-            noscript { (noscript_items(report)) }
+            script type="application/json" id={ "items-" (index) } { (PreEscaped(items_json(finished))) }
+            noscript { (noscript_items(finished)) }
         }
     }
 }
 
 /// Details of the items that did not pass, for readers without JavaScript.
-fn noscript_items(report: &Report) -> Markup {
-    let is_low =
-        |item: &&ItemResult| !item.passed || report.config.scores_below_pass_mark(item).next().is_some();
-    let low: Vec<_> = report.items.iter().filter(is_low).collect();
+fn noscript_items(FinishedExperiment { report, items, .. }: &FinishedExperiment) -> Markup {
+    let low = items.shown().iter().map(|named| &named.item).filter(|item| !item.passed);
+    let summary = &report.summary;
+    let not_passed = summary.low_items + summary.items_in_error();
     html! {
         p.note {
-            (count(report.items.len(), "item")) ", " (low.len()) " of them with errors or below a pass mark. "
+            (count(summary.total_items, "item")) ", " (group_thousands(not_passed as u64)) " of them with errors or below a pass mark. "
             "Enable JavaScript to see all items."
-            @if low.len() > MAX_NOSCRIPT_ITEMS { " Only the first " (MAX_NOSCRIPT_ITEMS) " of those are shown here." }
+            @if not_passed > MAX_NOSCRIPT_ITEMS { " Only the first " (MAX_NOSCRIPT_ITEMS) " of those are shown here." }
         }
-        @for item in low.into_iter().take(MAX_NOSCRIPT_ITEMS) {
+        @for item in low.take(MAX_NOSCRIPT_ITEMS) {
             pre.explained dir="auto" { (explain(item, &report.name, &report.config)) }
         }
     }
@@ -327,11 +302,10 @@ fn is_ok(status: &Status) -> bool {
 }
 
 /// The items as JSON that is safe inside a `script` element.
-fn items_json(report: &Report) -> String {
-    let names = report.case_names();
-    let rooms = trace::span_shares(&report.items);
-    let items = report.items.iter().zip(&names).zip(rooms).map(|((item, name), mut spans)| ItemData {
-        name,
+fn items_json(FinishedExperiment { report, items, .. }: &FinishedExperiment) -> String {
+    let rooms = trace::span_shares(items.shown().iter().map(|named| &named.item));
+    let items = items.shown().iter().zip(rooms).map(|(NamedItem { case, item, .. }, mut spans)| ItemData {
+        name: case,
         passed: item.passed,
         failed: report.config.fails(item),
         error: item.is_in_error(),
@@ -384,20 +358,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_score_at_an_edge_counts_to_the_part_above_it_and_one_to_the_last() {
-        assert_eq!(bin_counts(&[0.0, 0.3, 0.7, 1.0, 0.95], 0.0, 1.0, 10), [1, 0, 0, 1, 0, 0, 0, 1, 0, 2]);
-    }
-
-    #[test]
-    fn a_score_at_the_pass_mark_is_not_set_off() {
-        assert!(!scores_chart(&[1.0, 1.0], 1.0).into_string().contains("\"low\""));
-        let chart = scores_chart(&[1.0, 0.95], 1.0).into_string();
+    fn scores_below_the_pass_mark_are_set_off() {
+        let chart = |below| {
+            let (mut all, mut below_pass_mark) = ([0; SCORE_BINS], [0; SCORE_BINS]);
+            (all[9], below_pass_mark[9]) = (2, below);
+            scores_chart(&ScoreBins { pass_mark: 0.95, all, below_pass_mark }).into_string()
+        };
+        assert!(!chart(0).contains("\"low\""));
+        let chart = chart(1);
         assert!(chart.contains("class=\"low\"") && chart.contains("class=\"bar\""), "{chart}");
     }
 
     #[test]
-    fn latencies_that_are_all_alike_have_no_chart() {
-        assert!(latencies_chart(&[5.0, 5.0]).into_string().is_empty());
-        assert!(latencies_chart(&[5.0, 6.0]).into_string().contains("5 ms to 5 ms: 1; "));
+    fn latencies_have_the_edges_of_their_bins() {
+        let mut bins = [0; LATENCY_BINS];
+        (bins[0], bins[23]) = (1, 1);
+        let chart = latencies_chart(&LatencyBins { low: 5.0, high: 6.0, bins }).into_string();
+        assert!(chart.contains("5 ms to 5 ms: 1; "), "{chart}");
     }
 }

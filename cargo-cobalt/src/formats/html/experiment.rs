@@ -1,7 +1,7 @@
 //! The section of an experiment: verdict, configuration, thresholds, scores, times, costs, and the change vs. its baseline.
 
 use cobalt_core::report::comparison::{Comparison, Difference, ThresholdStatus, Verdict};
-use cobalt_core::report::{Report, RunVerdict, ScoreStats, Status, ThresholdOutcome};
+use cobalt_core::report::{Report, RunVerdict, ScoreStats, ThresholdOutcome};
 use cobalt_core::reporters::{
     GroupTable, Style, escape_control, explain_difference, format_agent_usage, format_diverged,
     format_duration, format_judge_usage, format_not_applicable, format_pass_marks, format_retried,
@@ -15,7 +15,7 @@ use super::components::{
 };
 use super::metrics;
 use crate::compare::view;
-use crate::results::{FinishedExperiment, Results};
+use crate::results::{FinishedExperiment, Results, ScoreBins};
 
 /// With more experiments than this, passed ones are collapsed.
 const MAX_EXPANDED: usize = 3;
@@ -38,10 +38,10 @@ pub fn section(index: usize, finished: &FinishedExperiment, results: &Results) -
                 (run_facts(report))
                 (thresholds(report))
                 (summary_errors(report))
-                (scores(report))
+                (scores(finished))
                 @for table in group_tables(report) { (groups(&table)) }
                 (metrics::section(&report.summary))
-                (times_and_usage(report))
+                (times_and_usage(finished))
                 @if let Some(comparison) = &report.baseline { (baseline_section(comparison)) }
                 (components::items_section(index, finished))
             }
@@ -59,11 +59,9 @@ fn verdict_grounds(report: &Report) -> String {
     if report.config.strict {
         parts.push(passed_count(summary.passed_items, summary.total_items));
     }
-    // Files of the original have no such counts.
-    let is = |status| report.items.iter().filter(|item| item.status() == status).count();
     for (number, noun) in [
-        (summary.failed_items.saturating_sub(summary.timeouts).max(is(Status::Error)), "item in error"),
-        (summary.timeouts.max(is(Status::Timeout)), "timeout"),
+        (summary.failed_items.saturating_sub(summary.timeouts), "item in error"),
+        (summary.timeouts, "timeout"),
         (summary.eval_errors, "scoring error"),
     ] {
         match (number, noun) {
@@ -184,7 +182,8 @@ fn threshold_row(outcome: &ThresholdOutcome) -> Markup {
 }
 
 /// The table of scores.
-fn scores(report: &Report) -> Markup {
+fn scores(finished: &FinishedExperiment) -> Markup {
+    let evaluators = finished.report.config.evaluators().enumerate();
     html! {
         h3 { "Scores" }
         div.scroll tabindex="0" role="group" aria-label="Scores" {
@@ -200,7 +199,11 @@ fn scores(report: &Report) -> Markup {
                         th scope="col" { "Distribution" }
                     }
                 }
-                tbody { @for (evaluator, mark) in report.config.evaluators() { (score_row(report, evaluator, mark)) } }
+                tbody {
+                    @for (place, (evaluator, mark)) in evaluators {
+                        (score_row(&finished.report, evaluator, mark, finished.items.distributions().scores(place)))
+                    }
+                }
             }
         }
     }
@@ -244,7 +247,7 @@ fn groups(table: &GroupTable) -> Markup {
     }
 }
 
-fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
+fn score_row(report: &Report, evaluator: &str, mark: f64, bins: Option<&ScoreBins>) -> Markup {
     html! {
         tr {
             th scope="row" {
@@ -257,7 +260,7 @@ fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
             @match report.summary.scores.get(evaluator) {
                 Some(stats) => {
                     (score_figures(stats, mark))
-                    td { (scores_chart(&all_scores(report, evaluator), mark)) }
+                    td { @if let Some(bins) = bins { (scores_chart(bins)) } }
                 }
                 None => {
                     td colspan="10" {
@@ -287,15 +290,9 @@ fn format_score(value: f64) -> String {
     format!("{value:.3}")
 }
 
-/// All scores of an evaluator.
-fn all_scores(report: &Report, evaluator: &str) -> Vec<f64> {
-    report.items.iter().flat_map(|item| item.scores(evaluator)).collect()
-}
-
 /// Latency, duration, tokens and costs, with a latency chart.
-fn times_and_usage(report: &Report) -> Markup {
+fn times_and_usage(FinishedExperiment { report, items, .. }: &FinishedExperiment) -> Markup {
     let summary = &report.summary;
-    let latencies: Vec<_> = report.items.iter().map(|item| item.latency_ms()).collect();
     let mut tiles = vec![("Mean latency", format_duration(summary.avg_latency_ms))];
     if let Some(latency) = &summary.latency {
         let figures = [
@@ -312,7 +309,7 @@ fn times_and_usage(report: &Report) -> Markup {
         h3 { "Time and costs" }
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
         @if let Some(mark) = replay_mark(summary) { p.note { "Latency, tokens and agent cost: " (mark) "." } }
-        (latencies_chart(&latencies))
+        @if let Some(bins) = items.distributions().latency() { (latencies_chart(bins)) }
         dl.facts {
             @if let Some(tokens) = format_agent_usage(summary) { div { dt { "Tokens" } dd { (escape_control(&tokens)) } } }
             @if let Some(judges) = format_judge_usage(summary) { div { dt { "Judges" } dd { (escape_control(&judges)) } } }

@@ -36,7 +36,8 @@ struct SpanData {
 }
 
 /// How many spans of each item are shown. Items that did not pass have priority.
-pub fn span_shares(items: &[ItemResult]) -> Vec<usize> {
+pub fn span_shares<'a>(items: impl Iterator<Item = &'a ItemResult>) -> Vec<usize> {
+    let items: Vec<_> = items.collect();
     let (mut left, mut shares) = (MAX_SPANS, vec![0; items.len()]);
     for passed in [false, true] {
         for (item, share) in items.iter().zip(&mut shares).filter(|(item, _)| item.passed == passed) {
@@ -112,7 +113,7 @@ mod tests {
     fn items_that_did_not_pass_have_their_spans_first() {
         let mut items: Vec<_> = (0..100).map(|index| item(index, true, 300)).collect();
         items.push(item(100, false, 1000));
-        let shares = span_shares(&items);
+        let shares = span_shares(items.iter());
         assert_eq!(shares[100], MAX_TRIAL_SPANS);
         assert_eq!(shares.iter().sum::<usize>(), MAX_SPANS);
         let mut room = shares[100];

@@ -243,8 +243,7 @@ fn run_properties(report: &Report) -> Vec<(String, String)> {
 /// A test case for each item in order, then one for each failed summary function and each threshold.
 pub fn cases(finished: &FinishedExperiment) -> Vec<Case> {
     let report = &finished.report;
-    let names = report.case_names();
-    let items = report.items.iter().zip(&names).map(|(item, name)| item_case(report, item, name));
+    let items = finished.items.shown().iter().map(|named| item_case(report, &named.item, &named.case));
     let missing = finished.without_items.as_ref().map(|why| missing_items_case(report, why));
     let summaries =
         report.summary.summary_errors.iter().map(|(name, error)| summary_case(report, name, error));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::{Comparison, RegressedItem, ThresholdStatus};
-use cobalt_core::report::{ItemResult, Report, RunVerdict, Summary, ThresholdOutcome};
+use cobalt_core::report::{Report, RunVerdict, Summary, ThresholdOutcome};
 use cobalt_core::reporters::{
     GroupCell, SCORE_COLUMNS, Style, explain, format_agent_usage, format_diverged, format_durations,
     format_judge_usage, format_not_applicable, format_pass_marks, format_retried, format_score,
@@ -13,9 +13,9 @@ use cobalt_core::wording::{count, truncate};
 
 use super::metrics::{metrics, tables};
 use crate::compare::markdown as comparison;
-use crate::formats::{NotableItem, Severity, notable_items};
+use crate::formats::{NotableItems, Severity};
 use crate::markdown::{code, escape_cell, fenced};
-use crate::results::FinishedExperiment;
+use crate::results::{FinishedExperiment, NamedItem};
 use crate::runs::short_hash;
 
 /// The maximum length of an item's key, in characters.
@@ -58,18 +58,17 @@ pub fn experiment(finished: &FinishedExperiment, most_items: usize) -> String {
         Some(reason) => {
             let _ = writeln!(text, "\n> Item results are unavailable: {}", code(reason));
         }
-        None => text += &(items(report, &notable_items(report), most_items) + &diverged_items(report)),
+        None => {
+            text += &items(report, &NotableItems::of(finished), most_items);
+            text += &diverged_items(finished);
+        }
     }
     text
 }
 
 /// The verdict with its grounds.
 pub fn verdict(report: &Report) -> String {
-    let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
-    // Of a large run, the report has some of the items.
-    let is_whole = report.items.len() >= report.summary.total_items && !report.items.is_empty();
-    let in_error = if is_whole { in_error } else { report.summary.failed_items };
-    let grounds = verdict_reasons(report, in_error);
+    let grounds = verdict_reasons(report);
     if grounds.is_empty() {
         verdict_label(report).to_owned()
     } else {
@@ -285,60 +284,46 @@ fn regression_rows(item: &RegressedItem) -> String {
 }
 
 /// The items, at most `most` of them; empty if there are none.
-fn items(report: &Report, notable: &[NotableItem<'_>], most: usize) -> String {
-    if notable.is_empty() {
-        return String::new();
-    }
+fn items(report: &Report, notable: &NotableItems<'_>, most: usize) -> String {
+    let Some(worst) = notable.shown.first() else { return String::new() };
     // Expanded if something failed.
-    let open = if notable[0].severity == Severity::BelowPassMark && report.verdict != RunVerdict::Failed {
+    let open = if worst.severity == Severity::BelowPassMark && report.verdict != RunVerdict::Failed {
         ""
     } else {
         " open"
     };
-    let mut text = format!("\n<details{open}><summary>{}</summary>\n", item_counts(notable));
-    for item in notable.iter().take(most) {
+    let mut text = format!("\n<details{open}><summary>{}</summary>\n", notable.describe_counts());
+    for item in notable.shown.iter().take(most) {
         let reason = item.reason(code, |error| code(&truncate(error, MAX_ERROR_LEN)));
-        let _ = writeln!(text, "\n{} **{}**: {reason}\n", icon(item.severity), code(&item.name));
+        let _ = writeln!(text, "\n{} **{}**: {reason}\n", icon(item.severity), code(item.name));
         let explained = explain(item.item, &report.name, &report.config);
         text += &fenced(&truncate(&explained, MAX_EXPLANATION_LEN));
     }
-    if notable.len() > most {
-        let _ = writeln!(text, "\nand {}", count(notable.len() - most, "more item"));
+    let more = notable.more_than(most);
+    if more > 0 {
+        let _ = writeln!(text, "\nand {}", count(more, "more item"));
     }
     text + "\n</details>\n"
 }
 
 /// The items that diverged from their recording, each with where; empty if there are none.
-fn diverged_items(report: &Report) -> String {
-    let Some(title) = format_diverged(&report.summary) else { return String::new() };
-    let diverged: Vec<_> =
-        report.case_names().into_iter().zip(&report.items).filter_map(diverged_item).collect();
-    let mut text = format!("\n<details><summary>{title}</summary>\n\n");
-    text.extend(diverged.iter().take(MAX_DIVERGED).map(String::as_str));
-    if diverged.len() > MAX_DIVERGED {
-        let _ = writeln!(text, "- and {}", count(diverged.len() - MAX_DIVERGED, "more item"));
+fn diverged_items(finished: &FinishedExperiment) -> String {
+    let summary = &finished.report.summary;
+    let Some(title) = format_diverged(summary) else { return String::new() };
+    let lines = finished.items.shown().iter().filter_map(diverged_item).take(MAX_DIVERGED);
+    let lines: Vec<_> = lines.collect();
+    let all = summary.traffic.as_ref().map_or(0, |traffic| traffic.diverged_items);
+    let mut text = format!("\n<details><summary>{title}</summary>\n\n{}", lines.concat());
+    if all > lines.len() {
+        let _ = writeln!(text, "- and {}", count(all - lines.len(), "more item"));
     }
     text + "\n</details>\n"
 }
 
-fn diverged_item((name, item): (String, &ItemResult)) -> Option<String> {
+fn diverged_item(NamedItem { case, item, .. }: &NamedItem) -> Option<String> {
     let difference = item.runs.iter().find_map(|run| run.traffic.as_ref()?.diverged.as_ref())?;
-    let name = code(&truncate(&name, MAX_KEY_LEN));
+    let name = code(&truncate(case, MAX_KEY_LEN));
     Some(format!("- {name}: {}\n", code(&truncate(difference, MAX_ERROR_LEN))))
-}
-
-/// The number of items of each kind.
-pub fn item_counts(notable: &[NotableItem<'_>]) -> String {
-    let kinds = [
-        (Severity::Error, "in error"),
-        (Severity::Failed, "failed"),
-        (Severity::BelowPassMark, "below pass mark"),
-    ];
-    let counted = kinds.into_iter().filter_map(|(gravity, what)| {
-        let number = notable.iter().filter(|item| item.severity == gravity).count();
-        (number > 0).then(|| format!("{} {what}", count(number, "item")))
-    });
-    counted.collect::<Vec<_>>().join(", ")
 }
 
 fn icon(gravity: Severity) -> &'static str {

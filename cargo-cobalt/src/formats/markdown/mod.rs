@@ -5,6 +5,6 @@ mod metrics;
 mod overview;
 
 pub use self::experiment::{
-    item_counts, items_at_pass_marks, regressions, result_label, run_identity, summary_errors, usage, verdict,
+    items_at_pass_marks, regressions, result_label, run_identity, summary_errors, usage, verdict,
 };
 pub use self::overview::{markdown, overview, problems, sections};

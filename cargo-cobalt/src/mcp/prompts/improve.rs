@@ -6,7 +6,8 @@ use cobalt_core::experiment_name::matches_name;
 use cobalt_core::redact::redacted;
 use cobalt_core::report::Report;
 use cobalt_core::reporters::format_score;
-use cobalt_core::wording::count;
+use cobalt_core::store::ReportFile;
+use cobalt_core::wording::{count, group_thousands};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -51,7 +52,8 @@ impl super::text::Arguments for Arguments {
         let aim = self.threshold.as_deref().map(parse_target_score).transpose()?;
         let past = PastRuns::open(project)?;
         if let Some(run) = &self.run_id {
-            let report = past.find(run)?.report;
+            let found = past.find(run)?;
+            let report = found.report();
             let is_other = |experiment: &&String| !matches_name(experiment, &report.name);
             if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
                 return Err(Error::Arguments(format!(
@@ -59,13 +61,13 @@ impl super::text::Arguments for Arguments {
                     report.id, report.name
                 )));
             }
-            return Ok(text(project, tools, &past, &report, "The run", aim));
+            return text(project, tools, &past, &found.file, "The run", aim);
         }
         let Some(experiment) = self.experiment.clone().or_else(|| default_experiment(&past)) else {
             return Ok(without_runs(project, tools));
         };
-        let report = past.find(&format!("{experiment}@latest"))?.report;
-        Ok(text(project, tools, &past, &report, "Its newest complete run", aim))
+        let found = past.find(&format!("{experiment}@latest"))?;
+        text(project, tools, &past, &found.file, "Its newest complete run", aim)
     }
 }
 
@@ -114,12 +116,13 @@ fn text(
     project: &Project,
     tools: &ToolCallWriter,
     past: &PastRuns,
-    report: &Report,
+    file: &ReportFile,
     which: &str,
     aim: Option<f64>,
-) -> String {
+) -> Result<String, Error> {
+    let report = file.report();
     let declared = find_experiment(&project.root, report);
-    let wanting = items_below_target(report, aim);
+    let wanting = items_below_target(file, aim)?;
     let mut text = format!(
         "# Improve the agent of the experiment {}\n\nProject {}, in {}.\n{which}: {}; {}.\n",
         inline_name(&report.name),
@@ -133,11 +136,14 @@ fn text(
     text += &scores(report);
     text += &thresholds(report);
     let steps = steps(tools, report, declared.as_ref(), &others(past, report));
-    let title =
-        format!("\n## {} of {} need work, worst first\n\n", wanting.len(), count(report.items.len(), "item"));
+    let title = format!(
+        "\n## {} of {} need work, worst first\n\n",
+        group_thousands(wanting.len() as u64),
+        count(file.item_count(), "item")
+    );
     // Reserve room for the line on the remaining items.
     let room = MAX_PROMPT.saturating_sub(text.len() + title.len() + DATA_WARNING.len() + steps.len() + 400);
-    let (items, shown) = render_fitting(report, &wanting, room);
+    let (items, shown) = render_fitting(file, &wanting, aim, room)?;
     if wanting.is_empty() {
         text += "\nEvery item of this run reaches the goal. Look at latency and agent cost, or at what the dataset does not cover.\n";
     } else {
@@ -153,7 +159,7 @@ fn text(
             wanting.len() - shown
         );
     }
-    text + &steps
+    Ok(text + &steps)
 }
 
 fn goal(report: &Report, aim: Option<f64>) -> String {

@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use cobalt_core::experiment_name::{find_declared, matches_name};
-use cobalt_core::report::Report;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -13,7 +11,7 @@ use serde_json::json;
 use super::difference::section;
 use super::text::{DATA_WARNING, MAX_PROMPT, ToolCallWriter, inline_name};
 use crate::error::{Error, ErrorKind};
-use crate::mcp::past_runs::PastRuns;
+use crate::mcp::past_runs::{LoadedRun, PastRuns};
 use crate::mcp::projects::Project;
 
 pub const NAME: &str = "regression-check";
@@ -61,7 +59,7 @@ impl super::text::Arguments for Arguments {
         text += DATA_WARNING;
         for (index, [base, newest]) in chosen.pairs.iter().enumerate() {
             let room = MAX_PROMPT.saturating_sub(text.len() + RESERVED) / (chosen.pairs.len() - index);
-            text += &section(&past, tools, base, newest, room);
+            text += &section(&past, tools, [base, newest], room)?;
         }
         text += &left_out(&chosen);
         Ok(text + &steps(tools, &chosen.pairs))
@@ -72,7 +70,7 @@ impl super::text::Arguments for Arguments {
 #[derive(Debug, Default)]
 struct Selection<'a> {
     /// The runs to compare: the earlier one, then the newest.
-    pairs: Vec<[Arc<Report>; 2]>,
+    pairs: Vec<[LoadedRun; 2]>,
     /// The experiments that do not fit.
     omitted: Vec<&'a str>,
     /// The experiments without a run to compare with.
@@ -93,12 +91,13 @@ impl Arguments {
                 let needs = "`currentRunId` needs a run to compare with: pass its ID as `baselineRunId`";
                 return Err(Error::Arguments(needs.to_owned()));
             };
-            let pair = past.find_two([baseline, current])?.map(|found| found.report);
-            let is_other = |experiment: &&String| !matches_name(experiment, &pair[1].name);
+            let pair = past.find_two([baseline, current])?;
+            let newest = pair[1].report();
+            let is_other = |experiment: &&String| !matches_name(experiment, &newest.name);
             if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
                 return Err(Error::Arguments(format!(
                     "`currentRunId`: run `{}` belongs to experiment `{}`, not to `{experiment}`; omit `experiment`",
-                    pair[1].id, pair[1].name
+                    newest.id, newest.name
                 )));
             }
             return Ok(Selection { pairs: vec![pair], ..Selection::default() });
@@ -116,7 +115,7 @@ impl Arguments {
             }
             // An ID belongs to one experiment; other names may match a run of each.
             (None, Some(baseline)) if past.has_id(baseline) => {
-                let experiment = past.find(baseline)?.report.name.clone();
+                let experiment = past.find(baseline)?.report().name.clone();
                 pair(past, &experiment, baseline).map(of_one)
             }
             (None, Some(baseline)) => pair_all(past, baseline, |_| false),
@@ -153,8 +152,8 @@ fn pair_all<'a>(
 }
 
 /// An experiment's baseline run, and its newest run.
-fn pair(past: &PastRuns, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2], Error> {
-    Ok(past.find_two([baseline, &format!("{experiment}@latest")])?.map(|found| found.report))
+fn pair(past: &PastRuns, experiment: &str, baseline: &str) -> Result<[LoadedRun; 2], Error> {
+    past.find_two([baseline, &format!("{experiment}@latest")])
 }
 
 /// The number of complete runs of each experiment.
@@ -207,9 +206,10 @@ fn left_out(chosen: &Selection<'_>) -> String {
     text
 }
 
-fn steps(tools: &ToolCallWriter, pairs: &[[Arc<Report>; 2]]) -> String {
+fn steps(tools: &ToolCallWriter, pairs: &[[LoadedRun; 2]]) -> String {
     let mut runs = String::new();
     for [_, newest] in pairs {
+        let newest = newest.report();
         let compare = tools
             .call("cobalt_compare", json!({ "runA": newest.id, "runB": format!("{}@latest", newest.name) }));
         let _ = writeln!(runs, "   - {}, then {compare}", tools.run(&newest.name));

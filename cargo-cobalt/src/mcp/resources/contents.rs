@@ -84,7 +84,7 @@ pub fn latest(project: &Project, served: &[Arc<Project>]) -> Result<LatestConten
     let (mut others, mut left_out): (Vec<_>, _) = (others.into_iter().map(row).collect(), Vec::new());
     keep_fitting(&mut others, MAX_BRIEF, "others", &mut left_out);
     let room = ROOM.saturating_sub(size(&others) + size(&left_out) + size(project)) / newest.len().max(1);
-    let show = |run: &IndexedRun| view::run(&past.find(&run.id)?.report, &ItemQuery::default(), None, room);
+    let show = |run: &IndexedRun| view::run(&past.find(&run.id)?.file, &ItemQuery::default(), None, room);
     let mut runs = Vec::new();
     for run in newest {
         match show(run) {
@@ -142,14 +142,14 @@ fn find(projects: &Projects, project: Option<&str>, name: &str) -> Result<Resolv
 
 pub fn run(projects: &Projects, project: Option<&str>, name: &str) -> Result<RunContent, Error> {
     let ResolvedRun { project, found } = find(projects, project, name)?;
-    let run = view::run(&found.report, &ItemQuery::default(), None, ROOM)?;
+    let run = view::run(&found.file, &ItemQuery::default(), None, ROOM)?;
     Ok(RunContent { project: (*project).clone(), state: found.state, note: found.note, run })
 }
 
 pub fn item(projects: &Projects, project: Option<&str>, name: &str, key: &str) -> Result<ItemContent, Error> {
     let ResolvedRun { project, found } = find(projects, project, name)?;
     // There is no resource at this URI.
-    let item = view::item(&*found.report_with_item(key)?, key, ROOM);
+    let item = view::item(&found.file, key, ROOM);
     let item = item.map_err(|error| Error::NothingMatched(error.to_string()))?;
     Ok(ItemContent { project: (*project).clone(), state: found.state, item })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::TrafficSummary;
-use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
+use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -132,24 +132,15 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
         false => [base_past.find(run_a)?, past.find(run_b)?],
     };
     let others = other_runs.iter().map(|run| past.find(run)).collect::<Result<Vec<_>, _>>()?;
-    let measured = [&base, &other].map(|found| found.measurements(past.prices()));
+    let measured = [&base, &other].map(|found| found.file.measurements(past.prices()));
     let [before, after] = measured;
     let (before, after) = (before?, after?);
     let mut comparison = compare_measured(&before, &after)?;
     shorten_names(&mut comparison);
-    let changed = match (base.open_parts()?, other.open_parts()?) {
-        (None, None) => changed_items(&base.report, &other.report, MOST_ITEMS),
-        (before_file, after_file) => {
-            let (before_file, after_file) = (
-                before_file.unwrap_or_else(|| base.to_file()),
-                after_file.unwrap_or_else(|| other.to_file()),
-            );
-            changed_items_of((&before_file, &before), (&after_file, &after), MOST_ITEMS)?
-        }
-    };
+    let changed = changed_items_of((&base.file, &before), (&other.file, &after), MOST_ITEMS)?;
     let view = ComparisonView::of(&comparison);
     let (finding, conclusion) = (view.outcome, conclusion(&view));
-    let traffic = [&base, &other].map(|found| view::traffic(&found.report.summary));
+    let traffic = [&base, &other].map(|found| view::traffic(&found.report().summary));
     let text = text(&view, &conclusion, &traffic, &comparison, &changed);
     let found: Vec<_> = [&base, &other].into_iter().chain(&others).collect();
     let choice_notes: Vec<_> = found.iter().filter_map(|found| found.note.clone()).collect();
@@ -166,8 +157,8 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
     let base_project = (base_project != project).then(|| (*base_project).clone());
     let structured = CompareResult {
         base_project,
-        base_traffic: base.report.summary.traffic.clone(),
-        other_traffic: other.report.summary.traffic.clone(),
+        base_traffic: base.report().summary.traffic.clone(),
+        other_traffic: other.report().summary.traffic.clone(),
         ..build_result(
             (*project).clone(),
             (finding, conclusion),
@@ -229,10 +220,11 @@ fn build_result(
 
 /// Ranks the runs.
 fn rank_reports(found: &[&LoadedRun], prices: &PriceTable) -> Result<Ranking, Error> {
-    let measured = found.iter().map(|found| found.measurements(prices)).collect::<Result<Vec<_>, _>>()?;
+    let measured =
+        found.iter().map(|found| found.file.measurements(prices)).collect::<Result<Vec<_>, _>>()?;
     let runs = found.iter().zip(&measured);
     let runs: Vec<_> =
-        runs.map(|(found, measurements)| RankInput { report: &found.report, measurements }).collect();
+        runs.map(|(found, measurements)| RankInput { report: found.report(), measurements }).collect();
     Ok(rank(&runs))
 }
 

@@ -87,10 +87,10 @@ pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolRes
 fn run(call: ToolContext<'_>, name: &str, arguments: &Arguments) -> Result<ToolResult<Results>, Error> {
     let wanted = item_query(name, arguments)?;
     let (project, past) = find_project(call.projects, arguments.project.as_deref(), name)?;
-    let LoadedRun { report, state, note, .. } = past.find(name)?;
-    let other_variants = other_variants(&past, &report);
+    let LoadedRun { file, state, note } = past.find(name)?;
+    let other_variants = other_variants(&past, file.report());
     let room = MAX_STRUCTURED - view::size(&other_variants);
-    let mut run = view::run(&report, &wanted, arguments.cursor.as_deref(), room)?;
+    let mut run = view::run(&file, &wanted, arguments.cursor.as_deref(), room)?;
     run.other_variants = other_variants;
     let about = match state {
         State::Finished => "",

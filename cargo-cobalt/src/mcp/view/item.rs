@@ -1,9 +1,12 @@
 //! The query for a run's items, and an item as in the result file, cut to a byte budget.
 
 use std::cmp::Ordering;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use cobalt_core::report::comparison::ItemChange;
-use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::report::{ItemOutcome, ItemResult, Report, RunConfig};
+use cobalt_core::store::{PartsIndex, ReportFile, StoreError};
 use cobalt_core::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +17,7 @@ use super::traces;
 use super::transcripts;
 use super::truncate::{self, divide, size, size_up_to};
 use crate::error::Error;
+use crate::sized_cache::SizedCache;
 
 /// An evaluation with less room is left out.
 const MIN_EVALUATION: usize = 200;
@@ -281,17 +285,34 @@ pub struct ItemQuery {
 impl ItemQuery {
     /// The positions of the matching items, worst first: those in error, then those below a pass mark by their lowest score,
     /// then the others by theirs.
-    pub fn select(&self, report: &Report) -> Result<Vec<usize>, Error> {
-        self.validate(report)?;
-        let is_wanted =
-            |(_, item): &(usize, &ItemResult)| self.has_status(report, item) && self.has_score(report, item);
-        let wanted = report.items.iter().enumerate().filter(is_wanted);
-        let ranked = wanted.map(|(place, item)| (self.rank(report, item), (item.index, place)));
-        let mut ranked: Vec<_> = ranked.collect();
-        ranked.sort_by(|((one, low), first), ((two, lowest), second)| {
+    pub fn select(&self, file: &ReportFile) -> Result<Arc<Vec<usize>>, Error> {
+        self.validate(file.report())?;
+        let Some(parts) = file.parts() else { return Ok(Arc::new(self.ranked(file)?)) };
+        let query = Self { limit: None, ..self.clone() };
+        let size = |positions: &Vec<usize>| size_of_val(&**positions);
+        Ok(SELECTED
+            .get(&(parts.path().to_owned(), parts.index().clone(), query), size, || self.ranked(file))?)
+    }
+
+    fn ranked(&self, file: &ReportFile) -> Result<Vec<usize>, StoreError> {
+        let config = &file.report().config;
+        let evaluator = self.evaluator.as_ref();
+        let evaluator = evaluator.and_then(|name| config.evaluators.iter().position(|known| known == name));
+        let mut ranked = Vec::new();
+        for (position, item) in file.outcomes().enumerate() {
+            let item = item?;
+            let lowest = lowest(&item, evaluator, config);
+            if self.has_status(&item, config)
+                && evaluator.is_none_or(|evaluator| item.scores.is_run(evaluator))
+                && self.max_score.is_none_or(|most| lowest.is_some_and(|score| score <= most))
+            {
+                ranked.push((rank(&item, lowest), (item.index, position)));
+            }
+        }
+        ranked.sort_unstable_by(|((one, low), first), ((two, lowest), second)| {
             one.cmp(two).then(low.total_cmp(lowest)).then(first.cmp(second))
         });
-        Ok(ranked.into_iter().map(|(_, (_, place))| place).collect())
+        Ok(ranked.into_iter().map(|(_, (_, position))| position).collect())
     }
 
     fn validate(&self, report: &Report) -> Result<(), Error> {
@@ -312,44 +333,34 @@ impl ItemQuery {
         Ok(())
     }
 
-    fn has_status(&self, report: &Report, item: &ItemResult) -> bool {
+    fn has_status(&self, item: &ItemOutcome, config: &RunConfig) -> bool {
         match self.status {
             None => true,
             Some(ItemStatus::Passed) => item.passed,
             Some(ItemStatus::Failed) => !item.passed,
-            Some(ItemStatus::Error) => item.is_in_error(),
-            Some(ItemStatus::Low) => report.config.scores_below_pass_mark(item).next().is_some(),
-        }
-    }
-
-    fn has_score(&self, report: &Report, item: &ItemResult) -> bool {
-        let is_asked = |name: &str| item.runs.iter().any(|run| run.evaluations.get(name).is_some());
-        self.evaluator.as_deref().is_none_or(is_asked)
-            && self.max_score.is_none_or(|most| self.lowest(report, item).is_some_and(|score| score <= most))
-    }
-
-    /// The sort key: the category, then the lowest score, except for items in error.
-    fn rank(&self, report: &Report, item: &ItemResult) -> (u8, f64) {
-        let lowest = || self.lowest(report, item).unwrap_or(f64::INFINITY);
-        match item.passed {
-            _ if item.is_in_error() => (0, 0.0),
-            false => (1, lowest()),
-            true => (2, lowest()),
-        }
-    }
-
-    /// An item's lowest score, from the named evaluator or from all; each is the mean over the item's trials.
-    fn lowest(&self, report: &Report, item: &ItemResult) -> Option<f64> {
-        match self.evaluator.as_deref() {
-            Some(name) => mean(item, name),
-            None => report.config.evaluators.iter().filter_map(|name| mean(item, name)).reduce(f64::min),
+            Some(ItemStatus::Error) => item.is_in_error,
+            Some(ItemStatus::Low) => item.lowest_below_pass_mark(config).is_some(),
         }
     }
 }
 
-/// The mean of an evaluator's scores over the trials of an item.
-fn mean(item: &ItemResult, evaluator: &str) -> Option<f64> {
-    let (count, sum) =
-        item.scores(evaluator).fold((0_u32, 0.0), |(count, sum), score| (count + 1, sum + score));
-    (count > 0).then(|| sum / f64::from(count))
+/// The selections of runs in parts, as each page needs the whole one: up to four of a million items.
+static SELECTED: SizedCache<(PathBuf, PartsIndex, ItemQuery), Vec<usize>> = SizedCache::new(32 << 20);
+
+/// The sort key: the category, then the lowest score, except for items in error.
+fn rank(item: &ItemOutcome, lowest: Option<f64>) -> (u8, f64) {
+    let lowest = lowest.unwrap_or(f64::INFINITY);
+    match item.passed {
+        _ if item.is_in_error => (0, 0.0),
+        false => (1, lowest),
+        true => (2, lowest),
+    }
+}
+
+/// An item's lowest score, from the given evaluator or from all; each is the mean over the item's trials.
+fn lowest(item: &ItemOutcome, evaluator: Option<usize>, config: &RunConfig) -> Option<f64> {
+    match evaluator {
+        Some(evaluator) => item.scores.mean(evaluator),
+        None => (0..config.evaluators.len()).filter_map(|at| item.scores.mean(at)).reduce(f64::min),
+    }
 }

@@ -24,6 +24,6 @@ pub mod truncate;
 
 pub use item::{ItemQuery, ItemStatus, change};
 pub use ranking::compact_ranking;
-pub use run::{ItemPage, MAX_STRUCTURED, OtherVariant, RunPage, item, item_keys, malformed_cursor, run};
+pub use run::{ItemPage, MAX_STRUCTURED, OtherVariant, RunPage, item, malformed_cursor, run};
 pub use text::{MAX_TEXT, first_lines, fit_lines, text, traffic};
 pub use truncate::{keep_fitting, size};

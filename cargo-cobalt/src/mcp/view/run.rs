@@ -1,7 +1,8 @@
 //! A run with some of its items, the cursor of the next page, and a single item.
 
 use cobalt_core::hash::sha256_hex;
-use cobalt_core::report::{ItemNames, ItemResult, Report};
+use cobalt_core::report::{ItemResult, Report};
+use cobalt_core::store::{ReportFile, StoreError};
 use cobalt_core::wording::{self, count};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +21,8 @@ pub const MAX_STRUCTURED: usize = 48_000;
 const HASH_DIGITS: usize = 16;
 /// The number of items that always fit on a page, however large they are.
 const MIN_ITEMS: usize = 10;
+/// The number of items that are read at once: those of a run in parts may all be in different parts.
+const READ_AT_ONCE: usize = 25;
 
 /// A run with some of its items.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -76,15 +79,15 @@ pub struct OtherVariant {
 ///
 /// # Errors
 ///
-/// The query is invalid, or the cursor belongs to another run or query.
+/// The query is invalid, the cursor belongs to another run or query, or the items cannot be read.
 pub fn run(
-    report: &Report,
+    file: &ReportFile,
     wanted: &ItemQuery,
     cursor: Option<&str>,
     budget: usize,
 ) -> Result<RunPage, Error> {
-    let keys = item_keys(report);
-    let matching = wanted.select(report)?;
+    let report = file.report();
+    let matching = wanted.select(file)?;
     let start = cursor.map(|cursor| parse_cursor(cursor, report, wanted)).transpose()?.unwrap_or(0);
     let left = matching.get(start..).unwrap_or_default();
     let evaluator = wanted.evaluator.as_deref();
@@ -97,17 +100,8 @@ pub fn run(
     let around = size(&run) + size(&left_out) + 2 * truncate::LONGEST_SENTENCE;
     let room = budget.saturating_sub(around);
     let largest = room / left.len().clamp(1, MIN_ITEMS);
-    let (mut items, mut lines, mut taken) = (Vec::new(), Vec::new(), 0);
-    for place in left.iter().take(wanted.limit.unwrap_or(usize::MAX)) {
-        let (key, result) = (&keys[*place], &report.items[*place]);
-        let item = item::listed_item(result, key, evaluator, largest.saturating_sub(1));
-        taken += size(&item) + 1;
-        if taken > room && !items.is_empty() {
-            break;
-        }
-        items.push(Value::from(item));
-        lines.push(text::item_line(result, key, &report.config));
-    }
+    let fitting = PageItems { file, evaluator, room, largest };
+    let (items, lines) = fitting.read(&left[..left.len().min(wanted.limit.unwrap_or(usize::MAX))])?;
     let counts = ItemCounts::from(&report.summary);
     let (items_shown, next) = (items.len(), start + items.len());
     // The items come before the comparison with the baseline.
@@ -130,6 +124,34 @@ pub fn run(
         next_cursor,
         left_out,
     })
+}
+
+/// The items of a page.
+struct PageItems<'a> {
+    file: &'a ReportFile,
+    evaluator: Option<&'a str>,
+    /// The size of the page, and of its largest item, in bytes.
+    room: usize,
+    largest: usize,
+}
+
+impl PageItems<'_> {
+    /// The items at the first of these positions, as many as fit but at least one, and a text for each.
+    fn read(&self, positions: &[usize]) -> Result<(Vec<Value>, Vec<String>), Error> {
+        let (mut items, mut lines, mut taken) = (Vec::new(), Vec::new(), 0);
+        for positions in positions.chunks(READ_AT_ONCE) {
+            for (key, result) in self.file.keyed_items_at(positions)? {
+                let item = item::listed_item(&result, &key, self.evaluator, self.largest.saturating_sub(1));
+                taken += size(&item) + 1;
+                if taken > self.room && !items.is_empty() {
+                    return Ok((items, lines));
+                }
+                items.push(Value::from(item));
+                lines.push(text::item_line(&result, &key, &self.file.report().config));
+            }
+        }
+        Ok((items, lines))
+    }
 }
 
 fn rest_hint(head: &Report, shown: usize, matching: usize, cursor: &str) -> String {
@@ -158,14 +180,16 @@ pub struct ItemPage {
 ///
 /// # Errors
 ///
-/// The run has no item with this key.
-pub fn item(report: &Report, key: &str, budget: usize) -> Result<ItemPage, Error> {
-    let keys = item_keys(report);
+/// The run has no item with this key, or it cannot be read.
+pub fn item(file: &ReportFile, key: &str, budget: usize) -> Result<ItemPage, Error> {
+    let report = file.report();
     let (run_id, experiment) = (
         truncate::text(&report.id, overview::LONGEST_NAME),
         truncate::text(&report.name, overview::LONGEST_NAME),
     );
-    let Some(place) = keys.iter().position(|known| known == key) else {
+    let positions: Vec<_> = file.positions_of(&[key])?.into_iter().flatten().collect();
+    let Some((_, item)) = file.keyed_items_at(&positions)?.pop() else {
+        let keys = file.outcomes().map(|item| Ok(item?.key)).collect::<Result<Vec<_>, StoreError>>()?;
         let instead = wording::closest(key, keys.iter().map(String::as_str));
         let hint = instead.map_or(String::new(), |key| format!(" (did you mean `{key}`?)"));
         return Err(Error::Arguments(format!(
@@ -173,14 +197,7 @@ pub fn item(report: &Report, key: &str, budget: usize) -> Result<ItemPage, Error
         )));
     };
     let room = budget.saturating_sub(size(&run_id) + size(&experiment) + 100);
-    Ok(ItemPage { run_id, experiment, item: item::item(&report.items[place], key, room) })
-}
-
-/// The unique key of each item.
-pub fn item_keys(report: &Report) -> Vec<String> {
-    let mut names = ItemNames::new(report.partial);
-    report.items.iter().for_each(|item| names.add(item));
-    names.keys()
+    Ok(ItemPage { run_id, experiment, item: item::item(&item, key, room) })
 }
 
 /// The cursor of a position among the matching items of a run.

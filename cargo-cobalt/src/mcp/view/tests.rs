@@ -1,6 +1,9 @@
 //! Views of runs of all kinds.
 
-use cobalt_core::report::Report;
+use std::path::Path;
+
+use cobalt_core::report::{Report, item_keys};
+use cobalt_core::store::ReportFile;
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -55,8 +58,13 @@ fn pretty(view: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(view).unwrap()
 }
 
+/// A run with this report.
+fn file(report: &Report) -> ReportFile {
+    ReportFile::of_report(Path::new("run"), report.clone())
+}
+
 fn shown(report: &Report, wanted: &ItemQuery) -> RunPage {
-    run(report, wanted, None, MAX_STRUCTURED).unwrap()
+    run(&file(report), wanted, None, MAX_STRUCTURED).unwrap()
 }
 
 fn keys_of(run: &RunPage) -> Vec<&str> {
@@ -94,7 +102,7 @@ fn a_status_and_a_score_filter_items() {
     };
     assert_eq!(keys_of(&shown(&report, &most(0.2, None))), ["worst", "low"], "the limit is inclusive");
     assert_eq!(keys_of(&shown(&report, &most(0.4, Some("right")))), ["low", "failed"]);
-    assert!(run(&report, &most(f64::NAN, None), None, MAX_STRUCTURED).is_err());
+    assert!(run(&file(&report), &most(f64::NAN, None), None, MAX_STRUCTURED).is_err());
 }
 
 #[test]
@@ -103,7 +111,7 @@ fn a_cursor_is_valid_only_for_its_run_and_query() {
     let first = shown(&report, &wanted);
     let cursor = first.next_cursor.as_deref().unwrap();
     let all = ItemQuery::default();
-    let rest = run(&report, &all, Some(cursor), MAX_STRUCTURED).unwrap();
+    let rest = run(&file(&report), &all, Some(cursor), MAX_STRUCTURED).unwrap();
     assert_eq!(
         (keys_of(&rest), &rest.next_cursor),
         (vec!["low", "failed", "good"], &None),
@@ -119,7 +127,7 @@ fn a_cursor_is_valid_only_for_its_run_and_query() {
         (&report, &all, ""),
     ]
     .map(|(report, wanted, cursor)| {
-        run(report, wanted, Some(cursor), MAX_STRUCTURED).unwrap_err().to_string()
+        run(&file(report), wanted, Some(cursor), MAX_STRUCTURED).unwrap_err().to_string()
     });
     insta::assert_snapshot!(refusals.join("\n"), @r"
     `cursor` belongs to another run than `ba9876543210`, or to another `status`, `evaluator` or `maxScore`: pass the arguments of the call that returned it, or omit `cursor` to start from the worst item
@@ -179,7 +187,8 @@ fn a_replayed_run_says_so_and_its_items_have_no_hashes_of_messages() {
     ] {
         assert!(text.lines().any(|said| said == line), "no {line}: {text}");
     }
-    let (items, single) = (pretty(&shown.run["items"]), pretty(&item(&report, "trials", 10_000).unwrap()));
+    let (items, single) =
+        (pretty(&shown.run["items"]), pretty(&item(&file(&report), "trials", 10_000).unwrap()));
     assert!(items.contains("replayed") && single.contains("replayed"), "{items} {single}");
     assert!(!items.contains("asked") && !single.contains("asked"), "{items} {single}");
 }
@@ -209,8 +218,11 @@ fn traces_are_outlined_in_a_list_and_whole_for_a_single_item_if_they_fit() {
         "{outline}"
     );
     assert!(outline.len() < traces::IN_LIST, "{}", outline.len());
-    assert_eq!(item(&report, "short", MAX_STRUCTURED).unwrap().item["trace"][0]["tool"]["name"], "search");
-    let single = item(&report, "long", 20_000).unwrap();
+    assert_eq!(
+        item(&file(&report), "short", MAX_STRUCTURED).unwrap().item["trace"][0]["tool"]["name"],
+        "search"
+    );
+    let single = item(&file(&report), "long", 20_000).unwrap();
     assert!(single.item["runs"][1].get("trace").is_none() && size(&single) <= 20_000);
     assert!(single.item["runs"][1]["traceOutline"].as_str().unwrap().len() > 1_500, "{}", pretty(&single));
 }
@@ -235,10 +247,10 @@ fn transcripts_are_texts_in_a_list_and_whole_for_a_single_item_if_they_fit() {
     let text = list[1]["runs"][1]["transcriptText"].as_str().unwrap();
     assert!(text.contains("\nturn 4 ") && text.len() < transcripts::IN_LIST, "{text}");
     assert_eq!(
-        item(&report, "short", MAX_STRUCTURED).unwrap().item["transcript"]["turns"][0]["reply"],
+        item(&file(&report), "short", MAX_STRUCTURED).unwrap().item["transcript"]["turns"][0]["reply"],
         "York"
     );
-    let single = item(&report, "long", 10_000).unwrap();
+    let single = item(&file(&report), "long", 10_000).unwrap();
     assert!(single.item["runs"][1].get("transcript").is_none() && size(&single) <= 10_000);
     assert!(single.item["runs"][1]["transcriptText"].as_str().unwrap().len() > 2_000, "{}", pretty(&single));
 }
@@ -267,7 +279,7 @@ fn a_long_item_is_cut_with_how_much_is_missing() {
         "output": { "output": "y".repeat(5_000), "metadata": { "model": "small" } },
         "evaluations": { "right": { "score": 0.2, "reason": "z".repeat(5_000) } },
     })]);
-    snapshot("long_item", &pretty(&item(&report, "long", 1_500).unwrap()));
+    snapshot("long_item", &pretty(&item(&file(&report), "long", 1_500).unwrap()));
     snapshot("run_with_a_long_item", &text(&shown(&report, &ItemQuery::default()), MAX_TEXT));
 }
 
@@ -408,7 +420,7 @@ fn any_run_is_shown_within_its_room() {
         let said = super::text(&run, MAX_TEXT);
         assert!(size(&run) <= MAX_STRUCTURED && run.items_shown > 0, "{filler:?}: {} bytes", size(&run));
         assert!(size(&said) < 8_000, "{filler:?}: {}", size(&said));
-        let item = super::item(&report, &item_keys(&report)[0], 10_000).unwrap();
+        let item = super::item(&file(&report), &item_keys(&report.items)[0], 10_000).unwrap();
         assert!(size(&item) <= 10_000, "{filler:?}: {}", size(&item));
     }
 }

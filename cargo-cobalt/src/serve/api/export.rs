@@ -1,20 +1,23 @@
 //! `/api/export`: a run in another format, as a download.
 
+use std::io::{self, Write};
+use std::slice;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use cobalt_core::store::ReportFile;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::respond::{StrictQuery, run_blocking, stream_body};
 use crate::error::Error;
-use crate::formats::{csv, html, junit, markdown, write_csv};
-use crate::results::Results;
+use crate::formats::{html, junit, markdown, write_csv};
+use crate::results::{FinishedExperiment, Results};
 use crate::serve::error::ApiError;
-use crate::serve::store::{RunText, Store};
+use crate::serve::store::Store;
 
 /// The run and the format.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -67,23 +70,30 @@ pub async fn export(
 
 /// A run in another format.
 fn render(store: &Store, query: &ExportQuery) -> Result<Body, ApiError> {
-    if matches!(query.format, ExportFormat::Csv | ExportFormat::Json)
-        && let RunText::InParts(file) = store.run_text(&query.run)?
-    {
-        let (format, prices) = (query.format, store.prices().clone());
-        return Ok(stream_body(move |body| match format {
-            ExportFormat::Csv => write_csv(body, &[*file], &prices),
-            _ => file.write_whole(body),
-        }));
-    }
-    let results = Results::of(vec![store.finished_experiment(&query.run)?]);
-    let text = match query.format {
-        ExportFormat::Csv => csv(&results, store.prices()),
-        ExportFormat::Html => html(&results),
-        ExportFormat::Json => results.experiments[0].report.to_json().map_err(Error::from)?,
-        ExportFormat::Junit => junit(&results),
-        ExportFormat::Markdown => markdown::markdown(&results),
+    let file = store.report_file(&query.run)?;
+    let as_text: fn(&Results) -> String = match query.format {
+        ExportFormat::Csv => {
+            let prices = store.prices().clone();
+            return body_of(file, move |file, body| write_csv(body, slice::from_ref(file), &prices));
+        }
+        ExportFormat::Json => return body_of(file, |file, mut body| file.write_whole(&mut body)),
+        ExportFormat::Html => html,
+        ExportFormat::Junit => junit,
+        ExportFormat::Markdown => markdown::markdown,
     };
+    Ok(as_text(&Results::of(vec![FinishedExperiment::of(file).map_err(Error::from)?])).into())
+}
+
+/// The items of a large run are written while they are read.
+fn body_of(
+    file: ReportFile,
+    write: impl FnOnce(&ReportFile, &mut dyn Write) -> io::Result<()> + Send + 'static,
+) -> Result<Body, ApiError> {
+    if file.parts().is_some() {
+        return Ok(stream_body(move |body| write(&file, body)));
+    }
+    let mut text = Vec::new();
+    write(&file, &mut text).map_err(Error::Print)?;
     Ok(text.into())
 }
 

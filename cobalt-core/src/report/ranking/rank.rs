@@ -120,7 +120,7 @@ fn ranked_run(
         verdict: report.verdict,
         items: summary.total_items,
         passed_items: summary.passed_items,
-        failed_items: summary.total_items.saturating_sub(summary.passed_items + summary.low_items),
+        failed_items: summary.items_in_error(),
         mean_score: describe(&of_common.collect::<Vec<_>>()).map(|stats| stats.mean),
         scores,
         latency_ms: (!measurements.replayed && summary.avg_latency_ms > 0.0)

@@ -1,5 +1,6 @@
 //! Columns: of each item, what lists, statistics and comparisons need, without its texts.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -7,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::item::{case_name, case_name_in_partial_run, natural_key};
 use crate::prices::PriceTable;
-use crate::report::{ItemResult, ItemScores, MeasuredItem, RunConfig, Status, TrialMeasurements};
+use crate::report::{
+    ItemOutcome, ItemResult, ItemScores, MeasuredItem, RunConfig, Status, TrialMeasurements,
+};
 use crate::serde_skip::is_zero;
 use crate::timestamp::Timestamp;
 
@@ -160,6 +163,35 @@ impl ItemRow {
         }
     }
 
+    /// Its name in test cases, which may not be unique.
+    #[must_use]
+    pub fn case_name(&self) -> Cow<'_, str> {
+        match &self.name {
+            RowName::Key => (&*self.key).into(),
+            RowName::Index => index_name(self.index).into(),
+            RowName::Other(name) => (&**name).into(),
+        }
+    }
+
+    /// Whether any trial or any evaluator failed.
+    #[must_use]
+    pub fn is_in_error(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| !rest.failed.is_empty())
+    }
+
+    /// The result without what only comparisons need.
+    #[must_use]
+    pub fn into_outcome(self) -> ItemOutcome {
+        ItemOutcome {
+            is_in_error: self.is_in_error(),
+            key: self.key,
+            index: self.index,
+            latency_ms: self.latency_ms,
+            passed: self.passed,
+            scores: self.scores,
+        }
+    }
+
     /// The measurements for comparisons, by these evaluators.
     #[must_use]
     pub fn measured(self, evaluators: &[String]) -> MeasuredItem {
@@ -186,7 +218,7 @@ impl ItemRow {
 }
 
 /// The name of an item without an ID.
-fn index_name(index: usize) -> String {
+pub fn index_name(index: usize) -> String {
     format!("{index:04}")
 }
 

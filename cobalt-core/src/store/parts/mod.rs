@@ -12,7 +12,7 @@ mod reader;
 mod tests;
 mod writer;
 
-pub use columns::{ItemRow, RowName, RowRest, RowTraffic};
+pub use columns::{ItemRow, RowName, RowRest, RowTraffic, index_name};
 pub use index::{PARTS_FORMAT, PartEntry, PartsIndex, head_of_items_file, items_file};
 pub use reader::{PartsReader, lines};
 pub use writer::PartsWriter;

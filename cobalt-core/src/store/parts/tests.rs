@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::prices::{Price, PriceTable};
-use crate::report::{ItemResult, Measurements, Report};
+use crate::report::{ItemOutcome, ItemResult, Measurements, Report};
 use crate::store::{
     Layout, PartsWriter, ReportFile, items_file, read_measurements, read_report, write_report,
 };
@@ -131,15 +131,40 @@ fn rows_have_what_the_items_have() {
 }
 
 #[test]
-fn the_worst_items_of_a_large_run_are_read() {
+fn the_outcomes_and_names_of_a_run_in_parts_are_those_of_its_items() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut items: Vec<_> = (0..50).map(item).collect();
+    for (id, index) in [("a b", 3), ("a-b", 30), ("a!b", 40)] {
+        (items[index]["input"]["id"], items[index]["key"]) = (id.into(), id.into());
+    }
+    let report = report(&items);
+    let whole = ReportFile::of_report(folder.path(), report.clone());
+    let parts = ReportFile::open(&write(folder.path(), &report)).unwrap();
+    let outcomes = [&whole, &parts].map(|file| file.outcomes().collect::<Result<Vec<_>, _>>().unwrap());
+    assert_eq!(outcomes[0], outcomes[1]);
+    let below = outcomes[0].iter().filter(|it| it.lowest_below_pass_mark(&report.config).is_some()).count();
+    let expected = report.items.iter().filter(|it| report.config.scores_below_pass_mark(it).next().is_some());
+    assert_eq!(below, expected.count());
+    let names = [&whole, &parts].map(|file| {
+        let names = file.case_names().unwrap();
+        let name = |(place, it): (usize, &ItemOutcome)| names.name(place, &it.key, it.index).into_owned();
+        outcomes[0].iter().enumerate().map(name).collect::<Vec<_>>()
+    });
+    assert_eq!(names[0], names[1]);
+    assert!(names[0].contains(&"a-b-2".to_owned()), "{:?}", names[0]);
+}
+
+#[test]
+fn items_are_read_in_the_given_order_with_their_keys() {
     let folder = tempfile::tempdir().unwrap();
     let report = report(&(0..50).map(item).collect::<Vec<_>>());
-    let path = write(folder.path(), &report);
-    let worst = |most| ReportFile::open(&path).unwrap().worst_items(most).unwrap();
-    let indexes: Vec<_> = worst(12).items.iter().map(|item| item.index).collect();
-    let errors: Vec<_> = (0..50).filter(|index| matches!(index % 5, 1 | 3)).take(12).collect();
-    assert_eq!(indexes, errors);
-    assert_eq!(worst(50), report);
+    let whole = ReportFile::of_report(folder.path(), report.clone());
+    let parts = ReportFile::open(&write(folder.path(), &report)).unwrap();
+    let positions = [40, 3, 49, 3];
+    let [whole, parts] = [&whole, &parts].map(|file| file.keyed_items_at(&positions).unwrap());
+    assert_eq!(whole, parts);
+    assert!(parts.iter().map(|(_, item)| item.index).eq(positions));
+    assert!(parts.iter().all(|(key, item)| *key == item.key));
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn resolve_resume(project: &Project, mut arguments: Arguments) -> Result<Argumen
 fn resolve_score(project: &Project, mut arguments: Arguments) -> Result<Arguments, Error> {
     if let Some(score) = &mut arguments.score {
         let found = PastRuns::open(project)?.find(score)?;
-        let id = found.report.id.clone();
+        let id = found.report().id.clone();
         if found.state != State::Finished {
             return Err(Error::Arguments(format!("`score`: run `{id}` has not finished; `resume` it first")));
         }
@@ -177,7 +177,7 @@ fn resolve_interrupted(past: &PastRuns, name: &str) -> Result<String, Error> {
         });
     }
     let found = past.find(name)?;
-    let id = found.report.id.clone();
+    let id = found.report().id.clone();
     match found.state {
         State::Interrupted => Ok(id),
         State::Running => {

@@ -99,9 +99,6 @@ struct BriefRun {
     verdict: RunVerdict,
 }
 
-/// The maximum number of items that are read of a run in parts.
-const MOST_READ: usize = 2_000;
-
 /// The result of a finished command.
 pub fn build(project: &Project, outcome: Outcome) -> Result<ToolResult<RunResult>, Error> {
     let Outcome { code, state, mut compile_errors, stderr } = outcome;
@@ -116,12 +113,10 @@ pub fn build(project: &Project, outcome: Outcome) -> Result<ToolResult<RunResult
     let tells_more = is_error && compile_errors.is_empty() && !has_broken && has_crashed;
     let printed = if tells_more { stderr::last_lines(&stderr) } else { Vec::new() };
     errors.extend(still_failed(&state));
-    let reports = state.finished.iter().map(|finished| match &finished.path {
-        Some(path) => {
-            let read = ReportFile::open(Path::new(path)).and_then(|file| file.worst_items(MOST_READ));
-            read.unwrap_or_else(|_| finished.report.clone())
-        }
-        None => finished.report.clone(),
+    let runs = state.finished.iter().map(|finished| {
+        let path = finished.path.as_deref().map(Path::new);
+        let read = path.and_then(|path| ReportFile::open(path).ok());
+        read.unwrap_or_else(|| ReportFile::of_report(path.unwrap_or(Path::new("")), finished.report.clone()))
     });
     let mut ran = RunResult {
         project: project.clone(),
@@ -142,25 +137,26 @@ pub fn build(project: &Project, outcome: Outcome) -> Result<ToolResult<RunResult
     if ran.more_compile_errors > 0 {
         ran.left_out.push(format!("compileErrors: {} more", ran.more_compile_errors));
     }
-    ran.add_runs(reports.collect(), PastRuns::open(project).ok().as_ref())?;
+    ran.add_runs(runs.collect(), PastRuns::open(project).ok().as_ref())?;
     Ok(ToolResult { text: ran.text(), structured: ran, is_error })
 }
 
 impl RunResult {
     /// Adds the runs that fit, failed ones first.
-    fn add_runs(&mut self, mut reports: Vec<Report>, past: Option<&PastRuns>) -> Result<(), Error> {
+    fn add_runs(&mut self, mut files: Vec<ReportFile>, past: Option<&PastRuns>) -> Result<(), Error> {
         let Self { not_run, errors, warnings, printed, left_out, .. } = self;
         keep_fitting(not_run, ROOM_OF_LIST, "notRun", left_out);
         keep_fitting(errors, ROOM_OF_LIST, "errors", left_out);
         // Errors and warnings share the room of one list.
         keep_fitting(warnings, ROOM_OF_LIST.saturating_sub(size(&*errors)), "warnings", left_out);
         keep_fitting(printed, ROOM_OF_LIST, "printed", left_out);
-        reports.sort_by_key(|report| (Reverse(report.verdict), report.items.len()));
+        files.sort_by_key(|file| (Reverse(file.report().verdict), file.item_count()));
         // Reserves room for the longest list of steps; it gets shorter when runs fit.
-        self.next_steps = self.steps(&reports, past);
+        self.next_steps = self.steps(&files, past);
         let mut room = view::MAX_STRUCTURED.saturating_sub(size(self));
-        for (place, report) in reports.iter().enumerate() {
-            let after = reports.len() - place - 1;
+        for (place, file) in files.iter().enumerate() {
+            let report = file.report();
+            let after = files.len() - place - 1;
             let free = room.saturating_sub(after * ROOM_OF_BRIEF);
             let share = (free / (after + 1)).max(MIN_RUN);
             if share > free {
@@ -168,21 +164,22 @@ impl RunResult {
                 room = room.saturating_sub(ROOM_OF_BRIEF);
                 continue;
             }
-            let run = view::run(report, &ItemQuery::default(), None, share)?;
+            let run = view::run(file, &ItemQuery::default(), None, share)?;
             let run =
                 ExperimentRun { run, previous_run_id: past.and_then(|past| previous_run_id(past, report)) };
             room = room.saturating_sub(size(&run));
             self.runs.push(run);
         }
         keep_fitting(&mut self.more_runs, ROOM_OF_LIST, "moreRuns", &mut self.left_out);
-        self.next_steps = self.steps(&reports, past);
+        self.next_steps = self.steps(&files, past);
         Ok(())
     }
 
-    fn steps(&self, reports: &[Report], past: Option<&PastRuns>) -> Vec<String> {
+    fn steps(&self, files: &[ReportFile], past: Option<&PastRuns>) -> Vec<String> {
         let mut steps = Vec::new();
-        let failed = reports.iter().find(|report| report.verdict == RunVerdict::Failed);
-        if let Some(report) = failed.or(reports.first()) {
+        let mut reports = files.iter().map(ReportFile::report);
+        let first = reports.clone().next();
+        if let Some(report) = reports.find(|report| report.verdict == RunVerdict::Failed).or(first) {
             let name = code(&truncate(&report.name, LONGEST));
             let is_it = |shown: &&ExperimentRun| shown.run.head.id == report.id;
             if self.runs.iter().find(is_it).is_none_or(|shown| shown.run.rest.is_some()) {
