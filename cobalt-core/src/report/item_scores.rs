@@ -1,5 +1,7 @@
 //! The scores of an item in one allocation, for the lists of large runs.
 
+use std::collections::BTreeMap;
+
 use super::item::{ItemResult, ScoredEvaluation};
 
 /// The scores of an item by all evaluators in all trials.
@@ -52,6 +54,14 @@ impl ItemScores {
     /// The scores of an evaluator.
     pub fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
         self.values(evaluator).iter().copied().filter(|score| *score >= 0.0)
+    }
+
+    /// The scores by the names of these evaluators, without those that gave none.
+    #[must_use]
+    pub fn by_name(&self, evaluators: &[String]) -> BTreeMap<String, Vec<f64>> {
+        let scores = evaluators.iter().enumerate();
+        let scores = scores.map(|(at, name)| (name.clone(), self.given(at).collect::<Vec<_>>()));
+        scores.filter(|(_, scores)| !scores.is_empty()).collect()
     }
 
     /// Their mean.

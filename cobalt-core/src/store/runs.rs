@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 use serde_json::Value;
 
@@ -264,13 +265,30 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, St
 ///
 /// The file cannot be read, or is neither; the message has the file, line and column.
 pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, StoreError> {
-    let bytes = fs::read(path).map_err(|source| storage_error("read", path, source))?;
-    let bytes = redacted_document(bytes);
     let unfit = |error| not_measurements(path, &error);
+    let read = |source| storage_error("read", path, source);
+    if let Some(baseline) = open_baseline(path).map_err(read)? {
+        let unfit = |error: serde_json::Error| if error.is_io() { read(error.into()) } else { unfit(error) };
+        return serde_json::from_reader(baseline).map_err(unfit);
+    }
+    let bytes = redacted_document(fs::read(path).map_err(read)?);
     match is_baseline(strip_bom(&bytes)).map_err(unfit)? {
         true => serde_json::from_slice(strip_bom(&bytes)).map_err(unfit),
         false => ReportFile::of_bytes(path, bytes, NOT_MEASUREMENTS)?.measurements(prices),
     }
+}
+
+/// Opens a file that [`write_baseline`] wrote, which starts with its version: that of a large run takes hundreds of megabytes, so it is
+/// not read as one text.
+fn open_baseline(path: &Path) -> io::Result<Option<impl Read>> {
+    let mut file = BufReader::new(File::open(path)?);
+    let start = file.fill_buf()?;
+    let text = strip_bom(start);
+    let mark = start.len() - text.len();
+    let fields = text.trim_ascii_start().strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let is_baseline = fields.is_some_and(|fields| fields.starts_with(b"\"measurements\":"));
+    file.consume(mark);
+    Ok(is_baseline.then_some(file))
 }
 
 /// The experiment's name in a baseline file or a result file.
@@ -310,6 +328,31 @@ mod tests {
     fn layout(root: &Path) -> Layout {
         let root = root.join(".cobalt");
         Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"))
+    }
+
+    #[test]
+    fn a_baseline_is_read_whatever_its_first_field() {
+        let folder = tempfile::tempdir().unwrap();
+        let item =
+            r#"{"key": "a", "content": "00000000000000ff", "latencyMs": 1.0, "scores": {"right": [1.0]}}"#;
+        let baseline = format!(
+            r#"{{"id": "aaa", "name": "desk", "timestamp": "2026-02-05T14:30:00.500Z", "measurements": 1, "runs": 1,
+            "evaluators": [], "items": [{item}, {item}]}}"#
+        );
+        let path = folder.path().join("baseline.json");
+        let read = |text: &str| {
+            fs::write(&path, text).unwrap();
+            read_measurements(&path, &PriceTable::default())
+        };
+        let baseline = read(&baseline).unwrap();
+        assert_eq!(baseline.items.len(), 2);
+        let path = write_baseline(&layout(folder.path()), &baseline).unwrap();
+        let written = fs::read_to_string(path).unwrap();
+        assert_eq!(read(&written).unwrap(), baseline);
+        assert_eq!(read(&format!("\u{feff}{written}")).unwrap(), baseline);
+        let error = read(&written.replace("\"a\"", "7")).unwrap_err().to_string();
+        assert!(error.contains("baseline.json") && error.contains("neither a baseline"), "{error}");
+        assert!(error.contains("line "), "{error}");
     }
 
     #[test]

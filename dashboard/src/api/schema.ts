@@ -1686,12 +1686,27 @@ export interface components {
              * @description The number of items in both runs.
              */
             matched: number;
-            /** @description The keys of common items whose content has changed. */
+            /** @description The keys of common items whose content has changed; at most 1,000. */
             changed: string[];
-            /** @description The keys of items only in the other run. */
+            /**
+             * Format: uint
+             * @description How many more of them there are.
+             */
+            changedUnlisted?: number;
+            /** @description The keys of items only in the other run; at most 1,000. */
             added: string[];
-            /** @description The keys of items only in the base run. */
+            /**
+             * Format: uint
+             * @description How many more of them there are.
+             */
+            addedUnlisted?: number;
+            /** @description The keys of items only in the base run; at most 1,000. */
             removed: string[];
+            /**
+             * Format: uint
+             * @description How many more of them there are.
+             */
+            removedUnlisted?: number;
         };
         /** @description What the items of two runs asked the model, in the first trial. */
         AskedComparison: {
@@ -3850,7 +3865,7 @@ export interface operations {
                 g?: string;
                 /** @description The id of run H. */
                 h?: string;
-                /** @description The maximum number of items to return; all by default. */
+                /** @description The maximum number of items to return; all by default. Required for runs in parts. */
                 limit?: number;
                 /** @description The number of items to skip. */
                 offset?: number;

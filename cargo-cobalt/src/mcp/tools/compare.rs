@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::TrafficSummary;
-use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity};
+use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
+use cobalt_core::report::{Measurements, TrafficSummary};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,9 +145,13 @@ fn compare(call: ToolContext<'_>, arguments: &Arguments) -> Result<ToolResult<Co
     let found: Vec<_> = [&base, &other].into_iter().chain(&others).collect();
     let choice_notes: Vec<_> = found.iter().filter_map(|found| found.note.clone()).collect();
     let mut left_out = Vec::new();
-    let ranking = (!others.is_empty())
-        .then(|| Ok::<_, Error>(view::compact_ranking(rank_reports(&found, past.prices())?, &mut left_out)))
-        .transpose()?;
+    let ranking = match others.is_empty() {
+        true => None,
+        false => {
+            let ranking = rank_reports(&found, [before, after], past.prices())?;
+            Some(view::compact_ranking(ranking, &mut left_out))
+        }
+    };
     let text = match &ranking {
         Some(ranking) => {
             view::first_lines(ranking_section(ranking).trim_start(), RANKING_TEXT) + "\n" + &text
@@ -218,10 +222,14 @@ fn build_result(
     }
 }
 
-/// Ranks the runs.
-fn rank_reports(found: &[&LoadedRun], prices: &PriceTable) -> Result<Ranking, Error> {
-    let measured =
-        found.iter().map(|found| found.file.measurements(prices)).collect::<Result<Vec<_>, _>>()?;
+/// Ranks the runs, of which the first two are measured already.
+fn rank_reports(
+    found: &[&LoadedRun],
+    first: [Measurements; 2],
+    prices: &PriceTable,
+) -> Result<Ranking, Error> {
+    let others = found.iter().skip(first.len()).map(|found| found.file.measurements(prices));
+    let measured = first.into_iter().map(Ok).chain(others).collect::<Result<Vec<_>, _>>()?;
     let runs = found.iter().zip(&measured);
     let runs: Vec<_> =
         runs.map(|(found, measurements)| RankInput { report: found.report(), measurements }).collect();

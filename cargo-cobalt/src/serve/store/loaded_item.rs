@@ -229,7 +229,6 @@ impl LoadedItem {
 
     /// Its measurements for comparisons.
     pub fn measured(&self, evaluators: &[String]) -> MeasuredItem {
-        let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
         let rest = self.rest.as_deref();
         MeasuredItem {
             key: self.key.to_string(),
@@ -242,7 +241,7 @@ impl LoadedItem {
             asked: self.traffic().map_or_else(Vec::new, LoadedTraffic::asked),
             replayed: rest.is_some_and(|rest| rest.has_replayed_latency),
             retried: self.retried(),
-            scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
+            scores: self.scores.by_name(evaluators),
             compared: rest.map_or_else(BTreeMap::new, |rest| rest.compared.clone()),
             metrics: rest.map_or_else(BTreeMap::new, |rest| rest.metrics.clone()),
             trials: rest.map_or_else(Vec::new, |rest| rest.trials.to_vec()),

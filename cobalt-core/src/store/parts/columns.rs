@@ -195,8 +195,6 @@ impl ItemRow {
     /// The measurements for comparisons, by these evaluators.
     #[must_use]
     pub fn measured(self, evaluators: &[String]) -> MeasuredItem {
-        let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
-        let scores = scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect();
         let rest = self.rest.map_or_else(RowRest::default, |rest| *rest);
         MeasuredItem {
             key: self.key,
@@ -209,7 +207,7 @@ impl ItemRow {
             asked: rest.asked,
             replayed: rest.has_replayed_latency,
             retried: rest.retried,
-            scores,
+            scores: self.scores.by_name(evaluators),
             compared: rest.compared,
             metrics: rest.metrics,
             trials: rest.trials,
