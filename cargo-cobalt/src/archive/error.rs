@@ -69,6 +69,13 @@ pub enum ArchiveError {
     )]
     Occupied(PathBuf),
 
+    #[error(
+        "`{}` or its marker belongs to another user or is writable by others, so its programs may have been changed; choose another \
+         folder with `--extract-to`, or remove it",
+        .0.display()
+    )]
+    Foreign(PathBuf),
+
     #[error("`{file}` of the archive is invalid: {reason}")]
     Metadata { file: &'static str, reason: String },
 

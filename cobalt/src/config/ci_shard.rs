@@ -1,81 +1,28 @@
 //! `--shard auto`: the shard and the group of a job, according to the variables of the CI system or cluster that runs it.
 
-use std::fmt;
-use std::str::FromStr;
-
 use cobalt_core::report::Shard;
 use cobalt_core::wording::join_quoted;
 
-use super::variables::{SHARD, SHARD_INDEX, SHARD_TOTAL};
+use super::shard_choice::ShardGroup;
+use super::variables::{SHARD, SHARD_GROUP, SHARD_INDEX, SHARD_TOTAL};
 
-/// The shard to run: a given one, or that of the job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShardChoice {
-    /// The shard that the CI system or the cluster assigns to this job.
-    Auto,
-    /// This shard.
-    Given(Shard),
-}
-
-impl FromStr for ShardChoice {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = |_| "expected `auto` or a shard such as `2/4`: its number (from 1), a slash, and the number of shards";
-        if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Given).map_err(expected) }
-    }
-}
-
-impl fmt::Display for ShardChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Given(shard) => shard.fmt(f),
-        }
-    }
-}
-
-/// The name of a group of shards that belong together: those of one pipeline, for example. It becomes part of the names of files.
+/// The shard of a job, and what the system calls the group of jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShardGroup(String);
-
-impl ShardGroup {
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl FromStr for ShardGroup {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let is_allowed = |letter: u8| letter.is_ascii_alphanumeric() || b"-_.".contains(&letter);
-        match text {
-            _ if text.starts_with('.')
-                || !(1..=100).contains(&text.len())
-                || !text.bytes().all(is_allowed) =>
-            {
-                Err("expected up to 100 letters, digits, `-`, `_` and `.`, such as `nightly-7`")
-            }
-            _ => Ok(Self(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for ShardGroup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+pub struct CiShard {
+    /// The shard.
+    pub shard: Shard,
+    /// The group, if the same system names one.
+    pub group: Option<ShardGroup>,
 }
 
 /// The variables by which a system numbers the jobs of a set.
 #[derive(Debug)]
-struct JobSet {
+struct ShardVariables {
     system: &'static str,
     index: &'static str,
     total: &'static str,
+    /// Identifies what all jobs of the set have in common, also if some of them run again.
+    group: Option<&'static str>,
     numbers: Numbers,
 }
 
@@ -88,65 +35,78 @@ enum Numbers {
     Array,
 }
 
-/// GitHub tells a job its place only in the expressions `strategy.job-index` and `strategy.job-total`, so that the workflow has to set
-/// our variables. Kubernetes does not tell the number of completions.
-const JOB_SETS: [JobSet; 6] = [
-    JobSet { system: "GitHub", index: SHARD_INDEX, total: SHARD_TOTAL, numbers: Numbers::From(0) },
-    JobSet { system: "GitLab", index: "CI_NODE_INDEX", total: "CI_NODE_TOTAL", numbers: Numbers::From(1) },
-    JobSet {
+/// GitHub has the numbers only in the expressions `strategy.job-index` and `strategy.job-total`, so the workflow has to set our variables.
+/// Kubernetes sets neither the number of completions nor a name that all pods of a job have in common.
+///
+/// `GITHUB_RUN_ATTEMPT` is not part of the group: "Re-run failed jobs" keeps the results of the other shards.
+const SYSTEMS: [ShardVariables; 6] = [
+    ShardVariables {
+        system: "GitHub",
+        index: SHARD_INDEX,
+        total: SHARD_TOTAL,
+        group: Some("GITHUB_RUN_ID"),
+        numbers: Numbers::From(0),
+    },
+    ShardVariables {
+        system: "GitLab",
+        index: "CI_NODE_INDEX",
+        total: "CI_NODE_TOTAL",
+        group: Some("CI_PIPELINE_ID"),
+        numbers: Numbers::From(1),
+    },
+    ShardVariables {
         system: "Buildkite",
         index: "BUILDKITE_PARALLEL_JOB",
         total: "BUILDKITE_PARALLEL_JOB_COUNT",
+        group: Some("BUILDKITE_BUILD_ID"),
         numbers: Numbers::From(0),
     },
-    JobSet {
+    ShardVariables {
         system: "CircleCI",
         index: "CIRCLE_NODE_INDEX",
         total: "CIRCLE_NODE_TOTAL",
+        group: Some("CIRCLE_WORKFLOW_ID"),
         numbers: Numbers::From(0),
     },
-    JobSet {
+    ShardVariables {
         system: "Kubernetes",
         index: "JOB_COMPLETION_INDEX",
         total: SHARD_TOTAL,
+        group: None,
         numbers: Numbers::From(0),
     },
-    JobSet {
+    ShardVariables {
         system: "Slurm",
         index: "SLURM_ARRAY_TASK_ID",
         total: "SLURM_ARRAY_TASK_COUNT",
+        group: Some("SLURM_ARRAY_JOB_ID"),
         numbers: Numbers::Array,
     },
 ];
 
-/// The variables that identify what all jobs of a set have in common, also if some of them run again. `GITHUB_RUN_ATTEMPT` is not
-/// part of it: "Re-run failed jobs" keeps the results of the other shards.
-const GROUPS: [&str; 5] =
-    ["GITHUB_RUN_ID", "CI_PIPELINE_ID", "BUILDKITE_BUILD_ID", "CIRCLE_WORKFLOW_ID", "SLURM_ARRAY_JOB_ID"];
-
-/// The group of this job: what its CI system or cluster calls the pipeline, if it tells.
+/// The group of this job if no variable sets its shard: what its CI system or cluster calls the pipeline.
 pub fn group_of_job(variable: impl Fn(&str) -> Option<String>) -> Option<ShardGroup> {
-    GROUPS.into_iter().find_map(|name| variable(name)?.trim().parse().ok())
+    SYSTEMS.iter().find_map(|system| system.group_of(&variable))
 }
 
 /// The shard of this job.
 ///
 /// # Errors
 ///
-/// No variables tell it, only half of them do, those of several systems do, or they have invalid values.
-pub fn shard_of_job(variable: impl Fn(&str) -> Option<String>) -> Result<Shard, JobSetError> {
+/// No variables set it, only half of them do, those of several systems do, or they have invalid values.
+pub fn shard_of_job(variable: impl Fn(&str) -> Option<String>) -> Result<CiShard, AutoShardError> {
     let variable =
         |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     let mut found = Vec::new();
-    for jobs in JOB_SETS.iter().filter(|jobs| variable(jobs.index).is_some()) {
-        found.push((jobs, jobs.shard(&variable)?));
+    for system in SYSTEMS.iter().filter(|system| variable(system.index).is_some()) {
+        found.push((system, system.shard(&variable)?));
     }
-    let is_total_of_found = |total: &str| found.iter().any(|(jobs, _)| jobs.total == total);
-    let halves = JOB_SETS.iter().filter(|jobs| !is_total_of_found(jobs.total));
-    let mut halves = halves.filter_map(|jobs| Some((jobs, variable(jobs.total)?)));
+    let is_total_of_found = |total: &str| found.iter().any(|(system, _)| system.total == total);
+    let halves = SYSTEMS.iter().filter(|system| !is_total_of_found(system.total));
+    let mut halves = halves.filter_map(|system| Some((system, variable(system.total)?)));
     // GitLab sets the number of jobs to 1 for a job that is not in a set.
     match halves.find(|(_, total)| total != "1") {
-        Some((jobs, _)) => return Err(jobs.missing(jobs.total, jobs.index)),
+        Some((system, _)) => return Err(system.missing(system.total, system.index)),
         None if found.is_empty() => return single_job(&variable),
         None => {}
     }
@@ -155,29 +115,34 @@ pub fn shard_of_job(variable: impl Fn(&str) -> Option<String>) -> Result<Shard, 
         found.retain(|(_, shard)| shard.total() > 1);
     }
     match &found[..] {
-        [(_, shard)] => Ok(*shard),
-        [(_, shard), ..] if shard.total() == 1 => Ok(*shard),
-        several => {
-            Err(JobSetError::Several { variables: several.iter().map(|(jobs, _)| jobs.index).collect() })
+        [(system, shard)] => Ok(CiShard { shard: *shard, group: system.group_for_shard(&variable) }),
+        [(system, shard), ..] if shard.total() == 1 => {
+            Ok(CiShard { shard: *shard, group: system.group_for_shard(&variable) })
         }
+        several => Err(AutoShardError::SeveralSystems {
+            variables: several.iter().map(|(system, _)| system.index).collect(),
+        }),
     }
 }
 
-/// The whole run, if the only thing that a system tells is that there is one job.
-fn single_job(variable: &impl Fn(&str) -> Option<String>) -> Result<Shard, JobSetError> {
-    let is_one = |jobs: &JobSet| variable(jobs.total).is_some();
-    if JOB_SETS.iter().any(is_one) {
-        return Shard::new(1, 1).ok_or(JobSetError::None);
+/// The whole run, if the only variable is the number of jobs, and it is 1.
+fn single_job(variable: &impl Fn(&str) -> Option<String>) -> Result<CiShard, AutoShardError> {
+    let mut single = SYSTEMS.iter().filter(|system| variable(system.total).is_some());
+    if let (Some(system), Some(shard)) = (single.next(), Shard::new(1, 1)) {
+        return Ok(CiShard { shard, group: system.group_for_shard(variable) });
     }
-    Err(if variable("GITHUB_ACTIONS").is_some() { JobSetError::GitHub } else { JobSetError::None })
+    Err(match variable("GITHUB_ACTIONS") {
+        Some(_) => AutoShardError::GitHub,
+        None => AutoShardError::NoVariables,
+    })
 }
 
-impl JobSet {
+impl ShardVariables {
     /// The shard of the job whose number is set.
-    fn shard(&self, variable: &impl Fn(&str) -> Option<String>) -> Result<Shard, JobSetError> {
+    fn shard(&self, variable: &impl Fn(&str) -> Option<String>) -> Result<Shard, AutoShardError> {
         let number = |name: &'static str| {
             let Some(value) = variable(name) else { return Err(self.missing(self.index, name)) };
-            value.parse::<u64>().map_err(|_| JobSetError::NotANumber { name, value })
+            value.parse::<u64>().map_err(|_| AutoShardError::NotANumber { name, value })
         };
         let (index, total) = (number(self.index)?, number(self.total)?);
         let (first, step) = match self.numbers {
@@ -185,42 +150,59 @@ impl JobSet {
             Numbers::Array => (number("SLURM_ARRAY_TASK_MIN")?, number("SLURM_ARRAY_TASK_STEP")?.max(1)),
         };
         let last = first.saturating_add(total.saturating_sub(1).saturating_mul(step));
-        if let Numbers::Array = self.numbers
-            && (last != number("SLURM_ARRAY_TASK_MAX")? || index % step != first % step)
-        {
-            return Err(JobSetError::Gaps);
+        if let Numbers::Array = self.numbers {
+            // A task that was submitted again has an array of its own, in which it would be the only one.
+            if first > 1 {
+                return Err(AutoShardError::PartOfArray { index, first });
+            }
+            if last != number("SLURM_ARRAY_TASK_MAX")? || index % step != first % step {
+                return Err(AutoShardError::Gaps);
+            }
         }
         let place = index.checked_sub(first).filter(|_| index <= last).map(|ahead| ahead / step + 1);
         let shard = place
             .zip(Some(total))
             .and_then(|(place, total)| Shard::new(u16::try_from(place).ok()?, u16::try_from(total).ok()?));
-        shard.ok_or(JobSetError::OutOfRange {
+        shard.ok_or(AutoShardError::OutOfRange {
             names: [self.index, self.total],
             values: [index, total],
             first,
         })
     }
 
-    fn missing(&self, set: &'static str, missing: &'static str) -> JobSetError {
-        JobSetError::Half { system: self.system, set, missing }
+    /// The group that this system sets.
+    fn group_of(&self, variable: &impl Fn(&str) -> Option<String>) -> Option<ShardGroup> {
+        variable(self.group?)?.trim().parse().ok()
+    }
+
+    /// The group of a shard that this system's variables set. Our own variables may be set on any system.
+    fn group_for_shard(&self, variable: &impl Fn(&str) -> Option<String>) -> Option<ShardGroup> {
+        match self.index {
+            SHARD_INDEX => group_of_job(variable),
+            _ => self.group_of(variable),
+        }
+    }
+
+    fn missing(&self, set: &'static str, missing: &'static str) -> AutoShardError {
+        AutoShardError::Half { system: self.system, set, missing }
     }
 }
 
-/// Why the shard of a job is unknown.
+/// Why `auto` does not find the shard of a job.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum JobSetError {
-    /// No variables tell the shard.
+pub enum AutoShardError {
+    /// No variables set the shard.
     #[error(
-        "the shard is `auto` (by --shard or {SHARD}), but no variable of a CI system or cluster tells the job's number; expected {}; \
+        "the shard is `auto` (by --shard or {SHARD}), but no variable of a CI system or cluster sets the job's number; expected {}; \
          without them, pass a shard such as `2/4`",
         expected_variables()
     )]
-    None,
+    NoVariables,
 
     /// GitHub does not set variables.
     #[error(
-        "the shard is `auto` (by --shard or {SHARD}), but GitHub tells a job its number only in expressions; add to the job's `env`: \
+        "the shard is `auto` (by --shard or {SHARD}), but GitHub sets a job's number only in expressions; add to the job's `env`: \
          `{SHARD_INDEX}: ${{{{ strategy.job-index }}}}` and `{SHARD_TOTAL}: ${{{{ strategy.job-total }}}}`"
     )]
     GitHub,
@@ -241,11 +223,11 @@ pub enum JobSetError {
 
     /// Several systems number the job.
     #[error(
-        "the shard is `auto` (by --shard or {SHARD}), but several variables tell it: {}; unset all but one, or pass a shard such as \
+        "the shard is `auto` (by --shard or {SHARD}), but several variables set it: {}; unset all but one, or pass a shard such as \
          `2/4`",
         join_quoted(.variables.iter().copied())
     )]
-    Several {
+    SeveralSystems {
         /// The variables with the job's number.
         variables: Vec<&'static str>,
     },
@@ -274,17 +256,33 @@ pub enum JobSetError {
         first: u64,
     },
 
+    /// A Slurm array does not start at 0 or 1, as if some tasks of a larger one were submitted again.
+    #[error(
+        "the shard is `auto` (by --shard or {SHARD}), but the Slurm array starts at {first} (SLURM_ARRAY_TASK_MIN), so the number of \
+         shards is unknown; to run some tasks of an array again, pass their shards, such as `--shard {index}/8`, or set {SHARD_INDEX} \
+         (from 0) and {SHARD_TOTAL} and unset SLURM_ARRAY_TASK_ID, with the {SHARD_GROUP} of the others"
+    )]
+    PartOfArray {
+        /// The number of the task.
+        index: u64,
+        /// That of the first one.
+        first: u64,
+    },
+
     /// A Slurm array is a list of numbers.
     #[error(
         "the shard is `auto` (by --shard or {SHARD}), but the numbers of the Slurm array have gaps (SLURM_ARRAY_TASK_MIN, _MAX, _STEP \
-         and _COUNT do not fit together); submit a range such as `--array=1-8`, or pass a shard such as `2/4`"
+         and _COUNT do not fit together); submit a range such as `--array=1-8`, or pass a shard such as `--shard 2/4`, or set \
+         {SHARD_INDEX} and {SHARD_TOTAL}"
     )]
     Gaps,
 }
 
 fn expected_variables() -> String {
-    let pair = |JobSet { system, index, total, .. }: &JobSet| format!("{index} and {total} ({system})");
-    JOB_SETS.iter().map(pair).collect::<Vec<_>>().join(", ")
+    let pair = |ShardVariables { system, index, total, .. }: &ShardVariables| {
+        format!("{index} and {total} ({system})")
+    };
+    SYSTEMS.iter().map(pair).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -295,7 +293,7 @@ mod tests {
         let shard = shard_of_job(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         });
-        shard.map(|shard| shard.to_string()).map_err(|error| error.to_string())
+        shard.map(|found| found.shard.to_string()).map_err(|error| error.to_string())
     }
 
     /// The variables of a task of a Slurm array.
@@ -356,7 +354,7 @@ mod tests {
                     ("JOB_COMPLETION_INDEX", "1"),
                     ("COBALT_SHARD_TOTAL", "4"),
                 ],
-                "several variables tell it: `CI_NODE_INDEX`, `JOB_COMPLETION_INDEX`",
+                "several variables set it: `CI_NODE_INDEX`, `JOB_COMPLETION_INDEX`",
             ),
             (
                 &[("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_ARRAY_TASK_COUNT", "2")],
@@ -377,24 +375,42 @@ mod tests {
     }
 
     #[test]
-    fn the_jobs_of_a_pipeline_are_a_group() {
-        let group = |name: &'static str, value: &'static str| {
-            group_of_job(|asked| (asked == name).then(|| value.to_owned())).map(|group| group.to_string())
-        };
-        for name in GROUPS {
-            assert_eq!(group(name, "12-a").as_deref(), Some("12-a"));
-        }
-        assert_eq!(group("GITHUB_RUN_ID", ""), None);
-        for text in ["", ".", "../x", "a/b", "é", &"a".repeat(101)] {
-            assert!(text.parse::<ShardGroup>().is_err(), "{text}");
+    fn some_tasks_of_an_array_that_are_submitted_again_are_not_the_whole_run() {
+        assert_eq!(shard(&slurm("1", ["1", "1", "1", "1"])).as_deref(), Ok("1/1"));
+        for task in [slurm("3", ["1", "3", "3", "1"]), slurm("6", ["4", "5", "8", "1"])] {
+            let error = shard(&task).unwrap_err();
+            let expected = format!("`--shard {}/8`, or set COBALT_SHARD_INDEX", task[4].1);
+            assert!(error.contains(&expected), "{error}");
         }
     }
 
     #[test]
-    fn a_choice_is_auto_or_a_shard() {
-        for text in ["auto", "2/4"] {
-            assert_eq!(text.parse::<ShardChoice>().unwrap().to_string(), text);
+    fn the_group_is_that_of_the_system_that_numbers_the_jobs() {
+        let group = |variables: &[(&str, &str)]| {
+            let read = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            };
+            shard_of_job(read).unwrap().group.map(|group| group.to_string())
+        };
+        let pipeline = [("CI_PIPELINE_ID", "471"), ("SLURM_ARRAY_JOB_ID", "9")];
+        let with = |more: &[(&'static str, &'static str)]| [&pipeline[..], more].concat();
+        assert_eq!(group(&with(&slurm("1", ["8", "1", "8", "1"]))).as_deref(), Some("9"));
+        let gitlab = [("CI_NODE_INDEX", "1"), ("CI_NODE_TOTAL", "4")];
+        assert_eq!(group(&with(&gitlab)).as_deref(), Some("471"));
+        let own = [("COBALT_SHARD_INDEX", "1"), ("COBALT_SHARD_TOTAL", "4")];
+        assert_eq!(group(&with(&own)).as_deref(), Some("471"), "they may be set on any system");
+        let pod = [("JOB_COMPLETION_INDEX", "1"), ("COBALT_SHARD_TOTAL", "4")];
+        assert_eq!(group(&with(&pod)), None);
+    }
+
+    #[test]
+    fn without_numbers_the_pipeline_is_the_group() {
+        let group = |name: &'static str, value: &'static str| {
+            group_of_job(|asked| (asked == name).then(|| value.to_owned())).map(|group| group.to_string())
+        };
+        for name in SYSTEMS.iter().filter_map(|system| system.group) {
+            assert_eq!(group(name, "12-a").as_deref(), Some("12-a"));
         }
-        assert!("5/4".parse::<ShardChoice>().unwrap_err().starts_with("expected `auto` or a shard"));
+        assert_eq!(group("GITHUB_RUN_ID", ""), None);
     }
 }
