@@ -21,7 +21,7 @@ use crate::interrupt;
 /// The largest manifest, unpacked.
 pub const MAX_MANIFEST: u64 = 64 << 20;
 /// What headers and padding may add to a file.
-const ENTRY_OVERHEAD: u64 = 8 << 10;
+pub const ENTRY_OVERHEAD: u64 = 8 << 10;
 /// How much an archive without a manifest may unpack to: this for each of its bytes, and a bit.
 const MAX_RATIO: u64 = 1_000;
 const MIN_UNPACKED: u64 = 64 << 20;

@@ -78,6 +78,68 @@ fn an_archive_has_the_baselines_and_the_hash_of_the_sources() {
 }
 
 #[test]
+fn shards_of_an_archive_are_merged_with_its_gates_and_baselines() {
+    let project = Project::steered();
+    cities(&project, 20);
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
+    project.cobalt(&["run", "--experiment", "gated"], 0);
+    project.cobalt(&["baseline", "set", "--experiment", "gated"], 0);
+    let archive = archived(&project);
+    let folder = worker();
+    for shard in ["1/2", "2/2"] {
+        run(folder.path(), &archive, &["--shard", shard, "-q", "--experiment", "gated"], 0);
+    }
+    let merge = |arguments: &[&str], code| {
+        let arguments = [&["merge", "--ci", "--on-inconclusive", "fail", ".cobalt"], arguments].concat();
+        ProgramOutput::by(&mut elsewhere(folder.path(), &arguments), code)
+    };
+    // Without the archive, the gate is unknown.
+    merge(&[], 0).stderr_has("the current folder is in no project, so its thresholds of `[ci]` are not used");
+    let gated = merge(&["--archive", &archive], 0);
+    gated.stdout_has("vs. baseline ");
+    assert!(!gated.stderr.contains("in no project"), "{}", gated.stderr);
+    let merged = reports(&folder.path().join(".cobalt")).into_iter().find(|report| report.shard.is_none());
+    assert!(merged.unwrap().baseline.is_some());
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"latency.p95 < 0.000001s\"]\n");
+    let strict = archived(&project);
+    merge(&["--archive", &strict], 1);
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [".cobalt"], "results and nothing else");
+    merge(&["--workspace-remap", "."], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_that_others_can_change_is_not_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let project = Project::steered();
+    let archive = archived(&project);
+    let folder = worker();
+    let copy = folder.path().join("copy");
+    let kept = ["--extract-to", "copy", "-q", "--experiment", "gated"];
+    run(folder.path(), &archive, &kept, 0);
+    run(folder.path(), &archive, &kept, 0);
+    for file in [copy.clone(), copy.join(".cobalt-archive")] {
+        let before = fs::metadata(&file).unwrap().permissions();
+        fs::set_permissions(&file, PermissionsExt::from_mode(before.mode() | 0o020)).unwrap();
+        run(folder.path(), &archive, &kept, 3).stderr_has("belongs to another user or is writable by others");
+        fs::set_permissions(&file, before).unwrap();
+    }
+    run(folder.path(), &archive, &kept, 0);
+}
+
+#[test]
+fn the_latencies_of_an_earlier_run_beside_the_archive_balance_its_shards() {
+    let project = Project::steered();
+    let archive = archived(&project);
+    let folder = worker();
+    run(folder.path(), &archive, &["-q", "--experiment", "gated"], 0);
+    let shard = ["--experiment", "gated", "--shard", "1/2", "--balance", "gated@latest"];
+    run(folder.path(), &archive, &shard, 0).stdout_has("balanced by the latencies of run ");
+}
+
+#[test]
 fn the_same_input_gives_the_same_bytes_and_included_secrets_are_named() {
     let project = Project::steered();
     let archive = fs::read(archived(&project)).unwrap();

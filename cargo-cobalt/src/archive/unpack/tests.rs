@@ -128,7 +128,7 @@ fn a_stream_that_unpacks_to_more_than_it_says_is_stopped() {
     frames.finish().unwrap();
     let archive = PackedArchive::open(&path).unwrap();
     let error = archive.unpack(folder.path()).unwrap_err().to_string();
-    assert!(error.contains("it unpacks to more than"), "{error}");
+    assert!(error.contains("it exceeds the size limit of"), "{error}");
 }
 
 #[test]
