@@ -240,7 +240,7 @@ fn pack_binary(
     })
 }
 
-/// The folder of the standard library's shared libraries, of which cargo only tells if it started this program.
+/// The folder of the standard library's shared libraries, which cargo names only if it started this program.
 fn standard_library(build: &BuildOptions) -> Option<PathBuf> {
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);

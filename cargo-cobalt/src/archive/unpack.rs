@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use tar::{Entry, EntryType};
 
 use super::error::ArchiveError;
-use super::frames::FrameReader;
+use super::frames::{Allowance, FrameReader};
 use super::manifest::{MANIFEST, Manifest, PackedFile, inner_path};
 use crate::error::Error;
 use crate::interrupt;
@@ -22,6 +22,8 @@ use crate::interrupt;
 pub const MAX_MANIFEST: u64 = 64 << 20;
 /// What headers and padding may add to a file.
 pub const ENTRY_OVERHEAD: u64 = 8 << 10;
+/// What may be read before an entry: its header and its name, which is kept in memory.
+const MAX_HEADER: u64 = 1 << 20;
 /// How much an archive without a manifest may unpack to: this for each of its bytes, and a bit.
 const MAX_RATIO: u64 = 1_000;
 const MIN_UNPACKED: u64 = 64 << 20;
@@ -60,7 +62,7 @@ impl PackedArchive {
             return Err(ArchiveError::NotAnArchive(path.to_owned()));
         }
         let failed = |error: io::Error| read_error(path, MAX_MANIFEST, &error);
-        let mut tar = reader(path, MAX_MANIFEST)?;
+        let mut tar = reader(path, Allowance::new(MAX_MANIFEST))?;
         let mut first = tar.entries().map_err(failed)?.next().transpose().map_err(failed)?;
         let first = first.as_mut().ok_or_else(|| ArchiveError::NotAnArchive(path.to_owned()))?;
         let name = String::from_utf8_lossy(&first.path_bytes()).into_owned();
@@ -171,18 +173,25 @@ impl PackedArchive {
         mut unpack: impl FnMut(&str, &mut Entry<'_, FrameReader<BufReader<File>>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let failed = |error: io::Error| read_error(&self.path, limit, &error);
-        let mut tar = reader(&self.path, limit)?;
+        let allowance = Allowance::new(limit);
+        allowance.limit_part(MAX_HEADER);
+        let mut tar = reader(&self.path, allowance.clone())?;
         for entry in tar.entries().map_err(failed)? {
             if interrupt::was_received() {
                 return Err(Error::Interrupted);
             }
             let mut entry = entry.map_err(failed)?;
+            allowance.limit_part(u64::MAX);
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             unpack(&name, &mut entry).map_err(|error| match error.downcast::<ReadFailed>() {
                 Some(ReadFailed(error)) => failed(io::Error::new(error.kind(), error.to_string())).into(),
                 None => error,
             })?;
+            // What is not wanted is skipped here, so that only a header follows.
+            io::copy(&mut entry, &mut io::sink()).map_err(failed)?;
+            allowance.limit_part(MAX_HEADER);
         }
+        allowance.limit_part(u64::MAX);
         // The end of the stream can be damaged, too.
         io::copy(&mut tar.into_inner(), &mut io::sink()).map_err(failed)?;
         Ok(())
@@ -216,7 +225,10 @@ struct ReadFailed(io::Error);
 
 impl crate::error::CommandError for ReadFailed {}
 
-fn reader(path: &Path, allowance: u64) -> Result<tar::Archive<FrameReader<BufReader<File>>>, ArchiveError> {
+fn reader(
+    path: &Path,
+    allowance: Allowance,
+) -> Result<tar::Archive<FrameReader<BufReader<File>>>, ArchiveError> {
     let file = File::open(path).map_err(|source| ArchiveError::Open { path: path.to_owned(), source })?;
     Ok(tar::Archive::new(FrameReader::new(BufReader::with_capacity(1 << 18, file), allowance)))
 }

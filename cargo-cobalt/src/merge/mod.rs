@@ -55,8 +55,8 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
         group_by_experiment(found).into_iter().partition(|group| group.shards.is_empty());
     let reporters = Reporters::with_senders(&settings)?;
     let call = Invocation::new(Screen::of(&settings, ItemLines::default(), folder), reporters);
-    let mut teller = Merger { call, merged: Vec::new(), warns_of_gates: project.has_no_settings(arguments) };
-    whole.iter().for_each(|group| teller.note(&group.skip_note()));
+    let mut merger = Merger { call, merged: Vec::new(), warns_of_gates: project.has_no_settings(arguments) };
+    whole.iter().for_each(|group| merger.note(&group.skip_note()));
     if groups.is_empty() {
         return Err(no_shards_error(arguments));
     }
@@ -64,9 +64,9 @@ pub fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
         let names: Vec<_> = groups.iter().map(|group| &*group.name).collect();
         given.check(&names)?;
     }
-    teller.warn_of_variables(&settings)?;
-    teller.merge(groups, &settings)?;
-    teller.conclude(&settings, finished.as_ref())
+    merger.warn_of_variables(&settings)?;
+    merger.merge(groups, &settings)?;
+    merger.conclude(&settings, finished.as_ref())
 }
 
 fn no_shards_error(arguments: &Merge) -> Error {

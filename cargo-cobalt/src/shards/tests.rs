@@ -310,7 +310,7 @@ fn a_shard_stores_its_runs_and_its_end_and_its_journals_go_with_it() {
 
     start().end(ShardState::Finished).unwrap();
     assert_eq!(machine.progress(LONG), [Progress::Finished]);
-    assert_eq!(segments(), 0, "nobody needs the journal of a finished run");
+    assert_eq!(segments(), 0, "the journal of a finished run is not needed");
 }
 
 #[test]

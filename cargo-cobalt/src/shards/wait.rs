@@ -73,7 +73,7 @@ pub struct FinishedGroup {
 }
 
 impl FinishedGroup {
-    /// Notes in the store that the results are merged, and deletes the journals, which nobody needs any more.
+    /// Notes in the store that the results are merged, and deletes the journals, which are not needed any more.
     pub fn merged(&self) -> Result<(), Error> {
         self.results.write(&self.remote, &self.group)?;
         delete_journals(&self.remote, &self.group)

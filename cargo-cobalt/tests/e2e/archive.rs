@@ -95,8 +95,7 @@ fn shards_of_an_archive_are_merged_with_its_gates_and_baselines() {
     };
     // Without the archive, the gate is unknown.
     merge(&[], 0).stderr_has("the current folder is in no project, so its thresholds of `[ci]` are not used");
-    let gated = merge(&["--archive", &archive], 0);
-    gated.stdout_has("vs. baseline ");
+    let gated = merge(&["--archive", &archive], 0).stdout_has("vs. baseline ");
     assert!(!gated.stderr.contains("in no project"), "{}", gated.stderr);
     let merged = reports(&folder.path().join(".cobalt")).into_iter().find(|report| report.shard.is_none());
     assert!(merged.unwrap().baseline.is_some());
@@ -111,7 +110,7 @@ fn shards_of_an_archive_are_merged_with_its_gates_and_baselines() {
 #[cfg(unix)]
 #[test]
 fn a_copy_that_others_can_change_is_not_run() {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::PermissionsExt;
 
     let project = Project::steered();
     let archive = archived(&project);

@@ -114,7 +114,7 @@ fn a_stream_that_unpacks_to_more_than_it_says_is_stopped() {
     // Long names are read before the entry that they are for.
     let mut bomb = Header::new_gnu();
     bomb.set_entry_type(EntryType::GNULongName);
-    let size = MAX_MANIFEST + (8 << 20);
+    let size = MAX_HEADER + (8 << 20);
     bomb.set_size(size);
     bomb.set_cksum();
     let mut frames = FrameWriter::new(File::create(&path).unwrap());
