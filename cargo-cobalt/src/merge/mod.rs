@@ -105,7 +105,8 @@ impl MergedProject {
         let Ok(folder) = env::current_dir() else { return false };
         let root = project_root(&folder);
         let is_project = ["Cargo.toml", "cobalt.toml"].iter().any(|name| root.join(name).exists());
-        matches!(self, Self::CurrentFolder) && arguments.settings.config.is_none() && !is_project
+        let is_named = arguments.settings.config.is_some() || env::var_os("COBALT_CONFIG").is_some();
+        matches!(self, Self::CurrentFolder) && !is_named && !is_project
     }
 }
 

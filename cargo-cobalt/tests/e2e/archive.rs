@@ -139,6 +139,38 @@ fn the_latencies_of_an_earlier_run_beside_the_archive_balance_its_shards() {
     run(folder.path(), &archive, &shard, 0).stderr_has("balanced by the latencies of run ");
 }
 
+#[cfg(unix)]
+#[test]
+fn names_with_colons_are_packed_and_what_stays_out_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let project = Project::steered();
+    project.write("data/12:30.txt", "noon");
+    project.write("data/key.p8", "secret");
+    project.write(".cobalt/baselines/old/gated.json", "{}");
+    project.write(".cobalt/notes.md", "stored");
+    project.write("cobalt.toml", "[datasets.far]\ntype = \"file\"\npath = \"/data/far.jsonl\"\n");
+    let archive = archived(&project);
+    let said = project.cobalt(&["archive"], 0);
+    assert!(
+        said.stderr.contains("skipped the dataset `/data/far.jsonl`: its path is absolute"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("skipped `data/key.p8`: it may contain secrets"), "{}", said.stderr);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        mode(Path::new(&archive)),
+        mode(&project.path("cobalt.toml")),
+        "that of any file, by the umask"
+    );
+    let folder = worker();
+    run(folder.path(), &archive, &["-q", "--extract-to", "kept", "--experiment", "gated"], 0);
+    let kept = |file: &str| folder.path().join("kept/workspace").join(file).exists();
+    assert!(kept("data/12:30.txt"));
+    assert!(!kept("data/key.p8") && !kept(".cobalt/notes.md") && !kept(".cobalt/baselines/old"));
+}
+
 #[test]
 fn the_same_input_gives_the_same_bytes_and_included_secrets_are_named() {
     let project = Project::steered();
