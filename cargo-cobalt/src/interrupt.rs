@@ -26,12 +26,14 @@ pub fn install_handler() -> Result<(), SignalError> {
     if INSTALLED.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
-    let hear = || {
-        RECEIVED.store(true, Ordering::SeqCst);
-        NOTIFY.notify_waiters();
-        interrupt(CHILD_ID.load(Ordering::SeqCst));
-    };
-    ctrlc::set_handler(hear).map_err(SignalError)
+    ctrlc::set_handler(stop).map_err(SignalError)
+}
+
+/// Does what a signal does: the running child process saves finished items and exits, and this process ends.
+pub fn stop() {
+    RECEIVED.store(true, Ordering::SeqCst);
+    NOTIFY.notify_waiters();
+    interrupt(CHILD_ID.load(Ordering::SeqCst));
 }
 
 /// Whether a signal was received.

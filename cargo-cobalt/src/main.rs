@@ -40,6 +40,7 @@ mod runs;
 mod score;
 mod serve;
 mod shards;
+mod shell;
 mod show;
 mod sized_cache;
 mod terminal;
@@ -179,6 +180,8 @@ fn flags(command: &Command) -> Flags {
         Command::Merge(merge) => Flags {
             ci: merge.ci,
             push: merge.push || merge.remote.is_some(),
+            remote: merge.store().cloned(),
+            shard_group: merge.group().cloned(),
             ..of_outcome(&merge.outcome, &merge.settings)
         },
         Command::List(list) => Flags {

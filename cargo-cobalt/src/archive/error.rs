@@ -10,11 +10,16 @@ pub enum ArchiveError {
     #[error("failed to write the archive `{}`: {source}; make its folder writable, or choose another file with `--output`", .path.display())]
     Write { path: PathBuf, source: io::Error },
 
-    #[error("failed to pack `{}`: {source}; make it readable, or let git ignore it", .path.display())]
+    #[error("failed to pack `{}`: {source}; make it readable, or add it to .gitignore", .path.display())]
     Pack { path: PathBuf, source: io::Error },
 
     #[error("failed to pack `{}`: it changed while it was read; archive again", .0.display())]
     Changed(PathBuf),
+
+    #[error(
+        "too many files to pack: their list has {bytes} bytes, and {limit} is the limit; add generated files to .gitignore"
+    )]
+    TooManyFiles { bytes: u64, limit: u64 },
 
     #[error("failed to find the files to pack: {0}")]
     Walk(ignore::Error),
@@ -50,11 +55,11 @@ pub enum ArchiveError {
     #[error("refused to unpack `{}`: entry `{entry}` {reason}", .path.display())]
     Unsafe { path: PathBuf, entry: String, reason: &'static str },
 
-    #[error("refused to unpack `{}`: it unpacks to more than {limit} bytes", .path.display())]
+    #[error("refused to unpack `{}`: it exceeds the size limit of {limit} bytes", .path.display())]
     TooLarge { path: PathBuf, limit: u64 },
 
     #[error(
-        "the archive `{}` was built for {packed}, and this machine is {here}; archive on such a machine, or with \
+        "the archive `{}` was built for {packed}, and this machine is {here}; create the archive there, or with \
          `cargo cobalt archive --target TRIPLE`",
         .path.display()
     )]
@@ -68,6 +73,13 @@ pub enum ArchiveError {
         .0.display()
     )]
     Occupied(PathBuf),
+
+    #[error(
+        "`{}` or its marker belongs to another user or is writable by others, so its programs may have been changed; choose another \
+         folder with `--extract-to`, or remove it",
+        .0.display()
+    )]
+    Foreign(PathBuf),
 
     #[error("`{file}` of the archive is invalid: {reason}")]
     Metadata { file: &'static str, reason: String },

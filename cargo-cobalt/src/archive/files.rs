@@ -10,15 +10,20 @@ use super::error::ArchiveError;
 use crate::project::{CACHE_TAG, MANIFEST};
 
 /// Names of files that usually have secrets, and patterns for them.
-const SECRETS: [&str; 17] = [
+const SECRETS: [&str; 25] = [
     ".env",
     ".env.*",
     "*.env",
     ".envrc",
+    ".dev.vars",
+    ".git-credentials",
+    ".htpasswd",
     ".netrc",
     ".npmrc",
     ".pypirc",
     ".pgpass",
+    // Of Cargo and of AWS.
+    "credentials",
     "credentials.json",
     "credentials.toml",
     "id_dsa",
@@ -27,10 +32,14 @@ const SECRETS: [&str; 17] = [
     "id_rsa",
     "*.pem",
     "*.key",
+    "*.p8",
     "*.p12",
+    "*.pfx",
+    "*.jks",
+    "secrets.*",
 ];
 /// Those of them without secrets.
-const TEMPLATES: [&str; 3] = [".env.example", ".env.sample", ".env.template"];
+const TEMPLATES: [&str; 4] = [".env.example", ".env.sample", ".env.template", "secrets.rs"];
 /// The folder of git.
 const GIT: &str = ".git";
 
@@ -101,14 +110,15 @@ impl WorkspaceFiles {
         let Ok(relative) = path.strip_prefix(root) else { return };
         let Ok(real) = path.canonicalize() else { return };
         let shown = relative.display();
-        if !real.starts_with(real_root) {
+        if relative.to_str().is_none() {
+            self.warnings.push(format!("skipped `{shown}`: its name is not UTF-8"));
+        } else if !real.starts_with(real_root) {
             self.warnings.push(format!(
-                "left out `{shown}`: it leads out of the workspace; pack it with `--include {shown}`"
+                "skipped `{shown}`: a symlink out of the workspace; pack it with `--include {shown}`"
             ));
         } else if [path, &real].into_iter().any(is_likely_secret) {
-            self.warnings.push(format!(
-                "left out `{shown}`: it may contain secrets; pack it with `--include {shown}`"
-            ));
+            self.warnings
+                .push(format!("skipped `{shown}`: it may contain secrets; pack it with `--include {shown}`"));
         } else {
             self.files.insert(relative.to_owned(), path.to_owned());
         }
@@ -134,11 +144,14 @@ impl WorkspaceFiles {
                 let relative =
                     relative.ok_or_else(|| refused("expected files in the workspace".to_owned()))?;
                 is_empty = false;
+                if relative.to_str().is_none() {
+                    return Err(refused(format!("the name of `{}` is not UTF-8", relative.display())));
+                }
                 if is_likely_secret(relative) {
                     self.warnings.push(format!("packed `{}`, which may contain secrets", relative.display()));
                 }
                 self.warnings
-                    .retain(|warning| !warning.starts_with(&format!("left out `{}`:", relative.display())));
+                    .retain(|warning| !warning.starts_with(&format!("skipped `{}`:", relative.display())));
                 self.files.insert(relative.to_owned(), entry.path().to_owned());
             }
         }
@@ -236,20 +249,52 @@ mod tests {
 
     #[test]
     fn secrets_stay_out_unless_they_are_included_and_both_are_said() {
-        let folder = workspace(&[".env", ".env.example", "certs/server.pem", "id_rsa", "src/key.rs"]);
+        let folder = workspace(&[
+            ".env",
+            ".env.example",
+            "certs/server.pem",
+            "id_rsa",
+            "src/key.rs",
+            "src/secrets.rs",
+        ]);
         fs::write(folder.path().join(".gitignore"), ".env\n").unwrap();
         let mut found = packed(&folder);
-        assert_eq!(names(&found), [".env.example", ".gitignore", "src/key.rs"]);
+        assert_eq!(names(&found), [".env.example", ".gitignore", "src/key.rs", "src/secrets.rs"]);
         let left_out =
-            |file| format!("left out `{file}`: it may contain secrets; pack it with `--include {file}`");
+            |file| format!("skipped `{file}`: it may contain secrets; pack it with `--include {file}`");
         let mut warnings = found.warnings.clone();
         warnings.sort();
         assert_eq!(warnings, ["certs/server.pem", "id_rsa"].map(left_out), "git ignores the third");
         found.include("certs", folder.path()).unwrap();
         found.include(".env", folder.path()).unwrap();
-        assert_eq!(names(&found), [".env", ".env.example", ".gitignore", "certs/server.pem", "src/key.rs"]);
+        assert_eq!(
+            names(&found),
+            [".env", ".env.example", ".gitignore", "certs/server.pem", "src/key.rs", "src/secrets.rs"]
+        );
         let packed = |file| format!("packed `{file}`, which may contain secrets");
         assert_eq!(found.warnings, [left_out("id_rsa"), packed("certs/server.pem"), packed(".env")]);
+    }
+
+    #[test]
+    fn credentials_of_tools_and_key_stores_are_secrets() {
+        for secret in [
+            ".git-credentials",
+            ".cargo/credentials",
+            ".cargo/credentials.toml",
+            ".aws/credentials",
+            "a.pfx",
+            "a.jks",
+            "a.p8",
+            ".htpasswd",
+            "secrets.yaml",
+            ".dev.vars",
+            "Secrets.JSON",
+        ] {
+            assert!(is_likely_secret(Path::new(secret)), "{secret}");
+        }
+        for file in ["src/secrets.rs", "credentials.md", "docs/secrets", ".env.example"] {
+            assert!(!is_likely_secret(Path::new(file)), "{file}");
+        }
     }
 
     #[test]
@@ -301,7 +346,7 @@ mod tests {
         let mut found = packed(&folder);
         assert_eq!(names(&found), ["data/a.jsonl", "more/a.jsonl"]);
         assert_eq!(found.warnings.len(), 2, "{:?}", found.warnings);
-        assert!(found.warnings.iter().all(|warning| warning.contains("leads out of the workspace")));
+        assert!(found.warnings.iter().all(|warning| warning.contains("a symlink out of the workspace")));
         found.include("leak.txt", folder.path()).unwrap();
         assert!(names(&found).contains(&"leak.txt") && found.warnings.len() == 1);
     }

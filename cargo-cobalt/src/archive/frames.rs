@@ -1,6 +1,8 @@
 //! zstd streams: written as independent frames, read with a limit of the unpacked size.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read, Write};
+use std::rc::Rc;
 
 use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -50,12 +52,39 @@ impl<W: Write> Write for FrameWriter<W> {
     }
 }
 
+/// How many bytes a stream may still unpack to: in all, and until the limit of the current part is set again.
+#[derive(Clone, Debug)]
+pub struct Allowance {
+    total: Rc<Cell<u64>>,
+    part: Rc<Cell<u64>>,
+}
+
+impl Allowance {
+    pub fn new(total: u64) -> Self {
+        Self { total: Rc::new(Cell::new(total)), part: Rc::new(Cell::new(u64::MAX)) }
+    }
+
+    /// Limits what is read from now on.
+    pub fn limit_part(&self, bytes: u64) {
+        self.part.set(bytes);
+    }
+
+    fn left(&self) -> u64 {
+        self.total.get().min(self.part.get())
+    }
+
+    fn spend(&self, bytes: u64) {
+        for limit in [&self.total, &self.part] {
+            limit.set(limit.get().saturating_sub(bytes));
+        }
+    }
+}
+
 /// The content of all frames of a stream. A frame with a wrong checksum is an error, and so is more than the allowance.
 pub struct FrameReader<R: BufRead> {
     /// `None` only while a frame begins or ends.
     state: Option<State<R>>,
-    /// How many bytes it may still unpack to.
-    allowance: u64,
+    allowance: Allowance,
 }
 
 enum State<R: BufRead> {
@@ -64,7 +93,7 @@ enum State<R: BufRead> {
 }
 
 impl<R: BufRead> FrameReader<R> {
-    pub fn new(source: R, allowance: u64) -> Self {
+    pub fn new(source: R, allowance: Allowance) -> Self {
         Self { state: Some(State::Between(source)), allowance }
     }
 }
@@ -86,13 +115,14 @@ impl<R: BufRead> Read for FrameReader<R> {
                         Some(State::Within(Box::new(StreamingDecoder::new(source).map_err(damaged)?)));
                 }
                 Some(State::Within(mut decoder)) => {
-                    let allowed = usize::try_from(self.allowance).unwrap_or(usize::MAX).min(buffer.len());
+                    let allowed =
+                        usize::try_from(self.allowance.left()).unwrap_or(usize::MAX).min(buffer.len());
                     if allowed == 0 && !buffer.is_empty() {
                         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "unpacks to too much"));
                     }
                     let read = decoder.read(&mut buffer[..allowed])?;
                     if read > 0 || buffer.is_empty() {
-                        self.allowance -= read as u64;
+                        self.allowance.spend(read as u64);
                         self.state = Some(State::Within(decoder));
                         return Ok(read);
                     }
@@ -123,7 +153,7 @@ mod tests {
 
     fn read(bytes: &[u8], allowed: u64) -> io::Result<Vec<u8>> {
         let mut read = Vec::new();
-        FrameReader::new(bytes, allowed).read_to_end(&mut read).map(|_| read)
+        FrameReader::new(bytes, Allowance::new(allowed)).read_to_end(&mut read).map(|_| read)
     }
 
     /// Bytes that do not compress to nothing, of several frames.

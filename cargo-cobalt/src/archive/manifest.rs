@@ -1,4 +1,4 @@
-//! `manifest.json`, the first entry of an archive: what is in it, and how its binaries are run.
+//! `cobalt-archive.json`, the first entry of an archive: what is in it, and how its binaries are run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -110,8 +110,9 @@ impl Manifest {
 pub fn inner_path(entry: &str) -> Option<PathBuf> {
     let path = Path::new(entry);
     let is_inner = |component| matches!(component, Component::Normal(_));
-    // On Windows, a backslash separates and a colon names a drive or a stream.
-    let is_plain = !entry.is_empty() && !entry.contains(['\\', ':', '\0']) && path.components().all(is_inner);
+    // On Windows, a backslash separates and a colon names a drive or a stream. Elsewhere, names may contain them.
+    let is_special = |letter| letter == '\0' || cfg!(windows) && ['\\', ':'].contains(&letter);
+    let is_plain = !entry.is_empty() && !entry.contains(is_special) && path.components().all(is_inner);
     is_plain.then(|| path.to_owned())
 }
 
@@ -176,7 +177,8 @@ mod tests {
 
     #[test]
     fn a_path_that_leads_out_is_refused_wherever_it_is() {
-        for outside in ["../x", "/etc/passwd", "workspace/../../x", "", "C:x", "a\\..\\..\\x"] {
+        let of_windows: &[&str] = if cfg!(windows) { &["C:x", "a\\..\\..\\x"] } else { &[] };
+        for outside in ["../x", "/etc/passwd", "workspace/../../x", ""].iter().chain(of_windows) {
             for place in
                 ["/files/1/path", "/binaries/0/path", "/binaries/0/libraries", "/binaries/0/programs"]
             {
@@ -185,10 +187,18 @@ mod tests {
                     Some((_, "programs")) => {
                         manifest["binaries"][0]["programs"] = json!({ "agent": outside })
                     }
-                    _ => *manifest.pointer_mut(place).unwrap() = outside.into(),
+                    _ => *manifest.pointer_mut(place).unwrap() = (*outside).into(),
                 });
                 assert!(error.unwrap_err().contains("leads out of the archive"), "{outside} in {place}");
             }
+        }
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_name_that_is_special_only_on_windows_is_a_name() {
+        for name in ["data/12:30.json", "data/a\\b"] {
+            assert_eq!(inner_path(name), Some(PathBuf::from(name)));
         }
     }
 

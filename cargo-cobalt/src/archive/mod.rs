@@ -2,6 +2,7 @@
 //! `cargo cobalt run --archive` runs them.
 
 mod error;
+mod extract;
 mod files;
 mod frames;
 mod libraries;
@@ -9,8 +10,10 @@ mod manifest;
 mod nextest;
 mod pack;
 mod platform;
+mod project;
 mod source;
 mod unpack;
 
 pub use pack::archive;
+pub use project::ArchivedProject;
 pub use source::ArchivedBinaries;

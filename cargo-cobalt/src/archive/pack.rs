@@ -18,7 +18,7 @@ use super::libraries::needed;
 use super::manifest::{
     FORMAT, MANIFEST, Manifest, NOMINAL_ROOT, PackedBinary, PackedFile, TARGET, WORKSPACE, rebase,
 };
-use super::unpack::HashWriter;
+use super::unpack::{ENTRY_OVERHEAD, HashWriter, MAX_MANIFEST};
 use crate::cli::{Archive, BuildOptions, Color, Selection};
 use crate::config::settings_of;
 use crate::error::Error;
@@ -128,11 +128,15 @@ fn workspace_files(
     output: &Path,
 ) -> Result<WorkspaceFiles, Error> {
     let root = project.root();
-    let mut packages = BTreeSet::new();
+    let (mut packages, mut outside) = (BTreeSet::new(), BTreeSet::new());
     for binary in binaries {
-        packages.extend(
-            project.local_folders(&binary.package)?.into_iter().filter(|folder| folder.starts_with(root)),
-        );
+        for folder in project.local_folders(&binary.package)? {
+            if folder.starts_with(root) {
+                packages.insert(folder)
+            } else {
+                outside.insert(folder)
+            };
+        }
     }
     let mut generated =
         vec![project.target_folder().to_owned(), project.build_folder().to_owned(), output.to_owned()];
@@ -149,7 +153,12 @@ fn workspace_files(
             layout.workspaces(),
             layout.limits(),
         ]);
-        for entry in fs::read_dir(layout.baselines()).into_iter().flatten().flatten() {
+        // What else is stored, unless the folder is that of a package.
+        if !packages.iter().any(|package| package.starts_with(layout.root())) {
+            generated.push(layout.root().to_owned());
+        }
+        let entries = fs::read_dir(layout.baselines()).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.path().is_file()) {
             let file = Path::new(ARCHIVED_BASELINES).join(entry.file_name());
             baselines.files.entry(file).or_insert_with(|| entry.path());
         }
@@ -163,10 +172,20 @@ fn workspace_files(
     }
     found.add_named(&ROOT_FILES, root);
     found.files.extend(baselines.files);
-    for dataset in datasets.iter().filter(|dataset| dataset.is_relative()) {
-        let dataset = dataset.to_string_lossy();
-        if found.include(&dataset, root).is_err() {
-            found.warnings.push(format!("left out the dataset `{dataset}`: no such file in the workspace"));
+    for folder in &outside {
+        found.warnings.push(format!(
+            "skipped the path dependency in `{}`: it is outside of the workspace, so agents will not find its files",
+            folder.display()
+        ));
+    }
+    for dataset in &datasets {
+        let name = dataset.to_string_lossy();
+        if dataset.is_absolute() {
+            found.warnings.push(format!(
+                "skipped the dataset `{name}`: its path is absolute; make it relative, or put the file there on each machine"
+            ));
+        } else if found.include(&name, root).is_err() {
+            found.warnings.push(format!("skipped the dataset `{name}`: no such file in the workspace"));
         }
     }
     for pattern in &arguments.include {
@@ -199,10 +218,14 @@ fn pack_binary(
     let mut libraries = Vec::new();
     let mut folders = binary.library_folders();
     folders.extend(standard_library.map(Path::to_owned));
-    for (name, path) in needed(&binary.path, &folders)? {
-        let entry = in_target(&path).unwrap_or_else(|| format!("{TOOLCHAIN}/{name}"));
-        libraries.extend(entry.rsplit_once('/').map(|(folder, _)| folder.to_owned()));
-        entries.add(entry, path);
+    // The programs inherit the search path of the binary that starts them.
+    let programs_of_package = binary.parts.programs.iter().map(|(_, path)| path);
+    for started in std::iter::once(&binary.path).chain(programs_of_package) {
+        for (name, path) in needed(started, &folders)? {
+            let entry = in_target(&path).unwrap_or_else(|| format!("{TOOLCHAIN}/{name}"));
+            libraries.extend(entry.rsplit_once('/').map(|(folder, _)| folder.to_owned()));
+            entries.add(entry, path);
+        }
     }
     libraries.sort();
     libraries.dedup();
@@ -217,7 +240,7 @@ fn pack_binary(
     })
 }
 
-/// The folder of the standard library's shared libraries, of which cargo only tells if it started this program.
+/// The folder of the standard library's shared libraries, which cargo names only if it started this program.
 fn standard_library(build: &BuildOptions) -> Option<PathBuf> {
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(compiler);
@@ -278,9 +301,13 @@ fn write(output: &Path, manifest: &Manifest, entries: &Entries) -> Result<u64, E
     let failed = |source| ArchiveError::Write { path: output.to_owned(), source };
     let folder = output.parent().unwrap_or(output);
     fs::create_dir_all(folder).map_err(failed)?;
-    let draft = tempfile::Builder::new().prefix(".cobalt-archive-").tempfile_in(folder).map_err(failed)?;
+    let draft = draft_file(folder).map_err(failed)?;
     let mut tar = tar::Builder::new(FrameWriter::new(io::BufWriter::new(draft.as_file())));
     let json = serde_json::to_vec(manifest).map_err(Error::Json)?;
+    let (bytes, limit) = (json.len() as u64, MAX_MANIFEST - ENTRY_OVERHEAD);
+    if bytes > limit {
+        return Err(ArchiveError::TooManyFiles { bytes, limit }.into());
+    }
     append(&mut tar, MANIFEST, json.len() as u64, false, &*json).map_err(failed)?;
     for (file, path) in manifest.files.iter().zip(entries.0.values()) {
         if interrupt::was_received() {
@@ -291,12 +318,16 @@ fn write(output: &Path, manifest: &Manifest, entries: &Entries) -> Result<u64, E
         if content.metadata().map_err(opened)?.len() != file.size {
             return Err(ArchiveError::Changed(path.clone()).into());
         }
-        append(&mut tar, &file.path, file.size, file.executable, content.take(file.size)).map_err(failed)?;
+        let mut content = content.take(file.size);
+        append(&mut tar, &file.path, file.size, file.executable, &mut content).map_err(failed)?;
+        // It became shorter while it was read.
+        if content.limit() > 0 {
+            return Err(ArchiveError::Changed(path.clone()).into());
+        }
     }
     let frames = tar.into_inner().map_err(failed)?;
     frames.finish().and_then(|writer| writer.into_inner()?.sync_all()).map_err(failed)?;
     let size = draft.as_file().metadata().map_err(failed)?.len();
-    set_readable(draft.path()).map_err(failed)?;
     draft.persist(output).map_err(|error| failed(error.error))?;
     Ok(size)
 }
@@ -335,14 +366,11 @@ fn is_executable(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Temporary files are private, and an archive is for others.
-#[cfg(unix)]
-fn set_readable(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn set_readable(_: &Path) -> io::Result<()> {
-    Ok(())
+/// A file beside the archive. Temporary files are private; this one has the permissions of any file that the user creates.
+fn draft_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".cobalt-archive-");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }

@@ -7,7 +7,7 @@ use cfg_expr::targets::get_builtin_target_by_triple;
 /// This machine, if binaries for the triple do not run on it. The C library and the vendor are not compared, and triples that are not
 /// known are accepted.
 pub fn mismatch(triple: &str) -> Option<String> {
-    differs(triple, ARCH, OS).then(|| format!("{ARCH} and {OS}"))
+    differs(triple, ARCH, OS).then(|| format!("{ARCH}-{OS}"))
 }
 
 fn differs(triple: &str, arch: &str, os: &str) -> bool {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package;
@@ -12,6 +11,7 @@ use cobalt_core::redact::set_forms;
 use tempfile::TempDir;
 
 use super::error::ArchiveError;
+use super::extract::unpacked;
 use super::manifest::{Manifest, NOMINAL_ROOT, WORKSPACE, rebase};
 use super::nextest::NextestArchive;
 use super::platform;
@@ -23,9 +23,7 @@ use crate::interrupt;
 use crate::project::{
     Binary, BinaryParts, BinarySource, BuildOutput, Candidate, Project, variables_configured_in,
 };
-
-/// Marks a folder with a complete copy of an archive, and names the archive.
-const MARKER: &str = ".cobalt-archive";
+use crate::shell;
 
 /// A test binary in an unpacked archive.
 #[derive(Clone, Debug, Default)]
@@ -161,7 +159,7 @@ impl BinarySource for ArchivedBinaries {
     }
 
     fn settings(&self, flags: &Flags) -> Result<Config, Error> {
-        let settings = settings_of(self.project.root(), flags)?;
+        let settings = settings_of(self.project.root(), &self.flags(flags))?;
         set_forms(settings.redacts_forms());
         Ok(settings)
     }
@@ -206,19 +204,15 @@ impl BinarySource for ArchivedBinaries {
 
 /// The flags that name an archive, for a shell.
 fn flags_of(file: &Path, options: &ArchiveOptions) -> String {
-    let flag =
-        |(name, path): (&str, Option<&Path>)| Some(format!(" --{name} {}", quoted(&path?.to_string_lossy())));
+    let flag = |(name, path): (&str, Option<&Path>)| {
+        Some(format!(" --{name} {}", shell::quoted(&path?.to_string_lossy())))
+    };
     let paths = [
         ("archive", Some(file)),
         ("extract-to", options.extract_to.as_deref()),
         ("workspace-remap", options.workspace_remap.as_deref()),
     ];
     paths.into_iter().filter_map(flag).collect()
-}
-
-fn quoted(path: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:".contains(letter);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn check_platform(file: &Path, triple: &str) -> Result<(), ArchiveError> {
@@ -228,55 +222,6 @@ fn check_platform(file: &Path, triple: &str) -> Result<(), ArchiveError> {
         }
         None => Ok(()),
     }
-}
-
-/// The folder of the unpacked archive, and a guard that removes it if it is temporary.
-fn unpacked(archive: &PackedArchive, wanted: Option<&Path>) -> Result<(PathBuf, Option<TempDir>), Error> {
-    let Some(wanted) = wanted else {
-        let folder = tempfile::Builder::new().prefix("cobalt-archive-").tempdir();
-        let folder = folder.map_err(|source| ArchiveError::Extract { path: std::env::temp_dir(), source })?;
-        archive.unpack(folder.path())?;
-        return Ok((folder.path().to_owned(), Some(folder)));
-    };
-    let failed = |source| ArchiveError::Extract { path: wanted.to_owned(), source };
-    let wanted = &std::path::absolute(wanted).map_err(failed)?;
-    if !is_copy(archive, wanted)? {
-        let parent = wanted.parent().unwrap_or(wanted);
-        fs::create_dir_all(parent).map_err(failed)?;
-        // Unpacked beside it and renamed: jobs that share the folder see a complete copy or none.
-        let draft = draft_folder(parent).map_err(failed)?;
-        archive.unpack(draft.path())?;
-        fs::write(draft.path().join(MARKER), &archive.identity).map_err(failed)?;
-        match fs::rename(draft.path(), wanted) {
-            Ok(()) => drop(draft.keep()),
-            // Another job was faster.
-            Err(_) if is_copy(archive, wanted)? => {}
-            Err(source) => return Err(failed(source).into()),
-        }
-    }
-    Ok((wanted.clone(), None))
-}
-
-/// Whether a folder is a complete copy of the archive; an error if it is neither that nor empty or missing.
-fn is_copy(archive: &PackedArchive, folder: &Path) -> Result<bool, ArchiveError> {
-    if fs::read_to_string(folder.join(MARKER)).is_ok_and(|identity| identity == archive.identity) {
-        return Ok(true);
-    }
-    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-        Ok(true) => Ok(false),
-        Ok(false) => Err(ArchiveError::Occupied(folder.to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(ArchiveError::Extract { path: folder.to_owned(), source }),
-    }
-}
-
-/// A folder for a copy that others may read.
-fn draft_folder(parent: &Path) -> std::io::Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".cobalt-archive-");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-    builder.tempdir_in(parent)
 }
 
 #[cfg(test)]

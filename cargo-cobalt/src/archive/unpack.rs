@@ -1,5 +1,8 @@
 //! Unpacks archives: only files and folders, only below the given folder, and no more than was announced.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
@@ -10,15 +13,17 @@ use sha2::{Digest, Sha256};
 use tar::{Entry, EntryType};
 
 use super::error::ArchiveError;
-use super::frames::FrameReader;
+use super::frames::{Allowance, FrameReader};
 use super::manifest::{MANIFEST, Manifest, PackedFile, inner_path};
 use crate::error::Error;
 use crate::interrupt;
 
 /// The largest manifest, unpacked.
-const MAX_MANIFEST: u64 = 64 << 20;
+pub const MAX_MANIFEST: u64 = 64 << 20;
 /// What headers and padding may add to a file.
-const ENTRY_OVERHEAD: u64 = 8 << 10;
+pub const ENTRY_OVERHEAD: u64 = 8 << 10;
+/// What may be read before an entry: its header and its name, which is kept in memory.
+const MAX_HEADER: u64 = 1 << 20;
 /// How much an archive without a manifest may unpack to: this for each of its bytes, and a bit.
 const MAX_RATIO: u64 = 1_000;
 const MIN_UNPACKED: u64 = 64 << 20;
@@ -57,7 +62,7 @@ impl PackedArchive {
             return Err(ArchiveError::NotAnArchive(path.to_owned()));
         }
         let failed = |error: io::Error| read_error(path, MAX_MANIFEST, &error);
-        let mut tar = reader(path, MAX_MANIFEST)?;
+        let mut tar = reader(path, Allowance::new(MAX_MANIFEST))?;
         let mut first = tar.entries().map_err(failed)?.next().transpose().map_err(failed)?;
         let first = first.as_mut().ok_or_else(|| ArchiveError::NotAnArchive(path.to_owned()))?;
         let name = String::from_utf8_lossy(&first.path_bytes()).into_owned();
@@ -78,16 +83,26 @@ impl PackedArchive {
 
     /// Unpacks everything into an empty folder.
     pub fn unpack(&self, folder: &Path) -> Result<(), Error> {
+        self.unpack_some(folder, &|_| true)
+    }
+
+    /// Unpacks the entries with these names into an empty folder. Those of an archive without a manifest are all unpacked.
+    pub fn unpack_some(&self, folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         match &self.contents {
-            Contents::Cobalt(manifest) => self.unpack_listed(manifest, folder),
+            Contents::Cobalt(manifest) => self.unpack_listed(manifest, folder, is_wanted),
             Contents::Nextest => self.unpack_all(folder),
         }
     }
 
-    /// Unpacks the files that the manifest lists, and compares them with it.
-    fn unpack_listed(&self, manifest: &Manifest, folder: &Path) -> Result<(), Error> {
+    /// Unpacks the wanted files that the manifest lists, and compares them with it.
+    fn unpack_listed(
+        &self,
+        manifest: &Manifest,
+        folder: &Path,
+        is_wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Error> {
         let overhead = (manifest.files.len() as u64 + 2) * ENTRY_OVERHEAD;
-        let limit = MAX_MANIFEST + overhead + manifest.unpacked();
+        let limit = (MAX_MANIFEST + overhead).saturating_add(manifest.unpacked());
         let mut missing: HashMap<_, _> = manifest.files.iter().map(|file| (&*file.path, file)).collect();
         self.each_entry(limit, |name, entry| {
             if name == MANIFEST {
@@ -98,7 +113,7 @@ impl PackedArchive {
                 return Err(unsafe_entry("is neither a file nor listed in the manifest").into());
             }
             let file = missing.remove(name).ok_or_else(|| unsafe_entry("is not listed in the manifest"))?;
-            self.unpack_file(file, entry, folder)
+            if is_wanted(name) { self.unpack_file(file, entry, folder) } else { Ok(()) }
         })?;
         match missing.keys().min() {
             Some(name) => Err(ArchiveError::damaged(&self.path, format!("`{name}` is missing")).into()),
@@ -112,8 +127,12 @@ impl PackedArchive {
         entry: &mut Entry<'_, impl Read>,
         folder: &Path,
     ) -> Result<(), Error> {
-        let damaged =
-            |what| ArchiveError::damaged(&self.path, format!("`{}` has another {what}", packed.path));
+        let damaged = |what| {
+            ArchiveError::damaged(
+                &self.path,
+                format!("the {what} of `{}` does not match the manifest", packed.path),
+            )
+        };
         if entry.size() != packed.size {
             return Err(damaged("size").into());
         }
@@ -154,18 +173,25 @@ impl PackedArchive {
         mut unpack: impl FnMut(&str, &mut Entry<'_, FrameReader<BufReader<File>>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let failed = |error: io::Error| read_error(&self.path, limit, &error);
-        let mut tar = reader(&self.path, limit)?;
+        let allowance = Allowance::new(limit);
+        allowance.limit_part(MAX_HEADER);
+        let mut tar = reader(&self.path, allowance.clone())?;
         for entry in tar.entries().map_err(failed)? {
             if interrupt::was_received() {
                 return Err(Error::Interrupted);
             }
             let mut entry = entry.map_err(failed)?;
+            allowance.limit_part(u64::MAX);
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             unpack(&name, &mut entry).map_err(|error| match error.downcast::<ReadFailed>() {
                 Some(ReadFailed(error)) => failed(io::Error::new(error.kind(), error.to_string())).into(),
                 None => error,
             })?;
+            // What is not wanted is skipped here, so that only a header follows.
+            io::copy(&mut entry, &mut io::sink()).map_err(failed)?;
+            allowance.limit_part(MAX_HEADER);
         }
+        allowance.limit_part(u64::MAX);
         // The end of the stream can be damaged, too.
         io::copy(&mut tar.into_inner(), &mut io::sink()).map_err(failed)?;
         Ok(())
@@ -199,7 +225,10 @@ struct ReadFailed(io::Error);
 
 impl crate::error::CommandError for ReadFailed {}
 
-fn reader(path: &Path, allowance: u64) -> Result<tar::Archive<FrameReader<BufReader<File>>>, ArchiveError> {
+fn reader(
+    path: &Path,
+    allowance: Allowance,
+) -> Result<tar::Archive<FrameReader<BufReader<File>>>, ArchiveError> {
     let file = File::open(path).map_err(|source| ArchiveError::Open { path: path.to_owned(), source })?;
     Ok(tar::Archive::new(FrameReader::new(BufReader::with_capacity(1 << 18, file), allowance)))
 }
@@ -257,163 +286,5 @@ impl Write for HashWriter {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use cobalt_core::hash::sha256;
-    use serde_json::{Value, json};
-    use tar::{Builder, Header};
-    use tempfile::TempDir;
-
-    use super::super::frames::FrameWriter;
-    use super::*;
-
-    /// An entry: its name, its type, its content.
-    type Packed<'a> = (&'a str, EntryType, &'a [u8]);
-
-    fn write(folder: &TempDir, entries: &[Packed<'_>]) -> PathBuf {
-        let path = folder.path().join("archive.tar.zst");
-        let mut tar = Builder::new(FrameWriter::new(File::create(&path).unwrap()));
-        for (name, kind, content) in entries {
-            let mut header = Header::new_gnu();
-            // `set_path` refuses what a hostile archive has.
-            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
-            header.set_size(if *kind == EntryType::Regular { content.len() as u64 } else { 0 });
-            if *kind != EntryType::Regular {
-                header.set_link_name_literal(content).unwrap();
-            }
-            header.set_mode(0o755);
-            header.set_entry_type(*kind);
-            header.set_cksum();
-            tar.append(&header, if *kind == EntryType::Regular { *content } else { &[] }).unwrap();
-        }
-        tar.into_inner().unwrap().finish().unwrap();
-        path
-    }
-
-    /// A manifest of these files.
-    fn manifest(files: &[(&str, &[u8])]) -> Vec<u8> {
-        let file = |(path, content): &(&str, &[u8])| -> Value {
-            json!({ "path": path, "size": content.len(), "sha256": sha256(content), "executable": true })
-        };
-        let manifest = json!({
-            "format": 1, "version": "0.1.0", "platform": "x86_64-unknown-linux-gnu", "binaries": [],
-            "metadata": {
-                "packages": [], "workspace_members": [], "version": 1, "workspace_root": "/workspace",
-                "target_directory": "/target", "resolve": null,
-            },
-            "files": files.iter().map(file).collect::<Vec<_>>(),
-        });
-        manifest.to_string().into_bytes()
-    }
-
-    /// Unpacks an archive of these entries; the files below the folder, or the error.
-    fn unpacked(entries: &[Packed<'_>]) -> Result<Vec<String>, String> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = write(&folder, entries);
-        let target = folder.path().join("inside");
-        fs::create_dir(&target).unwrap();
-        let archive = PackedArchive::open(&path).map_err(|error| error.to_string())?;
-        let unpacked = archive.unpack(&target).map_err(|error| error.to_string());
-        let outside = fs::read_dir(folder.path()).unwrap().count();
-        assert_eq!(outside, 2, "only the archive and the folder");
-        let files = walkdir::WalkDir::new(&target).sort_by_file_name().into_iter().flatten();
-        let files = files.filter(|entry| entry.file_type().is_file());
-        let names =
-            files.map(|entry| entry.path().strip_prefix(&target).unwrap().to_str().unwrap().to_owned());
-        unpacked.map(|()| names.collect())
-    }
-
-    const FILE: EntryType = EntryType::Regular;
-
-    #[test]
-    fn listed_files_are_unpacked_and_others_refused() {
-        let manifest = manifest(&[("workspace/a", b"one"), ("target/b", b"two")]);
-        let list = (MANIFEST, FILE, &*manifest);
-        let (a, b) = (("workspace/a", FILE, &b"one"[..]), ("target/b", FILE, &b"two"[..]));
-        assert_eq!(unpacked(&[list, a, b]).unwrap(), ["target/b", "workspace/a"]);
-        for (entries, expected) in [
-            (vec![list, a], "`target/b` is missing"),
-            (vec![list, a, a, b], "entry `workspace/a` is not listed in the manifest"),
-            (
-                vec![list, a, b, ("workspace/c", FILE, b"")],
-                "entry `workspace/c` is not listed in the manifest",
-            ),
-            (vec![list, a, ("target/b", FILE, b"tow")], "`target/b` has another content"),
-            (vec![list, a, ("target/b", FILE, b"three")], "`target/b` has another size"),
-            (
-                vec![list, a, ("target/b", EntryType::Symlink, b"/etc/passwd")],
-                "entry `target/b` is neither a file",
-            ),
-            (
-                vec![list, a, ("target/b", EntryType::Link, b"workspace/a")],
-                "entry `target/b` is neither a file",
-            ),
-            (vec![list, a, ("../b", FILE, b"two")], "entry `../b` is not listed in the manifest"),
-            (vec![a, b, list], "is not an archive of `cargo cobalt archive`"),
-        ] {
-            let error = unpacked(&entries).unwrap_err();
-            assert!(error.contains(expected), "{expected}: {error}");
-        }
-    }
-
-    #[test]
-    fn entries_of_nextest_stay_in_the_folder_and_are_no_links() {
-        let metadata = ("target/nextest/binaries-metadata.json", FILE, &b"{}"[..]);
-        assert_eq!(unpacked(&[metadata, ("target/debug", EntryType::Directory, b"")]).unwrap().len(), 1);
-        for (entry, expected) in [
-            (("target/../../b", FILE, &b""[..]), "leads out of the archive"),
-            (("/tmp/cobalt-outside", FILE, b""), "leads out of the archive"),
-            (("target/link", EntryType::Symlink, b"/tmp"), "is a link or a special file"),
-            (("target/link", EntryType::Link, b"/etc/passwd"), "is a link or a special file"),
-            (("target/pipe", EntryType::Fifo, b""), "is a link or a special file"),
-        ] {
-            let error = unpacked(&[metadata, entry]).unwrap_err();
-            assert!(error.contains(expected), "{expected}: {error}");
-        }
-    }
-
-    #[test]
-    fn a_stream_that_unpacks_to_more_than_it_says_is_stopped() {
-        let folder = tempfile::tempdir().unwrap();
-        let manifest = manifest(&[]);
-        let path = write(&folder, &[(MANIFEST, FILE, &manifest)]);
-        // Long names are read before the entry that they are for.
-        let mut bomb = Header::new_gnu();
-        bomb.set_entry_type(EntryType::GNULongName);
-        let size = MAX_MANIFEST + (8 << 20);
-        bomb.set_size(size);
-        bomb.set_cksum();
-        let mut frames = FrameWriter::new(File::create(&path).unwrap());
-        let mut start = Builder::new(&mut frames);
-        let mut header = Header::new_gnu();
-        header.set_size(manifest.len() as u64);
-        start.append_data(&mut header, MANIFEST, &*manifest).unwrap();
-        start.get_mut().write_all(bomb.as_bytes()).unwrap();
-        io::copy(&mut io::repeat(b'x').take(size), start.get_mut()).unwrap();
-        drop(start);
-        frames.finish().unwrap();
-        let archive = PackedArchive::open(&path).unwrap();
-        let error = archive.unpack(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("it unpacks to more than"), "{error}");
-    }
-
-    #[test]
-    fn what_is_no_archive_is_said() {
-        let folder = tempfile::tempdir().unwrap();
-        let open = |path: &Path| PackedArchive::open(path).map(drop).unwrap_err().to_string();
-        let file = folder.path().join("notes.txt");
-        fs::write(&file, "These are notes.").unwrap();
-        assert!(
-            open(&file).ends_with("is not an archive of `cargo cobalt archive` or `cargo nextest archive`")
-        );
-        assert!(open(folder.path()).contains("is not an archive"));
-        assert!(open(&folder.path().join("none")).starts_with("failed to read the archive"));
-        let path = write(&folder, &[(MANIFEST, FILE, b"{\"format\":1}")]);
-        let bytes = fs::read(&path).unwrap();
-        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        assert!(open(&path).contains("is damaged or incomplete"), "{}", open(&path));
     }
 }

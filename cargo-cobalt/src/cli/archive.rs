@@ -28,7 +28,7 @@ pub struct Archive {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Archive options")]
 pub struct ArchiveOptions {
-    /// Run the binaries of this archive, of `cargo cobalt archive` or `cargo nextest archive`; needs neither Cargo nor a compiler
+    /// Run test binaries from an archive created by `cargo cobalt archive` or `cargo nextest archive`, without Cargo or a compiler
     ///
     /// Results are stored in `.cobalt` of the current folder, and baselines are those of the archive. On a machine without Cargo, call
     /// `cargo-cobalt cobalt run`.
@@ -42,7 +42,7 @@ pub struct ArchiveOptions {
     #[arg(long, value_name = "DIR", requires = "archive")]
     pub extract_to: Option<PathBuf>,
 
-    /// Of an archive of `cargo nextest archive`: a checkout of the workspace, with the data and the settings
+    /// Checkout of the workspace; required for nextest archives
     #[arg(long, value_name = "DIR", requires = "archive")]
     pub workspace_remap: Option<PathBuf>,
 }

@@ -4,6 +4,7 @@ mod archive;
 mod dataset;
 #[cfg(test)]
 mod documented_commands;
+mod merge;
 mod past_runs;
 mod recordings;
 mod remote;
@@ -19,6 +20,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use archive::{Archive, ArchiveOptions};
 pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
+pub use merge::Merge;
 pub use past_runs::{
     Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
     ShowBaselines,
@@ -26,8 +28,7 @@ pub use past_runs::{
 pub use recordings::{ListRecordings, PruneRecordings, Recordings, RecordingsCommand, ShowRecording};
 pub use remote::{Pull, Push, RemoteOptions};
 pub use run::{
-    BuildOptions, Color, DataOptions, List, Merge, MessageFormat, OutcomeOptions, Run, RunOptions, Selection,
-    Watch,
+    BuildOptions, Color, DataOptions, List, MessageFormat, OutcomeOptions, Run, RunOptions, Selection, Watch,
 };
 pub use score::Score;
 pub use serve::{Completions, Man, Mcp, Serve, Update};
@@ -86,11 +87,13 @@ pub enum Command {
     /// newest run counts. Shards with different data, settings, commits or sources are refused, and so are shards that do not
     /// cover all items.
     ///
+    /// Settings, prices and baselines are those of the project in the current folder, or with --archive those of the archive.
+    ///
     /// With --remote, the shards are those that `cargo cobalt run --push --shard …` pushed to the remote store.
     ///
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 invalid arguments; 3 the shards do not fit
-    /// together, shards are not finished (with --remote), or a file could not be read or written; 4 no shard found, or no run for
-    /// --baseline.
+    /// together, shards are not finished or the store could not be reached (with --remote), or a file could not be read or written; 4 no
+    /// shard found, or no run for --baseline; 130 interrupted by Ctrl-C (with --remote).
     Merge(Merge),
     /// Pack test binaries, data, recordings and settings into one file
     ///

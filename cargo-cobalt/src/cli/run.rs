@@ -1,4 +1,4 @@
-//! Command-line definition of `cargo cobalt run`, `watch`, `list` and `merge`, with the options that they share.
+//! Command-line definition of `cargo cobalt run`, `watch` and `list`, with the options that they share.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -37,16 +37,16 @@ pub struct Run {
     /// `auto` takes the shard from the variables of GitLab, Buildkite, CircleCI, a Kubernetes Indexed Job or a Slurm array; on GitHub,
     /// set COBALT_SHARD_INDEX and COBALT_SHARD_TOTAL. If the experiment has a baseline, its latencies balance the shards. The run is
     /// partial: thresholds are evaluated by `merge`.
-    #[arg(long, value_name = "INDEX/OF|auto", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
+    #[arg(long, value_name = "INDEX/TOTAL|auto", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
     pub shard: Option<ShardChoice>,
 
-    /// Name of the shards that belong together [default: the CI system's ID of the pipeline, or the ID of the Slurm array]
+    /// Name of the shard group; its shards are merged together [default: the CI pipeline's or Slurm array's ID]
     #[arg(long, value_name = "NAME", conflicts_with = "resume")]
     pub shard_group: Option<ShardGroup>,
 
     /// Balance the shards by the latencies of this run (as for `compare`) instead of the baseline's
     ///
-    /// All machines must have the same run.
+    /// Use the same run on all machines.
     #[arg(long, value_name = "RUN", conflicts_with = "resume")]
     pub balance: Option<RunName>,
 
@@ -283,52 +283,6 @@ pub struct OutcomeOptions {
     /// `.cobalt/reports` or to a path as in `junit=out.xml`: `junit`, `pr-comment`, `markdown`, `html`. To a server: `otlp=URL`
     #[arg(long, value_name = "NAME[=PATH]")]
     pub reporter: Vec<Reporter>,
-}
-
-#[derive(Debug, Args)]
-pub struct Merge {
-    /// Result files of shards, or folders to search for them recursively
-    #[arg(value_name = "PATH", required_unless_present = "remote", conflicts_with = "remote")]
-    pub paths: Vec<PathBuf>,
-
-    /// Merge the shards of this group in the remote store, wait for those that are not finished, and push the merged runs [default
-    /// group: that of the CI pipeline]
-    #[arg(long, value_name = "GROUP", num_args = 0..=1)]
-    pub remote: Option<Option<ShardGroup>>,
-
-    /// How long to wait for the shards of --remote, e.g. `30m`; with `0s`, unfinished shards are an error
-    #[arg(long, value_name = "TIME", default_value = "30m", value_parser = humantime::parse_duration)]
-    pub wait: Duration,
-
-    /// Take a shard for dead that gave no sign of life for this long; running shards give one every 10 seconds
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
-    pub dead_after: Duration,
-
-    /// Run on this machine what dead shards have left; their finished items are not run again
-    ///
-    /// Arguments after `--` are passed to `cargo cobalt run`, e.g. `-- --release` or `-- --archive FILE`.
-    #[arg(long, requires = "remote")]
-    pub take_over: bool,
-
-    /// Exit with 1 if a test case fails; also evaluate the thresholds of `[ci]`
-    #[arg(long)]
-    pub ci: bool,
-
-    /// Push finished runs to the team's remote store
-    ///
-    /// A failure is a warning with the command that repeats it; the exit code is that of the run.
-    #[arg(long)]
-    pub push: bool,
-
-    #[command(flatten)]
-    pub outcome: OutcomeOptions,
-
-    #[command(flatten)]
-    pub settings: Settings,
-
-    /// Arguments for `cargo cobalt run`, with --take-over
-    #[arg(last = true, value_name = "ARGUMENTS", requires = "take_over")]
-    pub run: Vec<String>,
 }
 
 /// Build options, named as in cargo.

@@ -3,6 +3,8 @@
 mod cargo_env;
 mod compile;
 mod discover;
+mod first_build;
+mod greeting;
 mod source;
 mod sources;
 mod target_filter;

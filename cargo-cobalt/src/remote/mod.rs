@@ -27,7 +27,9 @@ mod tests;
 
 pub use entry::RemoteEntry;
 pub use error::RemoteError;
+pub use layout::is_id;
 pub use local_index::RemoteIndex;
+pub use parallel::map as map_in_parallel;
 pub use pull::pull;
 pub use push::{check_push, push, push_finished};
 pub use retention::RemoteRetention;

@@ -20,7 +20,7 @@ use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
 use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
-use crate::shards::ShardJob;
+use crate::shards::{HeartbeatError, ShardJob, ShardState};
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
 use crate::{browser, interrupt, serve};
 
@@ -120,7 +120,7 @@ pub fn run_once(
     }
     if refusals.is_empty() {
         if let Some(job) = &mut job {
-            job.start(selected_names(&ready, &arguments.selection)?, &settings)?;
+            job.start(selected_names(&ready, &arguments.selection)?, arguments, &settings)?;
         }
         invocation.run(&ready, arguments, job.as_ref())?;
     } else {
@@ -134,21 +134,32 @@ pub fn run_once(
         binaries.is_empty(),
         nothing_matched,
     )?;
-    invocation.finish(&results)?;
+    let reported = invocation.finish(&results);
     if repeats == RunMode::Once {
         let are_pushed = push_finished(&settings, &results, &invocation.screen);
-        end_shard(job, are_pushed && results.are_complete(), &invocation.screen);
+        let state = match are_pushed && results.are_complete() {
+            true => ShardState::Finished,
+            false if invocation.has_spent_budget() => ShardState::BudgetSpent,
+            false => ShardState::Stopped,
+        };
+        end_shard(job, state, &invocation.screen);
     }
+    // The results are saved and pushed, whatever happens to a report.
+    reported?;
     let path = show_dashboard_link(&settings, &results, &invocation.screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_received()).map(|path| (settings, path));
     // Last, as the results do not depend on it.
     invocation.screen.into_result().map(|()| CompletedRun { code, dashboard })
 }
 
-/// Tells the remote store that the shard has ended.
-fn end_shard(job: Option<ShardJob>, is_finished: bool, screen: &Screen) {
-    if let Some(Err(error)) = job.map(|job| job.end(is_finished)) {
-        screen.warn(&format!("{error}; `cargo cobalt merge --remote` may take the shard for dead"));
+/// Reports to the remote store that the shard has ended.
+fn end_shard(job: Option<ShardJob>, state: ShardState, screen: &Screen) {
+    match job.map(|job| job.end(state)) {
+        Some(Err(error @ HeartbeatError::Superseded { .. })) => screen.warn(&error.to_string()),
+        Some(Err(error)) => {
+            screen.warn(&format!("{error}; `cargo cobalt merge --remote` may consider the shard dead"));
+        }
+        Some(Ok(())) | None => {}
     }
 }
 

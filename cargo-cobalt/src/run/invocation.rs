@@ -153,6 +153,11 @@ impl Invocation {
         SETUP_ERROR
     }
 
+    /// Whether the run ended because its budget was used up.
+    pub fn has_spent_budget(&self) -> bool {
+        self.worst == BUDGET_SPENT
+    }
+
     /// Adds an exit code; the most severe one counts.
     fn record_exit_code(&mut self, code: i32) {
         if severity(code) > severity(self.worst) {

@@ -1,21 +1,40 @@
-//! The thread that tells the remote store about a running shard: its state, signs of life, and its journals as they grow.
+//! The thread that reports a running shard to the remote store: its state as a heartbeat, and its journals as they grow.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use cobalt_core::report::Shard;
 use cobalt_core::store::Layout;
 
 use super::journal::{SentJournal, delete_journal};
 use super::layout;
-use super::status::{ShardState, ShardStatus};
+use super::status::{InvalidStatus, ShardState, ShardStatus};
+use crate::error::CommandError;
 use crate::remote::{Remote, RemoteError};
 
-/// How often the journals are read for new items.
-const JOURNALS_EVERY: Duration = Duration::from_secs(2);
-/// How often a shard without new items gives a sign of life.
-const BEAT_EVERY: Duration = Duration::from_secs(10);
+/// How often the state is written.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(10);
+/// How often the journals are read for new items. Each time, a journal that has grown becomes an object.
+const JOURNAL_INTERVAL: Duration = Duration::from_secs(5);
+
+#[derive(Debug, thiserror::Error)]
+pub enum HeartbeatError {
+    #[error(
+        "shard {shard} of group `{group}` is run by another process now, so this one has stopped; give each set of jobs a group of \
+         its own with --shard-group"
+    )]
+    Superseded { shard: Shard, group: String },
+
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
+
+    #[error(transparent)]
+    Invalid(#[from] InvalidStatus),
+}
+
+impl CommandError for HeartbeatError {}
 
 enum Message {
     Started { experiment: String, id: String },
@@ -26,7 +45,7 @@ enum Message {
 #[derive(Debug)]
 pub struct Heartbeat {
     sender: Sender<Message>,
-    thread: Option<JoinHandle<Result<(), RemoteError>>>,
+    thread: Option<JoinHandle<Result<(), HeartbeatError>>>,
 }
 
 /// Where a shard reports to.
@@ -37,32 +56,43 @@ pub struct Channel {
     pub layout: Layout,
     /// Whether the journals are sent: they contain inputs and outputs.
     pub sends_journals: bool,
+    /// Stops the run if another process runs the shard.
+    pub stop: fn(),
 }
 
 impl Heartbeat {
-    /// Writes the state, and starts to give signs of life.
-    pub fn start(channel_to: Channel, status: ShardStatus) -> Result<Self, RemoteError> {
-        let journals =
-            status.runs.values().map(|id| SentJournal::new(id.clone(), &channel_to.layout)).collect();
-        let mut beating = Beating { to: channel_to, status, journals, last: Instant::now() };
+    /// Writes the state, and starts the thread.
+    pub fn start(to: Channel, status: ShardStatus) -> Result<Self, RemoteError> {
+        let mut beating = Beating::new(to, status);
         beating.write_status()?;
-        let (sender, messages) = channel();
-        let thread = thread::spawn(move || beating.beat(&messages));
-        Ok(Self { sender, thread: Some(thread) })
+        Ok(Self::spawn(beating))
     }
 
-    /// Tells that a run has started.
+    /// Adds to the state of another process with the same token, and starts the thread.
+    pub fn share(to: Channel, status: ShardStatus) -> Result<Self, HeartbeatError> {
+        let mut beating = Beating::new(to, status);
+        beating.renew_status()?;
+        Ok(Self::spawn(beating))
+    }
+
+    fn spawn(beating: Beating) -> Self {
+        let (sender, messages) = channel();
+        let thread = thread::spawn(move || beating.beat(&messages));
+        Self { sender, thread: Some(thread) }
+    }
+
+    /// Notes a run that has started.
     pub fn run_started(&self, experiment: &str, id: &str) {
         let (experiment, id) = (experiment.to_owned(), id.to_owned());
         let _ = self.sender.send(Message::Started { experiment, id });
     }
 
     /// Writes the last state. The error is the last one of the thread: earlier ones were repeated.
-    pub fn end(mut self, state: ShardState) -> Result<(), RemoteError> {
+    pub fn end(mut self, state: ShardState) -> Result<(), HeartbeatError> {
         self.join(state)
     }
 
-    fn join(&mut self, state: ShardState) -> Result<(), RemoteError> {
+    fn join(&mut self, state: ShardState) -> Result<(), HeartbeatError> {
         let Some(thread) = self.thread.take() else { return Ok(()) };
         let _ = self.sender.send(Message::Ended(state));
         thread.join().unwrap_or(Ok(()))
@@ -80,44 +110,95 @@ struct Beating {
     to: Channel,
     status: ShardStatus,
     journals: Vec<SentJournal>,
-    /// The last sign of life.
+    /// When the state was written.
     last: Instant,
 }
 
 impl Beating {
-    fn beat(mut self, messages: &Receiver<Message>) -> Result<(), RemoteError> {
-        let mut is_written = true;
+    fn new(to: Channel, status: ShardStatus) -> Self {
+        let journals = status.runs.values().map(|id| SentJournal::new(id.clone(), &to.layout)).collect();
+        Self { to, status, journals, last: Instant::now() }
+    }
+
+    fn beat(mut self, messages: &Receiver<Message>) -> Result<(), HeartbeatError> {
+        let mut journals_sent = Instant::now();
         loop {
-            match messages.recv_timeout(JOURNALS_EVERY) {
+            let next = JOURNAL_INTERVAL.saturating_sub(journals_sent.elapsed());
+            let has_changed = match messages.recv_timeout(next) {
                 Ok(Message::Started { experiment, id }) => {
-                    self.journals.push(SentJournal::new(id.clone(), &self.to.layout));
-                    self.status.runs.insert(experiment, id);
-                    is_written = false;
+                    self.add_run(experiment, id);
+                    true
                 }
                 Ok(Message::Ended(state)) => return self.end(state),
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => false,
                 Err(RecvTimeoutError::Disconnected) => return self.end(ShardState::Stopped),
+            };
+            // What fails is repeated in the next round; the end of the run reports it if it still fails.
+            if (has_changed || self.is_due())
+                && let Err(error @ HeartbeatError::Superseded { .. }) = self.renew_status()
+            {
+                (self.to.stop)();
+                return Err(error);
             }
-            // What fails is repeated in the next round; the end of the run tells if it is still failing.
-            let has_grown = self.send_journals().unwrap_or(false);
-            if has_grown {
-                self.last = Instant::now();
-            }
-            if !is_written || self.last.elapsed() >= BEAT_EVERY {
-                is_written = self.write_status().is_ok();
+            if journals_sent.elapsed() >= JOURNAL_INTERVAL {
+                let _ = self.send_journals();
+                journals_sent = Instant::now();
             }
         }
     }
 
-    fn send_journals(&mut self) -> Result<bool, RemoteError> {
+    fn is_due(&self) -> bool {
+        self.last.elapsed() >= HEARTBEAT_INTERVAL
+    }
+
+    fn add_run(&mut self, experiment: String, id: String) {
+        self.journals.push(SentJournal::new(id.clone(), &self.to.layout));
+        self.status.runs.insert(experiment, id);
+    }
+
+    /// Sends what is new in the journals, with heartbeats in between. One that cannot be read does not hold up the others.
+    fn send_journals(&mut self) -> Result<(), HeartbeatError> {
         if !self.to.sends_journals {
-            return Ok(false);
+            return Ok(());
         }
-        let mut has_grown = false;
-        for journal in &mut self.journals {
-            has_grown |= journal.send(&self.to.remote, &self.to.group)?;
+        let mut outcome = Ok(());
+        let mut journals = std::mem::take(&mut self.journals);
+        for journal in &mut journals {
+            loop {
+                match journal.send(&self.to.remote, &self.to.group) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => {
+                        outcome = Err(error.into());
+                        break;
+                    }
+                }
+                if self.is_due() {
+                    outcome = self.renew_status().and(outcome);
+                }
+            }
         }
-        Ok(has_grown)
+        self.journals = journals;
+        outcome
+    }
+
+    /// Writes the state, with what a process that shares the token has added. An error if another process runs the shard.
+    fn renew_status(&mut self) -> Result<(), HeartbeatError> {
+        let Channel { remote, group, .. } = &self.to;
+        let object = layout::status(group, self.status.shard);
+        if let Some(content) = remote.get(&object)? {
+            let stored = ShardStatus::parse(group, &object, &content, remote)?;
+            if stored.token != self.status.token {
+                return Err(HeartbeatError::Superseded { shard: self.status.shard, group: group.clone() });
+            }
+            for (experiment, id) in stored.runs {
+                self.status.runs.entry(experiment).or_insert(id);
+            }
+            let known = std::mem::take(&mut self.status.experiments);
+            let added = stored.experiments.into_iter().filter(|name| !known.contains(name));
+            self.status.experiments = added.chain(known.iter().cloned()).collect();
+        }
+        Ok(self.write_status()?)
     }
 
     fn write_status(&mut self) -> Result<(), RemoteError> {
@@ -128,16 +209,16 @@ impl Beating {
         Ok(())
     }
 
-    fn end(mut self, state: ShardState) -> Result<(), RemoteError> {
+    /// Writes the state first: journals may take long, and the process may be about to be killed.
+    fn end(mut self, state: ShardState) -> Result<(), HeartbeatError> {
         self.status.state = state;
-        if state == ShardState::Stopped {
-            self.send_journals()?;
+        self.renew_status()?;
+        match state {
+            ShardState::Finished => {
+                let delete = |id: &String| delete_journal(&self.to.remote, &self.to.group, id);
+                Ok(self.status.runs.values().try_for_each(delete)?)
+            }
+            ShardState::Running | ShardState::Stopped | ShardState::BudgetSpent => self.send_journals(),
         }
-        self.write_status()?;
-        if state == ShardState::Finished {
-            let delete = |id: &String| delete_journal(&self.to.remote, &self.to.group, id);
-            self.status.runs.values().try_for_each(delete)?;
-        }
-        Ok(())
     }
 }

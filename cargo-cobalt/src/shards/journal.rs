@@ -1,7 +1,7 @@
 //! The journal of a run in the remote store: segments that are added as the journal grows.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use cobalt_core::atomic_write::write_atomically;
@@ -10,7 +10,10 @@ use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::layout;
-use crate::remote::{Remote, RemoteError};
+use crate::remote::{Remote, RemoteError, RemoteObject, map_in_parallel};
+
+/// A segment ends with the line that reaches this size: journals can be larger than memory.
+const SEGMENT: usize = 4 << 20;
 
 /// A journal on this machine, and how much of it has been sent.
 #[derive(Debug)]
@@ -26,7 +29,7 @@ impl SentJournal {
         Self { id, path, sent: 0 }
     }
 
-    /// Sends the lines that have been added. Returns whether there were any. A finished run has no journal.
+    /// Sends a segment of the lines that have been added. Returns whether there were any. A finished run has no journal.
     pub fn send(&mut self, remote: &Remote, group: &str) -> Result<bool, RemoteError> {
         let lines = match self.new_lines() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -45,14 +48,19 @@ impl SentJournal {
         Ok(true)
     }
 
-    /// The complete lines that have not been sent.
+    /// The next complete lines that have not been sent.
     fn new_lines(&self) -> io::Result<Vec<u8>> {
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(self.sent))?;
+        let mut reader = BufReader::new(file);
         let mut lines = Vec::new();
-        file.read_to_end(&mut lines)?;
-        let end = lines.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        lines.truncate(end);
+        while lines.len() < SEGMENT {
+            let complete = lines.len();
+            if reader.read_until(b'\n', &mut lines)? == 0 || lines.last() != Some(&b'\n') {
+                lines.truncate(complete);
+                break;
+            }
+        }
         Ok(lines)
     }
 }
@@ -63,27 +71,41 @@ pub fn fetch_journal(remote: &Remote, group: &str, id: &str, layout: &Layout) ->
     if path.exists() {
         return Ok(true);
     }
-    let content = read_segments(remote, group, id)?;
-    if content.is_empty() {
+    let segments = remote.list(&layout::journal(group, id))?;
+    if segments.first().and_then(|first| layout::offset(&first.name)) != Some(0) {
         return Ok(false);
     }
     let failed = |source| RemoteError::File { action: "write", path: path.clone(), source };
     let folder = layout.journals();
     layout.create_folder(&folder).map_err(failed)?;
     let draft = folder.join(format!(".{}.tmp", new_run_id()));
-    write_atomically(&path, &draft, |file| file.write_all(&content)).map_err(failed)?;
-    let _ = fs::remove_file(&draft);
-    Ok(true)
+    let mut refused = None;
+    let written = write_atomically(&path, &draft, |file| {
+        copy_segments(remote, &segments, file).map_err(|error| {
+            let source = io::Error::other(error.to_string());
+            refused = Some(error);
+            source
+        })
+    });
+    match (written, refused) {
+        (_, Some(error)) => Err(error),
+        (written, None) => written.map(|()| true).map_err(failed),
+    }
 }
 
-/// The segments, joined. An earlier process of the same run may have cut them at other places.
-fn read_segments(remote: &Remote, group: &str, id: &str) -> Result<Vec<u8>, RemoteError> {
-    let mut content = Vec::new();
-    for object in remote.list(&layout::journal(group, id))? {
-        if layout::offset(&object.name) != Some(content.len() as u64) {
+/// Writes the content of the segments. An earlier process of the same run may have cut them at other places.
+fn copy_segments(
+    remote: &Remote,
+    segments: &[RemoteObject],
+    file: &mut impl Write,
+) -> Result<(), RemoteError> {
+    let mut length = 0;
+    for object in segments {
+        if layout::offset(&object.name) != Some(length) {
             continue;
         }
         let Some(segment) = remote.get(&object.name)? else { break };
+        let mut content = Vec::new();
         let decoded = StreamingDecoder::new(&segment[..])
             .map_err(io::Error::other)
             .and_then(|mut decoder| decoder.read_to_end(&mut content));
@@ -92,11 +114,16 @@ fn read_segments(remote: &Remote, group: &str, id: &str) -> Result<Vec<u8>, Remo
             object: object.name.clone(),
             problem: error.to_string(),
         })?;
+        let failed =
+            |source| RemoteError::File { action: "write", path: PathBuf::from(&object.name), source };
+        file.write_all(&content).map_err(failed)?;
+        length += content.len() as u64;
     }
-    Ok(content)
+    Ok(())
 }
 
 /// Deletes the journal of a run from the store.
 pub fn delete_journal(remote: &Remote, group: &str, id: &str) -> Result<(), RemoteError> {
-    remote.list(&layout::journal(group, id))?.iter().try_for_each(|object| remote.delete(&object.name))
+    let segments = remote.list(&layout::journal(group, id))?;
+    map_in_parallel(&segments, |object| remote.delete(&object.name)).into_iter().collect()
 }

@@ -8,14 +8,19 @@ mod heartbeat;
 mod job;
 mod journal;
 mod layout;
+mod merged;
+mod options;
 mod plans;
 mod remote_plans;
+mod state_listing;
 mod status;
 mod take_over;
 #[cfg(test)]
 mod tests;
 mod wait;
 
+pub use self::heartbeat::HeartbeatError;
 pub use self::job::ShardJob;
 pub use self::plans::PlanFile;
-pub use self::wait::await_group;
+pub use self::status::ShardState;
+pub use self::wait::{FinishedGroup, await_group};

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use super::group::{Progress, ShardGroupState};
 use super::heartbeat::{Channel, Heartbeat};
 use super::journal::{SentJournal, delete_journal, fetch_journal};
 use super::layout;
+use super::merged::{MergedResults, delete_journals};
+use super::options::ShardOptions;
 use super::remote_plans::plans_of_group;
 use super::status::{ShardState, ShardStatus};
 use crate::remote::Remote;
@@ -50,6 +53,7 @@ impl Machine {
             group: GROUP.to_owned(),
             layout: self.layout().clone(),
             sends_journals: true,
+            stop: || (),
         }
     }
 
@@ -65,8 +69,17 @@ impl Machine {
 
     /// The states of the shards, if a shard is dead after this time.
     fn progress(&self, dead_after: Duration) -> Vec<Progress> {
-        let mut state = ShardGroupState::new(&self.remote, GROUP, self.layout(), dead_after);
-        state.read().unwrap().into_values().collect()
+        self.state(dead_after, MergedResults::default()).read().unwrap().into_values().collect()
+    }
+
+    fn state(&self, dead_after: Duration, merged: MergedResults) -> ShardGroupState<'_> {
+        ShardGroupState::new(&self.remote, GROUP, self.layout(), dead_after, merged)
+    }
+
+    /// The stored state of a shard.
+    fn read_status(&self, text: &str) -> ShardStatus {
+        let object = layout::status(GROUP, shard(text));
+        ShardStatus::parse(GROUP, &object, &self.remote.get(&object).unwrap().unwrap(), &self.remote).unwrap()
     }
 }
 
@@ -74,9 +87,14 @@ fn shard(text: &str) -> Shard {
     text.parse().unwrap()
 }
 
+/// The state of a shard of `desk` that starts.
+fn new_status(text: &str) -> ShardStatus {
+    ShardStatus::new(shard(text), vec!["desk".to_owned()], ShardOptions::default())
+}
+
 /// The state of a shard that has started a run of `desk`.
 fn status(text: &str) -> ShardStatus {
-    let mut status = ShardStatus::new(shard(text), vec!["desk".to_owned()]);
+    let mut status = new_status(text);
     status.runs.insert("desk".to_owned(), ID.to_owned());
     status
 }
@@ -116,7 +134,27 @@ fn a_journal_is_sent_in_complete_lines_and_joined_again() {
 }
 
 #[test]
-fn a_shard_without_signs_of_life_is_dead_and_one_that_nobody_knows_is_missing() {
+fn a_long_journal_is_sent_in_segments_and_one_that_cannot_be_read_does_not_hold_up_others() {
+    let store = tempfile::tempdir().unwrap();
+    let (one, other) = (Machine::with_store(&store), Machine::with_store(&store));
+    let line = format!("{}\n", "x".repeat(3 << 20));
+    one.write_journal(&line.repeat(5));
+    // A folder in the place of a journal.
+    fs::create_dir(one.layout().journal("aaaaaaaaaaaa")).unwrap();
+    let runs = [("broken".to_owned(), "aaaaaaaaaaaa".to_owned()), ("desk".to_owned(), ID.to_owned())];
+    let heartbeat = Heartbeat::start(one.channel(), ShardStatus { runs: runs.into(), ..new_status("1/1") });
+    assert!(heartbeat.unwrap().end(ShardState::Stopped).is_err());
+    let segments = one.remote.list(&layout::journal(GROUP, ID)).unwrap();
+    assert_eq!(segments.len(), 3, "two lines each");
+    assert!(fetch_journal(&other.remote, GROUP, ID, other.layout()).unwrap());
+    assert_eq!(fs::read_to_string(other.layout().journal(ID)).unwrap(), line.repeat(5));
+    delete_journals(&one.remote, GROUP).unwrap();
+    assert!(one.remote.list(&layout::journal(GROUP, ID)).unwrap().is_empty());
+    assert_eq!(one.read_status("1/1").state, ShardState::Stopped, "states stay");
+}
+
+#[test]
+fn a_shard_without_heartbeats_is_dead_and_one_without_a_state_is_missing() {
     let store = tempfile::tempdir().unwrap();
     let machine = Machine::with_store(&store);
     assert!(machine.progress(LONG).is_empty(), "no shard has started");
@@ -127,25 +165,135 @@ fn a_shard_without_signs_of_life_is_dead_and_one_that_nobody_knows_is_missing() 
     sleep(Duration::from_millis(30));
     let dead = machine.progress(Duration::from_millis(20));
     assert!(matches!(&dead[0], Progress::Dead { status, .. } if status.shard == shard("1/3")), "{dead:?}");
-    // A segment of its journal is a sign of life, too.
-    machine.remote.put(&layout::segment(GROUP, ID, 0), "x").unwrap();
-    assert!(matches!(&machine.progress(Duration::from_secs(5))[0], Progress::Running { .. }));
     machine.write_status(&ShardStatus { state: ShardState::Stopped, ..status("1/3") });
-    assert!(matches!(&machine.progress(LONG)[0], Progress::Dead { .. }), "it says so itself");
+    assert!(matches!(&machine.progress(LONG)[0], Progress::Stopped { .. }), "its state says so");
+    machine.write_status(&ShardStatus { state: ShardState::BudgetSpent, ..status("1/3") });
+    assert!(matches!(&machine.progress(LONG)[0], Progress::BudgetSpent { .. }));
 
     machine.write_status(&status("1/2"));
-    let mut state = ShardGroupState::new(&machine.remote, GROUP, machine.layout(), LONG);
-    let error = state.read().unwrap_err().to_string();
-    assert!(error.contains("the group `g` has shards of 2 and of 3"), "{error}");
+    let error = machine.state(LONG, MergedResults::default()).read().unwrap_err().to_string();
+    assert_eq!(error, "the group `g` mixes shards of 2 and of 3; use a different --shard-group for each set");
 }
 
 #[test]
-fn a_shard_tells_its_runs_and_its_end_and_its_journals_go_with_it() {
+fn results_that_were_merged_count_only_once() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let finished = |text: &str| ShardStatus { state: ShardState::Finished, ..status(text) };
+    for text in ["1/2", "2/2"] {
+        machine.write_status(&finished(text));
+    }
+    let mut state = machine.state(LONG, MergedResults::default());
+    assert!(state.read().unwrap().into_values().all(|progress| progress == Progress::Finished));
+    state.results().unwrap().write(&machine.remote, GROUP).unwrap();
+    let merged = MergedResults::read(&machine.remote, GROUP).unwrap();
+    let progress = || {
+        let mut state = machine.state(LONG, merged.clone());
+        state.read().unwrap().into_values().collect::<Vec<_>>()
+    };
+    assert_eq!(progress(), [Progress::Merged, Progress::Merged]);
+    // The first shard is run again.
+    machine.write_status(&finished("1/2"));
+    assert_eq!(progress(), [Progress::Finished, Progress::Merged]);
+}
+
+#[test]
+fn a_state_with_ids_that_are_paths_or_of_another_shard_is_refused() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let with_run = |id: &str| {
+        let mut status = new_status("1/2");
+        status.runs.insert("desk".to_owned(), id.to_owned());
+        status
+    };
+    for odd in ["../../x", "/etc/x", "", "a_b"] {
+        for status in [with_run(odd), ShardStatus { token: odd.to_owned(), ..new_status("1/2") }] {
+            machine.write_status(&status);
+            let error = machine.state(LONG, MergedResults::default()).read().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{odd}` is not the ID of a run or a process")), "{error}");
+        }
+    }
+    let other = serde_json::to_vec(&new_status("2/2")).unwrap();
+    machine.remote.put(&layout::status(GROUP, shard("1/2")), other).unwrap();
+    let error = machine.state(LONG, MergedResults::default()).read().unwrap_err().to_string();
+    assert!(error.contains("1-of-2.json` in the remote store"), "{error}");
+    assert!(error.contains("it is that of shard 2/2; delete it and run the shard again"), "{error}");
+}
+
+#[test]
+fn a_shard_that_runs_with_other_experiments_is_refused() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let channel = machine.channel();
+    let own = new_status("1/2");
+    channel.check_experiments(&own).unwrap();
+    let other = ShardStatus { experiments: vec!["sums".to_owned()], ..new_status("1/2") };
+    machine.write_status(&other);
+    let error = channel.check_experiments(&own).unwrap_err().to_string();
+    assert!(
+        error.starts_with("shard 1/2 of group `g` is running with other experiments (`sums`, here `desk`)"),
+        "{error}"
+    );
+    assert!(error.contains("--shard-group"), "{error}");
+    channel.check_experiments(&other).unwrap();
+    machine.write_status(&ShardStatus { state: ShardState::Stopped, ..other.clone() });
+    channel.check_experiments(&own).unwrap();
+    // It has missed heartbeats.
+    machine.write_status(&other);
+    let object = store.path().join(layout::status(GROUP, shard("1/2")));
+    let old = std::time::SystemTime::now() - LONG;
+    fs::File::options().write(true).open(object).unwrap().set_modified(old).unwrap();
+    channel.check_experiments(&own).unwrap();
+}
+
+#[test]
+fn a_process_that_was_superseded_stops_and_does_not_write_the_state() {
+    static STOPPED: AtomicBool = AtomicBool::new(false);
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let channel = Channel { stop: || STOPPED.store(true, Ordering::SeqCst), ..machine.channel() };
+    let heartbeat = Heartbeat::start(channel, new_status("1/1")).unwrap();
+    let other = new_status("1/1");
+    machine.write_status(&other);
+    heartbeat.run_started("desk", ID);
+    for _ in 0..500 {
+        if STOPPED.load(Ordering::SeqCst) {
+            break;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    assert!(STOPPED.load(Ordering::SeqCst));
+    let error = heartbeat.end(ShardState::Finished).unwrap_err().to_string();
+    assert!(error.starts_with("shard 1/1 of group `g` is run by another process now"), "{error}");
+    assert_eq!(machine.read_status("1/1"), other);
+}
+
+#[test]
+fn a_process_that_shares_the_token_adds_to_the_state() {
+    let store = tempfile::tempdir().unwrap();
+    let machine = Machine::with_store(&store);
+    let first = status("1/1");
+    let heartbeat = Heartbeat::start(machine.channel(), first.clone()).unwrap();
+    let experiments = vec!["sums".to_owned()];
+    let child = ShardStatus { token: first.token.clone(), experiments, ..new_status("1/1") };
+    let child = Heartbeat::share(machine.channel(), child).unwrap();
+    child.run_started("sums", "bbbbbbbbbbbb");
+    child.end(ShardState::Finished).unwrap();
+    heartbeat.end(ShardState::Finished).unwrap();
+    let last = machine.read_status("1/1");
+    assert_eq!(last.runs.len(), 2, "{last:?}");
+    assert!(
+        ["desk", "sums"].iter().all(|name| last.experiments.iter().any(|known| known == name)),
+        "{last:?}"
+    );
+}
+
+#[test]
+fn a_shard_stores_its_runs_and_its_end_and_its_journals_go_with_it() {
     let store = tempfile::tempdir().unwrap();
     let machine = Machine::with_store(&store);
     let start = || {
-        let status = ShardStatus::new(shard("1/1"), vec!["desk".to_owned()]);
-        let heartbeat = Heartbeat::start(machine.channel(), status).unwrap();
+        let heartbeat = Heartbeat::start(machine.channel(), new_status("1/1")).unwrap();
         heartbeat.run_started("desk", ID);
         heartbeat
     };
@@ -155,21 +303,21 @@ fn a_shard_tells_its_runs_and_its_end_and_its_journals_go_with_it() {
     // It is dropped, as after an error.
     drop(heartbeat);
     let progress = machine.progress(LONG);
-    let Progress::Dead { status, .. } = &progress[0] else { panic!("{progress:?}") };
+    let Progress::Stopped { status } = &progress[0] else { panic!("{progress:?}") };
     assert_eq!(status.runs["desk"], ID);
     let segments = || machine.remote.list(&layout::journal(GROUP, ID)).unwrap().len();
     assert_eq!(segments(), 1);
 
     start().end(ShardState::Finished).unwrap();
     assert_eq!(machine.progress(LONG), [Progress::Finished]);
-    assert_eq!(segments(), 0, "nobody needs the journal of a finished run");
+    assert_eq!(segments(), 0, "the journal of a finished run is not needed");
 }
 
 #[test]
 fn a_state_that_changes_within_the_same_second_is_read_again() {
     let store = tempfile::tempdir().unwrap();
     let machine = Machine::with_store(&store);
-    let mut state = ShardGroupState::new(&machine.remote, GROUP, machine.layout(), LONG);
+    let mut state = machine.state(LONG, MergedResults::default());
     let object = store.path().join(layout::status(GROUP, shard("1/1")));
     let second = std::time::SystemTime::now() - Duration::from_secs(1);
     let mut write = |status: &ShardStatus| {

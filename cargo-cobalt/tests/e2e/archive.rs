@@ -78,6 +78,100 @@ fn an_archive_has_the_baselines_and_the_hash_of_the_sources() {
 }
 
 #[test]
+fn shards_of_an_archive_are_merged_with_its_gates_and_baselines() {
+    let project = Project::steered();
+    cities(&project, 20);
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
+    project.cobalt(&["run", "--experiment", "gated"], 0);
+    project.cobalt(&["baseline", "set", "--experiment", "gated"], 0);
+    let archive = archived(&project);
+    let folder = worker();
+    for shard in ["1/2", "2/2"] {
+        run(folder.path(), &archive, &["--shard", shard, "-q", "--experiment", "gated"], 0);
+    }
+    let merge = |arguments: &[&str], code| {
+        let arguments = [&["merge", "--ci", "--on-inconclusive", "fail", ".cobalt"], arguments].concat();
+        ProgramOutput::by(&mut elsewhere(folder.path(), &arguments), code)
+    };
+    // Without the archive, the gate is unknown.
+    merge(&[], 0).stderr_has("the current folder is in no project, so its thresholds of `[ci]` are not used");
+    let gated = merge(&["--archive", &archive], 0).stdout_has("vs. baseline ");
+    assert!(!gated.stderr.contains("in no project"), "{}", gated.stderr);
+    let merged = reports(&folder.path().join(".cobalt"));
+    let with_baseline = merged.iter().filter(|report| report.shard.is_none() && report.baseline.is_some());
+    assert_eq!(with_baseline.count(), 1);
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"latency.p95 < 0.000001s\"]\n");
+    let strict = archived(&project);
+    merge(&["--archive", &strict], 1);
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [".cobalt"], "results and nothing else");
+    merge(&["--workspace-remap", "."], 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_copy_that_others_can_change_is_not_run() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let project = Project::steered();
+    let archive = archived(&project);
+    let folder = worker();
+    let copy = folder.path().join("copy");
+    let kept = ["--extract-to", "copy", "-q", "--experiment", "gated"];
+    run(folder.path(), &archive, &kept, 0);
+    run(folder.path(), &archive, &kept, 0);
+    for file in [copy.clone(), copy.join(".cobalt-archive")] {
+        let before = fs::metadata(&file).unwrap().permissions();
+        fs::set_permissions(&file, PermissionsExt::from_mode(before.mode() | 0o020)).unwrap();
+        run(folder.path(), &archive, &kept, 3).stderr_has("belongs to another user or is writable by others");
+        fs::set_permissions(&file, before).unwrap();
+    }
+    run(folder.path(), &archive, &kept, 0);
+}
+
+#[test]
+fn the_latencies_of_an_earlier_run_beside_the_archive_balance_its_shards() {
+    let project = Project::steered();
+    let archive = archived(&project);
+    let folder = worker();
+    run(folder.path(), &archive, &["-q", "--experiment", "gated"], 0);
+    let shard = ["--experiment", "gated", "--shard", "1/2", "--balance", "gated@latest"];
+    run(folder.path(), &archive, &shard, 0).stderr_has("balanced by the latencies of run ");
+}
+
+#[cfg(unix)]
+#[test]
+fn names_with_colons_are_packed_and_what_stays_out_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let project = Project::steered();
+    project.write("data/12:30.txt", "noon");
+    project.write("data/key.p8", "secret");
+    project.write(".cobalt/baselines/old/gated.json", "{}");
+    project.write(".cobalt/notes.md", "stored");
+    project.write("cobalt.toml", "[datasets.far]\ntype = \"file\"\npath = \"/data/far.jsonl\"\n");
+    let archive = archived(&project);
+    let said = project.cobalt(&["archive"], 0);
+    assert!(
+        said.stderr.contains("skipped the dataset `/data/far.jsonl`: its path is absolute"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("skipped `data/key.p8`: it may contain secrets"), "{}", said.stderr);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        mode(Path::new(&archive)),
+        mode(&project.path("cobalt.toml")),
+        "that of any file, by the umask"
+    );
+    let folder = worker();
+    run(folder.path(), &archive, &["-q", "--extract-to", "kept", "--experiment", "gated"], 0);
+    let kept = |file: &str| folder.path().join("kept/workspace").join(file).exists();
+    assert!(kept("data/12:30.txt"));
+    assert!(!kept("data/key.p8") && !kept(".cobalt/notes.md") && !kept(".cobalt/baselines/old"));
+}
+
+#[test]
 fn the_same_input_gives_the_same_bytes_and_included_secrets_are_named() {
     let project = Project::steered();
     let archive = fs::read(archived(&project)).unwrap();

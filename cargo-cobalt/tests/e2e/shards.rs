@@ -378,6 +378,14 @@ fn the_shard_and_the_group_are_those_of_the_job() {
     assert_eq!(report.shard_group.as_deref(), Some("471"));
     project.cobalt(&["merge", "artefacts"], 0);
     assert_eq!(reports(&project.path(".cobalt"))[0].shard_group.as_deref(), Some("471"));
+    // Results of another pipeline in the same folder.
+    job("2", &[("COBALT_SHARD_GROUP", "472")], 0);
+    let mixed = project.cobalt(&["merge", "artefacts"], 3);
+    assert_printed!(mixed);
+    project.cobalt(&["merge", "artefacts", "--shard-group", "471"], 0);
+    project
+        .cobalt(&["merge", "artefacts", "--shard-group", "473"], 4)
+        .stderr_has("no shards of group `473` found");
     assert_printed!(job("3", &[], 3));
     assert_printed!(job("1", &[("JOB_COMPLETION_INDEX", "0"), ("COBALT_SHARD_TOTAL", "2")], 3));
     assert_printed!(job("1", &[("COBALT_SHARD_GROUP", "../up")], 3));

@@ -59,6 +59,12 @@ impl Layout {
         Self { baselines, ..self }
     }
 
+    /// The folder of everything that is stored, unless it is configured otherwise.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The folder of the result files.
     #[must_use]
     pub fn results(&self) -> &Path {

@@ -7,7 +7,7 @@ use cobalt_core::redact::redacted;
 use cobalt_core::report::Shard;
 use cobalt_core::wording::{self, line_and_column, unknown_name_message};
 
-use super::job_sets::JobSetError;
+use super::ci_shard::AutoShardError;
 use super::remote_url::CREDENTIAL_HINT;
 use super::settings::{Origin, RerunMode, dotted_key};
 use super::variables::{BASELINE, SCORE};
@@ -95,7 +95,7 @@ pub enum ConfigError {
 
     /// The shard of the job is unknown.
     #[error(transparent)]
-    JobSet(#[from] JobSetError),
+    AutoShard(#[from] AutoShardError),
 
     /// Stored outputs are scored as a whole.
     #[error("cannot combine {SCORE} with {other}: all stored outputs of a run are scored; unset one of them")]

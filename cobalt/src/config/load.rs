@@ -11,15 +11,16 @@ use cobalt_core::report::{Shard, Threshold};
 use cobalt_core::store::Layout;
 use serde::Serialize;
 
+use super::ci_shard::{CiShard, group_of_job, shard_of_job};
 use super::error::{ConfigError, Location};
 use super::file::{Ci, ConfigFile, ParsedFile};
-use super::job_sets::{ShardChoice, shard_of_job};
 use super::locate::{candidates, read_requested};
 use super::overrides::{EnvVariables, Flags, absolute_path};
 use super::reporter::{Reporter, ReporterKind};
 use super::resolve::{Resolver, first_set};
 use super::resolved::{Config, Overridable, ScoreSettings};
 use super::settings::{Origin, RerunMode, dotted_key, redacted_variable};
+use super::shard_choice::{ShardChoice, ShardGroup};
 use super::variables::{
     CI, CONCURRENCY, CONFIG, ONLY, RESUME, SCORE, SCORE_EVALUATORS, SHARD, SOURCES, TIMEOUT,
 };
@@ -189,9 +190,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         // These apply to one invocation; they are not settings.
-        let (only, shard) = self.item_selection()?;
-        let group = self.flags.shard_group.clone();
-        let shard_group = group.map_or_else(|| self.variables.shard_group(), |group| Ok(Some(group)))?;
+        let (only, shard, shard_group) = self.item_selection()?;
         let variants = self.variant_selection()?;
         let score = self.score(only.is_some(), shard.is_some())?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
@@ -280,18 +279,24 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         Ok(FetchSettings { folder: layout.datasets(), offline, refresh, is_resumed, accounts })
     }
 
-    /// Which items to run if not all, or which shard.
-    fn item_selection(&self) -> Result<(Option<RerunMode>, Option<Shard>), ConfigError> {
+    /// Which items to run if not all, or which shard, and its group.
+    fn item_selection(&self) -> Result<(Option<RerunMode>, Option<Shard>, Option<ShardGroup>), ConfigError> {
         let only = self.flags.rerun.map_or_else(|| self.variables.rerun_mode(), |only| Ok(Some(only)))?;
         let choice = self.flags.shard.map_or_else(|| self.variables.shard(), |choice| Ok(Some(choice)))?;
-        let shard = match choice {
-            None => None,
-            Some(ShardChoice::Given(shard)) => Some(shard),
-            Some(ShardChoice::Auto) => Some(shard_of_job(|name| self.variables.text(name))?),
+        let variable = |name: &str| self.variables.text(name);
+        let given = self.flags.shard_group.clone();
+        let given = given.map_or_else(|| self.variables.shard_group(), |group| Ok(Some(group)))?;
+        let (shard, group) = match choice {
+            None => (None, group_of_job(variable)),
+            Some(ShardChoice::Given(shard)) => (Some(shard), group_of_job(variable)),
+            Some(ShardChoice::Auto) => {
+                let CiShard { shard, group } = shard_of_job(variable)?;
+                (Some(shard), group)
+            }
         };
         match (only, shard) {
             (Some(only), Some(shard)) => Err(ConfigError::ShardWithRerun { only, shard }),
-            either => Ok(either),
+            _ => Ok((only, shard, given.or(group))),
         }
     }
 

@@ -1,12 +1,12 @@
 //! The configuration of a project: `cobalt.toml`, the variables `COBALT_*`, and the resolved settings.
 
 mod baseline;
+mod ci_shard;
 mod datasets;
 mod editor;
 mod error;
 mod evaluators;
 mod file;
-mod job_sets;
 mod limits;
 mod load;
 mod locate;
@@ -22,6 +22,7 @@ mod resolved;
 #[cfg(feature = "schema")]
 mod schema;
 mod settings;
+mod shard_choice;
 mod small_tables;
 #[cfg(test)]
 mod tests;
@@ -29,8 +30,8 @@ mod variables;
 mod variants;
 mod webhooks;
 
+pub use ci_shard::AutoShardError;
 pub use error::ConfigError;
-pub use job_sets::{JobSetError, ShardChoice, ShardGroup};
 pub use load::layout;
 pub use locate::project_root;
 pub use overrides::{Flags, MaxCost};
@@ -44,8 +45,9 @@ pub use schema::schema;
 #[cfg(not(feature = "remote"))]
 pub(crate) use settings::dotted_key;
 pub use settings::{KeepWorkspaces, OnInconclusive, Origin, RerunMode, Setting};
+pub use shard_choice::{ShardChoice, ShardGroup};
 pub use small_tables::{ARCHIVED_BASELINES, DashboardSettings};
-pub use variables::{GIT_STATE, SET, SOURCES, VARIANT, unknown_variable_warning};
+pub use variables::{GIT_STATE, SET, SHARD_TOKEN, SOURCES, VARIANT, unknown_variable_warning};
 pub(crate) use variables::{RECORD, REQUEST, RESUME};
 pub use variants::{SettingChange, VariantSelection};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

@@ -12,10 +12,10 @@ use cobalt_core::redact::redacted;
 use cobalt_core::report::{ShardPlans, parse_duration};
 
 use super::error::ConfigError;
-use super::job_sets::{ShardChoice, ShardGroup, group_of_job};
 use super::remote_url::RemoteUrl;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode};
+use super::shard_choice::{ShardChoice, ShardGroup};
 use super::variables::{
     BASELINE, CACHE, CI, CONCURRENCY, CONFIG, FAULTS, KEEP_WORKSPACES, LEDGER, MAX_COST, OFFLINE,
     ON_INCONCLUSIVE, ONLY, RECORD, RECORD_STALE, REDACTION_FORMS, REFRESH, REMOTE, RESUME, RUNS, SCORE,
@@ -82,7 +82,7 @@ pub struct Flags {
     pub rerun: Option<RerunMode>,
     /// `--shard`: the shard of the items to run.
     pub shard: Option<ShardChoice>,
-    /// `--shard-group`: the name of the shards that belong together.
+    /// `--shard-group`: the name of the shard group.
     pub shard_group: Option<ShardGroup>,
     /// The file with the plans that balance shards.
     pub shard_plans: Option<PathBuf>,
@@ -260,11 +260,9 @@ impl<F: Fn(&str) -> Option<OsString>> EnvVariables<F> {
         self.read(SHARD, expected, |text| text.parse().ok())
     }
 
-    /// The given group, or that of the job.
     pub fn shard_group(&self) -> Result<Option<ShardGroup>, ConfigError> {
         let expected = "up to 100 letters, digits, `-`, `_` and `.`";
-        let given = self.read(SHARD_GROUP, expected, |text| text.parse().ok())?;
-        Ok(given.or_else(|| group_of_job(|name| self.text(name))))
+        self.read(SHARD_GROUP, expected, |text| text.parse().ok())
     }
 
     /// The plans that balance shards, by the names of experiments.

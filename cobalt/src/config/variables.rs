@@ -30,8 +30,10 @@ pub const SHARD: &str = "COBALT_SHARD";
 pub const SHARD_INDEX: &str = "COBALT_SHARD_INDEX";
 /// The number of jobs that run shards.
 pub const SHARD_TOTAL: &str = "COBALT_SHARD_TOTAL";
-/// The name of the shards that belong together.
+/// The name of the shard group.
 pub const SHARD_GROUP: &str = "COBALT_SHARD_GROUP";
+/// The token of a shard that is taken over, passed by `cargo cobalt merge --take-over` to the run that it starts.
+pub const SHARD_TOKEN: &str = "COBALT_SHARD_TOKEN";
 /// The file with the plans that balance shards.
 pub const SHARD_PLANS: &str = "COBALT_SHARD_PLANS";
 /// The variants to run, separated by commas.
@@ -84,7 +86,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 39] = [
+const KNOWN_VARIABLES: [&str; 40] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -118,6 +120,7 @@ const KNOWN_VARIABLES: [&str; 39] = [
     SHARD_GROUP,
     SHARD_INDEX,
     SHARD_PLANS,
+    SHARD_TOKEN,
     SHARD_TOTAL,
     SOURCES,
     STORAGE_ROOT,

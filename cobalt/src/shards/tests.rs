@@ -70,6 +70,22 @@ fn shards_that_differ_are_refused_with_what_differs() {
 }
 
 #[test]
+fn shards_of_several_groups_are_refused_with_the_group_of_each() {
+    let of_group = |group: &'static str| move |it: &mut Value| it["shardGroup"] = json!(group);
+    let error = |files| merged(files).unwrap_err().to_string();
+    let several = error(vec![shard(1, &[0, 1], of_group("7")), shard(2, &[2, 3], of_group("8"))]);
+    assert_eq!(
+        several,
+        "the shards belong to different groups: 1/2 of group `7`, 2/2 of group `8`; pass only the files of one group, or choose it \
+         with --shard-group"
+    );
+    let without = error(vec![shard(1, &[0, 1], of_group("7")), shard(2, &[2, 3], |_| {})]);
+    assert!(without.contains("2/2 without a group, 1/2 of group `7`"), "{without}");
+    let same = merged(vec![shard(1, &[0, 1], of_group("7")), shard(2, &[2, 3], of_group("7"))]).unwrap();
+    assert_eq!(same.shard_group.as_deref(), Some("7"));
+}
+
+#[test]
 fn items_that_are_missing_or_there_twice_are_named() {
     let refused = |files| merged(files).unwrap_err().to_string();
     let error = refused(vec![shard(1, &[0, 1], |_| {})]);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
+use cobalt_core::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::report::{Measurements, TrafficSummary};
 use rmcp::model::{Tool, ToolAnnotations};
