@@ -88,6 +88,15 @@ pub fn table_up_to<const N: usize>(
     titles.into_iter().chain(lines).map(|line| line + "\n").collect()
 }
 
+/// An argument as it is typed in a shell.
+pub fn shell_quoted(argument: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:".contains(letter);
+    match !argument.is_empty() && argument.chars().all(is_plain) {
+        true => argument.to_owned(),
+        false => format!("'{}'", argument.replace('\'', "'\\''")),
+    }
+}
+
 /// Makes any text safe for a terminal, on one line: control characters are escaped.
 pub fn one_line(text: &str) -> String {
     cobalt_core::reporters::escape_control(text).replace('\n', "\\n").replace('\t', "\\t")

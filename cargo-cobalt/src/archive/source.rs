@@ -23,6 +23,7 @@ use crate::interrupt;
 use crate::project::{
     Binary, BinaryParts, BinarySource, BuildOutput, Candidate, Project, variables_configured_in,
 };
+use crate::terminal::shell_quoted;
 
 /// Marks a folder with a complete copy of an archive, and names the archive.
 const MARKER: &str = ".cobalt-archive";
@@ -207,18 +208,13 @@ impl BinarySource for ArchivedBinaries {
 /// The flags that name an archive, for a shell.
 fn flags_of(file: &Path, options: &ArchiveOptions) -> String {
     let flag =
-        |(name, path): (&str, Option<&Path>)| Some(format!(" --{name} {}", quoted(&path?.to_string_lossy())));
+        |(name, path): (&str, Option<&Path>)| Some(format!(" --{name} {}", shell_quoted(&path?.to_string_lossy())));
     let paths = [
         ("archive", Some(file)),
         ("extract-to", options.extract_to.as_deref()),
         ("workspace-remap", options.workspace_remap.as_deref()),
     ];
     paths.into_iter().filter_map(flag).collect()
-}
-
-fn quoted(path: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@:".contains(letter);
-    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn check_platform(file: &Path, triple: &str) -> Result<(), ArchiveError> {

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use cobalt::command::config::RemoteUrl;
 
 use super::{ExperimentName, RemoteOptions, RunName, Settings, Since, parse_count};
 
@@ -29,7 +28,7 @@ pub struct History {
 
     /// Show the runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
-    pub remote: Option<Option<RemoteUrl>>,
+    pub remote: Option<Option<String>>,
 
     /// Print a JSON list
     #[arg(long)]
@@ -232,7 +231,7 @@ pub struct Clean {
     ///
     /// With `--keep`, runs are counted for each experiment and branch. The newest complete run of a branch is always kept.
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with_all = ["results", "cache", "datasets", "days"])]
-    pub remote: Option<Option<RemoteUrl>>,
+    pub remote: Option<Option<String>>,
 
     /// Only runs of the remote store older than this, e.g. `90d`
     #[arg(long, value_name = "AGE", requires = "remote")]

@@ -161,6 +161,10 @@ impl Since {
         Timestamp::from(self.0).to_string()
     }
 
+    pub fn time(self) -> SystemTime {
+        self.0
+    }
+
     fn parse(text: &str, now: SystemTime) -> Option<Self> {
         let time = parse_time(text).or_else(|| parse_time(&format!("{text}T00:00:00Z"))).or_else(|| {
             let age = humantime::parse_duration(text).ok()?;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use cobalt_core::hash::sha256;
 use cobalt_core::store::Layout;
@@ -34,6 +35,7 @@ pub fn entry(id: &str, day: u32) -> RemoteEntry {
     RemoteEntry {
         format: layout::FORMAT_VERSION,
         pushed_at: "2026-03-01T10:00:00.000Z".to_owned(),
+        repeated: 0,
         redacted: false,
         run: parse_run(text.as_bytes()).unwrap(),
         result: RemoteFile { hash: sha256(text.as_bytes()), bytes, stored_bytes: bytes },
@@ -49,7 +51,7 @@ impl Team {
     fn with_runs(runs: u32) -> Self {
         let team = Self(tempfile::tempdir().unwrap());
         let remote = team.remote();
-        remote.prepare().unwrap();
+        remote.prepare(&team.machine("first")).unwrap();
         for number in 1..=runs {
             let path = team.path(&format!("{number}.json"));
             fs::write(&path, result(&format!("{number:012x}"), number)).unwrap();
@@ -79,6 +81,11 @@ impl Team {
         Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"))
     }
 
+    /// Packs all index objects.
+    fn pack(&self) -> Result<usize, RemoteError> {
+        self.remote().pack_settled(1, Duration::ZERO)
+    }
+
     fn objects(&self, folder: &str) -> usize {
         fs::read_dir(self.path("team").join(folder)).map_or(0, Iterator::count)
     }
@@ -88,8 +95,8 @@ impl Team {
 fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
     let team = Team::with_runs(5);
     assert_eq!(team.listed_by("old"), ["5", "4", "3", "2", "1"]);
-    assert_eq!(team.remote().pack(1000).unwrap(), 0, "they are few");
-    assert_eq!(team.remote().pack(0).unwrap(), 5);
+    assert_eq!(team.remote().pack().unwrap(), 0, "they are few");
+    assert_eq!(team.pack().unwrap(), 5);
     assert_eq!((team.objects("index"), team.objects("packs")), (0, 1));
     let path = team.path("6.json");
     fs::write(&path, result("000000000006", 6)).unwrap();
@@ -99,7 +106,7 @@ fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
     }
     // A second pack of another writer, which has a run of the first one, too.
     team.remote().push_run(&team.path("5.json"), None).unwrap();
-    assert_eq!(team.remote().pack(0).unwrap(), 2);
+    assert_eq!(team.pack().unwrap(), 2);
     for machine in ["old", "new", "newest"] {
         assert_eq!(team.listed_by(machine), ["6", "5", "4", "3", "2", "1"], "{machine}");
     }
@@ -109,11 +116,11 @@ fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
 fn deleted_runs_are_gone_on_all_machines_even_if_a_pack_lists_them() {
     let team = Team::with_runs(4);
     team.listed_by("old");
-    team.remote().pack(0).unwrap();
+    team.pack().unwrap();
     let remote = team.remote();
     let index = remote.sync(&team.machine("old")).unwrap();
     let old = RemoteRetention { before: None, keep: Some(2) }.select(index.entries().unwrap());
-    remote.remove(&index, &old).unwrap();
+    assert_eq!(remote.remove(&index, &old).unwrap().runs, 2);
     for machine in ["old", "new"] {
         assert_eq!(team.listed_by(machine), ["4", "3"], "{machine}");
     }

@@ -18,7 +18,7 @@ mod resolve;
 mod view;
 
 pub use known::{KnownRuns, UnknownRun, short_hash};
-pub use labels::{RunLabels, write_labels};
+pub use labels::{RunLabels, read_labels, write_labels};
 pub use resolve::{ResolvedName, ResolvedRun, report_file_of, report_of};
 pub use view::{
     ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,

@@ -56,8 +56,8 @@ impl ShardJob {
 
     /// Agrees on the plans of these experiments, and tells the store that the shard runs.
     pub fn start(&mut self, experiments: Vec<String>, settings: &Config) -> Result<(), Error> {
-        let Channel { remote, group, .. } = &self.channel;
-        remote.prepare()?;
+        let Channel { remote, group, layout, .. } = &self.channel;
+        remote.prepare(layout)?;
         let given = std::mem::take(&mut self.given);
         let plans = plans_of_group(remote, group, &experiments, given, settings)?;
         self.plans.replace(&plans)?;

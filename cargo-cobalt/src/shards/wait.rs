@@ -59,7 +59,7 @@ pub fn await_group(
 ) -> Result<Vec<PathBuf>, Error> {
     let group = named.or(settings.shard_group()).ok_or(WaitError::NoGroup)?.to_string();
     let (remote, layout) = (Arc::new(Remote::open(settings)?), settings.layout());
-    remote.prepare()?;
+    remote.prepare(layout)?;
     let channel = Channel {
         remote: Arc::clone(&remote),
         group: group.clone(),
@@ -91,8 +91,8 @@ pub fn await_group(
         }
         thread::sleep(POLL_EVERY.min(arguments.wait.saturating_sub(start.elapsed())));
     }
-    let paths = known.newest_runs().into_iter().map(|entry| Ok(remote.fetch(entry, layout)?));
-    paths.collect()
+    let paths = remote.fetch_all(&known.newest_runs(), layout);
+    Ok(paths.into_iter().collect::<Result<_, _>>()?)
 }
 
 /// Takes over a dead shard, if there is one.
