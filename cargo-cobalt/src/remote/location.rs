@@ -193,3 +193,20 @@ fn client_options(settings: &RemoteSettings) -> Vec<(ClientConfigKey, &'static s
     }
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_url_at_another_endpoint_is_another_store() {
+        let identity = |endpoint: &str| {
+            let mut settings = RemoteSettings::default();
+            settings.url = "s3://team/evals".parse().ok();
+            settings.endpoint = Some(endpoint.to_owned());
+            Location::open(&settings).unwrap().identity
+        };
+        assert_ne!(identity("https://one.test"), identity("https://other.test"));
+        assert_eq!(identity("https://one.test"), identity("https://one.test"));
+    }
+}

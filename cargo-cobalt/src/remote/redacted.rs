@@ -94,15 +94,47 @@ fn redact_report(report: Report) -> Report {
     }
 }
 
-/// A summary without tables and texts. All other fields are numbers and names.
+/// A summary without tables and texts.
 fn redact_summary(summary: Summary) -> Summary {
-    let without_note = |(name, metric)| (name, RunMetric { note: None, ..metric });
+    let without_note = |(name, metric): (String, RunMetric)| {
+        let RunMetric { value, ci95, note: _, unit, better } = metric;
+        (name, RunMetric { value, ci95, note: None, unit, better })
+    };
     let without_text = |(name, _)| (name, REDACTED.to_owned());
     Summary {
-        tables: BTreeMap::new(),
+        total_items: summary.total_items,
+        total_duration_ms: summary.total_duration_ms,
+        avg_latency_ms: summary.avg_latency_ms,
+        total_tokens: summary.total_tokens,
+        estimated_cost: summary.estimated_cost,
+        scores: summary.scores,
+        not_applicable: summary.not_applicable,
+        successful_items: summary.successful_items,
+        failed_items: summary.failed_items,
+        timeouts: summary.timeouts,
+        eval_errors: summary.eval_errors,
+        passed_items: summary.passed_items,
+        low_items: summary.low_items,
+        retried_items: summary.retried_items,
+        retried_executions: summary.retried_executions,
+        passed_after_retry: summary.passed_after_retry,
+        unpriced_items: summary.unpriced_items,
+        judge_cost: summary.judge_cost,
+        judge_replayed_cost: summary.judge_replayed_cost,
+        judge_tokens: summary.judge_tokens,
+        judge_calls: summary.judge_calls,
+        judge_cached: summary.judge_cached,
+        judge_replayed: summary.judge_replayed,
+        judge_models: summary.judge_models,
+        simulated_users: summary.simulated_users,
+        unpriced_models: summary.unpriced_models,
+        latency: summary.latency,
+        traffic: summary.traffic,
+        metrics: summary.metrics,
         run_metrics: summary.run_metrics.into_iter().map(without_note).collect(),
+        tables: BTreeMap::new(),
         summary_errors: summary.summary_errors.into_iter().map(without_text).collect(),
-        ..summary
+        groups: summary.groups,
     }
 }
 
@@ -174,7 +206,18 @@ fn redact_order(order: &Value) -> Value {
 
 /// Of the requests, their numbers remain, and the hashes by which two runs are compared.
 fn redact_traffic(traffic: Traffic) -> Traffic {
-    Traffic { diverged: hidden(traffic.diverged), ..traffic }
+    Traffic {
+        replayed: traffic.replayed,
+        live: traffic.live,
+        replayed_judges: traffic.replayed_judges,
+        recorded_at: traffic.recorded_at,
+        live_cost: traffic.live_cost,
+        retried: traffic.retried,
+        waited_ms: traffic.waited_ms,
+        diverged: hidden(traffic.diverged),
+        asked: traffic.asked,
+        replayed_tools: traffic.replayed_tools,
+    }
 }
 
 fn redact_trace(trace: &Trace) -> Trace {
@@ -241,7 +284,10 @@ fn redact_transcript(transcript: Transcript) -> Transcript {
 mod tests {
     use std::fs;
 
+    use cobalt::command::config::Config;
+    use cobalt::command::shards::{OtherVariants, ShardFile, merge};
     use cobalt_core::item::content_hash;
+    use cobalt_core::report::Measurements;
     use cobalt_core::store::items_file;
     use serde_json::json;
 
@@ -293,13 +339,83 @@ mod tests {
         assert_eq!(item.first_error().as_deref(), Some(REDACTED));
         let trial = item.first_trial();
         assert_eq!((trial.latency_ms, trial.token_count().unwrap().total), (12.5, 7));
-        assert!(trial.trace.is_empty() && trial.retried.is_empty());
+        assert_eq!((trial.trace.spans().len(), &*trial.trace.spans()[0].name), (1, ""));
+        assert_eq!((trial.retried.len(), &*trial.retried[0].error), (1, REDACTED));
+        assert!(report.redacted);
         let original: Report = serde_json::from_value(run()).unwrap();
         assert_eq!(
             content_hash(&item.input),
             content_hash(&original.items[0].input),
             "and whether it changes is seen"
         );
+    }
+
+    /// One of two shards, with everything that figures are made of.
+    fn shard(number: usize) -> Report {
+        let usage = json!({ "models": ["gpt-4o"], "calls": 2, "cached": 1, "tokens": { "input": 100, "output": 10 }, "cost": 0.25,
+            "unpriced": [] });
+        let item = |index: usize| {
+            let orders = json!([{ "first": "output", "second": "item.SECRET", "winner": "output", "reason": "SECRET" },
+                { "first": "item.SECRET", "second": "output", "winner": "item.SECRET" }]);
+            json!({
+                "index": index, "key": format!("item-{index}"), "status": "ok", "latencyMs": 10 * (index + 1),
+                "input": { "id": format!("item-{index}"), "input": "SECRET", "topic": format!("topic-{}", index % 2),
+                    "meta": { "kind": index }, "cluster": if index < 3 { "SECRET" } else { "" } },
+                "output": { "output": "SECRET", "metadata": { "model": "gpt-4o", "tokens": { "input": 1000, "output": 10 },
+                    "cost": { "SECRET": 1 }, "note": "SECRET" } },
+                "evaluations": {
+                    "right": { "score": index as f64 / 4.0, "reason": "SECRET", "judge": usage },
+                    "better": { "score": 0.5, "metadata": { "orders": orders, "a": "SECRET" } },
+                },
+                "traffic": { "replayed": index, "live": 1, "liveCost": 0.5, "diverged": "SECRET", "asked": ["s0123", "abcd"] },
+                "trace": [
+                    { "id": "1", "name": "SECRET", "kind": "model", "startMs": 1, "durationMs": 2, "attributes": { "a": "SECRET" },
+                      "model": { "answered": "gpt-4o", "timeToFirstTokenMs": 5, "input": "SECRET", "output": "SECRET" } },
+                    { "id": "2", "parent": "1", "name": "SECRET", "kind": "tool", "startMs": 2, "durationMs": 1,
+                      "tool": { "name": "SECRET", "arguments": { "a": "SECRET" }, "result": "SECRET" } },
+                ],
+                "retried": [{ "error": "SECRET", "latencyMs": 3, "metadata": { "model": "gpt-4o", "tokens": { "input": 5, "output": 5 } } }],
+                "transcript": { "turns": [{ "message": "SECRET", "reply": "SECRET", "startMs": 0, "latencyMs": 4 }], "end": "goal-met",
+                    "simulated": true, "mistakes": [{ "turn": 1, "kind": "told-answer", "reason": "SECRET" }], "user": usage },
+                "metrics": { "retrieved": { "value": index, "unit": "documents" } },
+            })
+        };
+        let items: Vec<_> = (2 * number..2 * number + 2).map(item).collect();
+        let file = json!({
+            "schema": 1, "id": format!("5ea00522f3e{number}"), "name": "desk", "timestamp": "2026-02-05T10:00:00.000Z", "note": "SECRET",
+            "partial": true, "shard": { "index": number + 1, "of": 2 }, "dataset": { "source": "desk.jsonl", "items": 4, "hash": "ab" },
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right", "better"], "groupBy": ["topic", "meta.kind"],
+                "thresholds": ["right.avg>=0.1", "tool_calls.total<=100", "time_to_first_token.p95<=1s", "user_cost.total<=5"] },
+            "summary": { "totalItems": 2, "totalDurationMs": 40 }, "items": items,
+        });
+        serde_json::from_value(file).unwrap()
+    }
+
+    #[test]
+    fn merged_redacted_shards_give_the_figures_of_whole_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(folder.path(), |_| None).unwrap();
+        let merged = |redacts: bool| {
+            let shards = (0..2).map(|number| if redacts { redact_report(shard(number)) } else { shard(number) });
+            let files = shards.map(|report| ShardFile { path: folder.path().to_owned(), report }).collect();
+            merge(files, &config).unwrap().evaluate(&OtherVariants::default(), &config).unwrap()
+        };
+        let (whole, redacted) = (merged(false), merged(true));
+        assert!(!serde_json::to_string(&redacted).unwrap().contains("SECRET") && redacted.redacted);
+        assert_eq!(redacted.summary, whole.summary);
+        assert_eq!(redacted.ci_status, whole.ci_status);
+        assert_eq!(redacted.case_names(), whole.case_names());
+        let measured = |report: &Report| {
+            let mut measured = Measurements::from_report(report, config.prices());
+            measured.id.clear();
+            // The names of clusters are hashes.
+            measured.items.iter_mut().for_each(|item| item.cluster = None);
+            measured
+        };
+        assert_eq!(measured(&redacted), measured(&whole));
+        let users = whole.summary.simulated_users.unwrap();
+        assert_eq!((whole.summary.retried_executions, users.calls), (4, 8), "there is something to compare");
+        assert_eq!(whole.summary.groups.len(), 2);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::lookup::RunLookup;
 use crate::runs::{journals, partial_report, report_file_of};
-use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width};
 
 pub use large::items_named;
 
@@ -48,6 +48,9 @@ fn show_report(
     arguments: &Show,
     settings: &Config,
 ) -> Result<ExitCode, Error> {
+    if report.redacted && !arguments.json {
+        eprint_wrapped(&format!("note: run {} is redacted: it has no inputs and outputs", one_line(&report.id)));
+    }
     let named = named_items(report);
     match item {
         Some(item) if arguments.trace => {
