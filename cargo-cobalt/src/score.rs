@@ -22,7 +22,8 @@ pub fn score(arguments: &Score, flags: &Flags, color: Color) -> Result<ExitCode,
         }
         // A baseline has no outputs; the reason is better said before anything is built.
         if ReportFile::open(&run.path)?.report().redacted {
-            let reason = "it is redacted, so it has no outputs to score; score the run where it was made".to_owned();
+            let reason =
+                "it is redacted, so it has no outputs to score; score the run where it was made".to_owned();
             return Err(Error::RunFile { path: run.path.clone(), reason });
         }
     }

@@ -207,8 +207,9 @@ impl BinarySource for ArchivedBinaries {
 
 /// The flags that name an archive, for a shell.
 fn flags_of(file: &Path, options: &ArchiveOptions) -> String {
-    let flag =
-        |(name, path): (&str, Option<&Path>)| Some(format!(" --{name} {}", shell_quoted(&path?.to_string_lossy())));
+    let flag = |(name, path): (&str, Option<&Path>)| {
+        Some(format!(" --{name} {}", shell_quoted(&path?.to_string_lossy())))
+    };
     let paths = [
         ("archive", Some(file)),
         ("extract-to", options.extract_to.as_deref()),

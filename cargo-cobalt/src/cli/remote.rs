@@ -14,7 +14,7 @@ pub struct RemoteOptions {
 
 #[derive(Debug, Args)]
 pub struct Push {
-    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: all complete runs that the store lacks]
+    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: all complete runs that the store does not contain]
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 

@@ -35,7 +35,7 @@ pub struct Serve {
     #[arg(long)]
     pub read_only: bool,
 
-    /// Show the runs of the team's remote store, read-only: that of cobalt.toml or COBALT_REMOTE, or this one
+    /// Show the runs of the team's remote store, read-only: that of cobalt.toml or COBALT_REMOTE, or the one at URL
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with = "allow_writes")]
     pub remote: Option<Option<String>>,
 

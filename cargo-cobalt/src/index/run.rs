@@ -238,6 +238,7 @@ pub struct RunFilter {
     /// The name of the experiment, which selects the runs of all of its variants, or that of a variant's runs.
     pub experiment: Option<ExperimentName>,
     pub tag: Option<String>,
+    pub branch: Option<String>,
     /// The earliest start, in the format of a run's timestamp.
     pub since: Option<String>,
     /// The maximum number of runs.
@@ -246,7 +247,7 @@ pub struct RunFilter {
 
 impl RunFilter {
     /// All runs.
-    pub const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
+    pub const ALL: Self = Self { experiment: None, tag: None, branch: None, since: None, limit: usize::MAX };
 }
 
 /// The result of a query.
@@ -270,11 +271,13 @@ pub fn query_runs(connection: &Connection, filter: &RunFilter) -> Result<RunMatc
     condition.extend(filter.since.as_ref().map(|_| "timestamp >= :since"));
     condition
         .extend(filter.tag.as_ref().map(|_| "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)"));
+    condition.extend(filter.branch.as_ref().map(|_| "git_branch = :branch"));
     condition.extend(names.as_ref().map(|_| "name IN (SELECT value FROM json_each(:names))"));
     let condition = condition.join(" AND ");
     let given: Vec<(&str, &dyn ToSql)> = [
         filter.since.as_ref().map(|since| (":since", since as &dyn ToSql)),
         filter.tag.as_ref().map(|tag| (":tag", tag as &dyn ToSql)),
+        filter.branch.as_ref().map(|branch| (":branch", branch as &dyn ToSql)),
         names.as_ref().map(|names| (":names", names as &dyn ToSql)),
     ]
     .into_iter()

@@ -36,8 +36,7 @@ impl Remote {
         let runs = self.list(layout::RUNS)?;
         let names = self.list(layout::INDEX)?;
         let listed: HashSet<_> = names.iter().filter_map(|object| index_object(&object.name)).collect();
-        let is_removed =
-            |id: &str, hash: &str| tombstones.contains(&(id.to_owned(), hash.to_owned()));
+        let is_removed = |id: &str, hash: &str| tombstones.contains(&(id.to_owned(), hash.to_owned()));
         found.objects.extend(
             names
                 .iter()

@@ -236,12 +236,15 @@ impl RemoteIndex {
         let sql = format!(
             "SELECT run, experiment, entry FROM entries WHERE remote = :remote AND NOT partial \
              AND (:since IS NULL OR timestamp >= :since) \
+             AND (:branch IS NULL OR branch = :branch) \
              AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
              AND {SHOWN} ORDER BY timestamp DESC, id"
         );
         let mut query = self.connection.prepare_cached(&sql)?;
-        let mut rows = query
-            .query(named_params! { ":remote": self.remote, ":since": filter.since, ":tag": filter.tag })?;
+        let RunFilter { since, tag, branch, .. } = filter;
+        let mut rows = query.query(
+            named_params! { ":remote": self.remote, ":since": since, ":tag": tag, ":branch": branch },
+        )?;
         let (mut entries, mut matching) = (Vec::new(), 0);
         while let Some(row) = rows.next()? {
             if let Some(wanted) = &filter.experiment {

@@ -68,7 +68,8 @@ impl Location {
             "az" => {
                 let builder = azure(container, settings);
                 let server = [AzureConfigKey::Endpoint, AzureConfigKey::AccountName];
-                let server = server.iter().filter_map(|key| builder.get_config_value(key)).collect::<Vec<_>>();
+                let server =
+                    server.iter().filter_map(|key| builder.get_config_value(key)).collect::<Vec<_>>();
                 let server = (!server.is_empty()).then(|| server.join(" "));
                 builder.build().map(|store| (Platform::Azure, Arc::new(store) as _, server))
             }
@@ -97,10 +98,12 @@ impl Location {
         let path = path.ok_or_else(|| invalid("it is not the path of a folder"))?;
         let failed = |source| RemoteError::Folder { path: path.clone(), source };
         let path = match path.canonicalize() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match (path.parent(), path.file_name()) {
-                (Some(parent), Some(name)) => parent.canonicalize().map_err(failed)?.join(name),
-                _ => return Err(failed(error)),
-            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match (path.parent(), path.file_name()) {
+                    (Some(parent), Some(name)) => parent.canonicalize().map_err(failed)?.join(name),
+                    _ => return Err(failed(error)),
+                }
+            }
             found => found.map_err(failed)?,
         };
         // The store starts above the folder, as that of a folder has to exist.

@@ -122,12 +122,7 @@ impl Remote {
     }
 
     /// Takes over the name, the note and the tags of the store's copy, unless that is redacted. Returns whether they differed.
-    fn pull_labels(
-        &self,
-        entry: &RemoteEntry,
-        path: &PathBuf,
-        layout: &Layout,
-    ) -> Result<bool, RemoteError> {
+    fn pull_labels(&self, entry: &RemoteEntry, path: &PathBuf, layout: &Layout) -> Result<bool, RemoteError> {
         let failed = |source| RemoteError::File { action: "update", path: path.clone(), source };
         let invalid = |error: Error| failed(std::io::Error::other(error.to_string()));
         if entry.redacted || sha256(&fs::read(path).map_err(failed)?) == entry.result.hash {

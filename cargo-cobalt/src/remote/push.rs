@@ -63,11 +63,7 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
 }
 
 /// Pushes runs, and prints each when it is done.
-fn push_runs(
-    runs: &[RunToPush],
-    remote: &Remote,
-    redacts: Option<&PriceTable>,
-) -> Result<ExitCode, Error> {
+fn push_runs(runs: &[RunToPush], remote: &Remote, redacts: Option<&PriceTable>) -> Result<ExitCode, Error> {
     let mut transfer = Transfer::new("pushed", runs.len());
     parallel::for_each(
         runs,
@@ -173,11 +169,7 @@ impl Remote {
 
     /// Pushes a run: its files first, its index object last. Repeating it does no harm. With prices, the run is redacted; of a large
     /// run, they give the costs of items.
-    pub fn push_with(
-        &self,
-        run: &RunToPush,
-        redacts: Option<&PriceTable>,
-    ) -> Result<PushedRun, RemoteError> {
+    pub fn push_with(&self, run: &RunToPush, redacts: Option<&PriceTable>) -> Result<PushedRun, RemoteError> {
         let file = FileToPush::read(&run.path, redacts)?;
         let items = file.items.as_deref().map(|items| self.push_items(&file.run.id, items)).transpose()?;
         let compressed = Bytes::from(compress_to_vec(&*file.bytes, CompressionLevel::Fastest));

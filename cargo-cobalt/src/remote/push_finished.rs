@@ -60,7 +60,9 @@ pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) 
 fn command(settings: &Config, ids: &[&str]) -> String {
     let mut words = vec!["cargo cobalt push".to_owned()];
     let config = settings.settings().iter().find(|setting| setting.key == "config");
-    if let Some(path) = config.filter(|config| config.origin == Origin::Flag).and_then(|config| config.value.as_str()) {
+    if let Some(path) =
+        config.filter(|config| config.origin == Origin::Flag).and_then(|config| config.value.as_str())
+    {
         words.push(format!("--config {}", shell_quoted(path)));
     }
     let remote = settings.remote();

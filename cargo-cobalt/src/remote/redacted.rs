@@ -12,8 +12,8 @@ use cobalt_core::item::{Item, Output, without_content};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::REDACTED;
 use cobalt_core::report::{
-    Execution, ItemResult, Report, Rescored, RetriedExecution, RunMetric, RunVariant, ScoredEvaluation, Summary,
-    Traffic, Transcript, Turn, UserMistake,
+    Execution, ItemResult, Report, Rescored, RetriedExecution, RunMetric, RunVariant, ScoredEvaluation,
+    Summary, Traffic, Transcript, Turn, UserMistake,
 };
 use cobalt_core::store::{Layout, PartsWriter, ReportFile, strip_bom};
 use cobalt_core::trace::{ModelSpan, Span, Trace};
@@ -56,7 +56,8 @@ impl RedactedParts {
 /// A run without inputs, outputs, expected values, reasons, errors, contents of traces and transcripts, files, notes and tables.
 fn redact_report(report: Report) -> Report {
     let Report { schema, id, name, run_name, note: _, timestamp, tags, declared_at, variant, .. } = report;
-    let Report { rescored, config, summary, ci_status, passed, verdict, partial, shard, shard_plan, .. } = report;
+    let Report { rescored, config, summary, ci_status, passed, verdict, partial, shard, shard_plan, .. } =
+        report;
     let Report { shard_group, shards, pooled, dataset, git, sources, baseline, prices_as_of, .. } = report;
     let items = report.items.into_iter().map(|item| redact_item(item, &config.group_by)).collect();
     // Settings of a variant may be a prompt.
@@ -268,7 +269,8 @@ fn redact_transcript(transcript: Transcript) -> Transcript {
         checks: Vec::new(),
         error: hidden(turn.error),
     };
-    let mistake = |UserMistake { turn, kind, reason: _ }| UserMistake { turn, kind, reason: REDACTED.to_owned() };
+    let mistake =
+        |UserMistake { turn, kind, reason: _ }| UserMistake { turn, kind, reason: REDACTED.to_owned() };
     Transcript {
         turns: transcript.turns.into_iter().map(turn).collect(),
         end: transcript.end,
@@ -396,7 +398,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::load(folder.path(), |_| None).unwrap();
         let merged = |redacts: bool| {
-            let shards = (0..2).map(|number| if redacts { redact_report(shard(number)) } else { shard(number) });
+            let shards =
+                (0..2).map(|number| if redacts { redact_report(shard(number)) } else { shard(number) });
             let files = shards.map(|report| ShardFile { path: folder.path().to_owned(), report }).collect();
             merge(files, &config).unwrap().evaluate(&OtherVariants::default(), &config).unwrap()
         };

@@ -61,7 +61,8 @@ impl Remote {
         let runs = entries.iter().map(|entry| index.versions(&entry.run.id));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let mut removal = Removal { runs: 0, error: None };
-        let remove_run = |versions: &Vec<RemoteEntry>| versions.iter().try_for_each(|entry| self.remove_entry(entry));
+        let remove_run =
+            |versions: &Vec<RemoteEntry>| versions.iter().try_for_each(|entry| self.remove_entry(entry));
         parallel::for_each(&runs, remove_run, |_, removed| match removed {
             Ok(()) => {
                 removal.runs += 1;

@@ -188,9 +188,8 @@ impl Remote {
 
     /// Reads a small object; `None` if there is none of this name.
     pub fn get(&self, name: &str) -> Result<Option<Bytes>, RemoteError> {
-        let read = self.call(Access::Read, name, || async {
-            self.store().get(&self.path(name)?).await?.bytes().await
-        });
+        let read = self
+            .call(Access::Read, name, || async { self.store().get(&self.path(name)?).await?.bytes().await });
         match read {
             Ok(content) => Ok(Some(content)),
             Err(error) if error.problem() == Some(Problem::Missing) => Ok(None),

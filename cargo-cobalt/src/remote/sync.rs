@@ -68,16 +68,17 @@ impl Remote {
                 // It was replaced since it was listed.
                 Ok(None) => {}
                 Err(error @ RemoteError::Damaged { .. }) => {
-                    eprint_wrapped(&format!("warning: {error}; the runs that only it lists are missing here"));
+                    eprint_wrapped(&format!(
+                        "warning: {error}; the runs that only it lists are missing here"
+                    ));
                     changes.damaged_packs.push(pack.clone());
                 }
                 Err(error) => return Err(error),
             }
         }
         let packed: HashSet<_> = changes.entries.iter().map(|(entry, _)| entry.name()).collect();
-        let is_new = |name: &&String| {
-            !known.contains_key(*name) && !packed.contains(*name) && !read.contains(*name)
-        };
+        let is_new =
+            |name: &&String| !known.contains_key(*name) && !packed.contains(*name) && !read.contains(*name);
         let new: Vec<_> = objects.iter().filter(is_new).cloned().collect();
         self.read_objects(new, &mut changes)?;
         let is_gone = |(name, pack): &(String, Option<String>)| {

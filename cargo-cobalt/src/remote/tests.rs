@@ -298,7 +298,8 @@ fn the_content_that_was_pushed_last_is_shown_even_if_it_is_an_earlier_one() {
     let push = |tag: &str| {
         // Times of pushes have milliseconds.
         std::thread::sleep(Duration::from_millis(5));
-        let text = result("000000000001", 1).replace("\"schema\":1", &format!("\"schema\":1,\"tags\":[\"{tag}\"]"));
+        let text =
+            result("000000000001", 1).replace("\"schema\":1", &format!("\"schema\":1,\"tags\":[\"{tag}\"]"));
         fs::write(&path, text).unwrap();
         let versions = remote.sync(&machine).unwrap().versions("000000000001").unwrap();
         let run = RunToPush { path: path.clone(), versions, is_removed: false };

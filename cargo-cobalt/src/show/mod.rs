@@ -49,7 +49,10 @@ fn show_report(
     settings: &Config,
 ) -> Result<ExitCode, Error> {
     if report.redacted && !arguments.json {
-        eprint_wrapped(&format!("note: run {} is redacted: it has no inputs and outputs", one_line(&report.id)));
+        eprint_wrapped(&format!(
+            "note: run {} is redacted: it has no inputs and outputs",
+            one_line(&report.id)
+        ));
     }
     let named = named_items(report);
     match item {

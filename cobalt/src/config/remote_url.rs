@@ -139,9 +139,18 @@ mod tests {
         ] {
             assert_eq!(text.parse::<RemoteUrl>().unwrap().as_str(), url);
         }
-        for text in
-            ["", "s3://", "s3:bucket", "S3:/bucket/a", "file:/mnt", "http:host", "ftp://host/a", "https://bucket.s3.amazonaws.com", "file://host/a", "s3://a b"]
-        {
+        for text in [
+            "",
+            "s3://",
+            "s3:bucket",
+            "S3:/bucket/a",
+            "file:/mnt",
+            "http:host",
+            "ftp://host/a",
+            "https://bucket.s3.amazonaws.com",
+            "file://host/a",
+            "s3://a b",
+        ] {
             assert_eq!(text.parse::<RemoteUrl>().unwrap_err(), EXPECTED, "{text}");
         }
         assert_round_trip::<PushMode>();
