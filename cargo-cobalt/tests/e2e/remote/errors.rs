@@ -118,8 +118,8 @@ fn settings_that_cannot_work_are_refused() {
     assert!(!secret.contains("hunter2"), "{secret}");
     for url in ["s3://key:hunter2@team", "s3:hunter2", "ftp://hunter2"] {
         for command_line in [&["push", "--remote", url][..], &["history", &format!("--remote={url}")]] {
-            let output = ProgramOutput::by(&mut command(&store, "", command_line), 3);
-            output.stderr_has("--remote: ");
+            let output =
+                ProgramOutput::by(&mut command(&store, "", command_line), 3).stderr_has("--remote: ");
             assert!(!output.stderr.contains("hunter2"), "{output:?}");
         }
     }
