@@ -21,7 +21,11 @@ pub fn score(arguments: &Score, flags: &Flags, color: Color) -> Result<ExitCode,
             eprint_wrapped(&format!("note: {}", one_line(note)));
         }
         // A baseline has no outputs; the reason is better said before anything is built.
-        ReportFile::open(&run.path)?;
+        if ReportFile::open(&run.path)?.report().redacted {
+            let reason =
+                "it is redacted, so it has no outputs to score; score the run where it was made".to_owned();
+            return Err(Error::RunFile { path: run.path.clone(), reason });
+        }
     }
     let experiments = runs.iter().map(|run| run.experiment.clone()).collect();
     let score = runs.into_iter().map(|run| run.path).collect();

@@ -134,6 +134,7 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
         ci_status: None,
         baseline: None,
         prices_as_of: Some(PRICES_AS_OF.to_owned()),
+        redacted: reports().any(|report| report.redacted),
         ..first.without_items()
     })
 }

@@ -10,11 +10,11 @@ use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
 
 use super::is_confirmed;
-use crate::cli::Clean;
+use crate::cli::{Clean, Since};
 use crate::error::Error;
-use crate::remote::{Remote, RemoteEntry, RemoteError, RemoteRetention};
+use crate::remote::{Leftovers, Remote, RemoteEntry, RemoteError, RemoteRetention};
 use crate::runs::format_minute;
-use crate::terminal::{Align, one_line, paint, print, table};
+use crate::terminal::{Align, eprint_wrapped, one_line, paint, print, table};
 
 pub fn clean(arguments: &Clean, settings: &Config) -> Result<ExitCode, Error> {
     let retention = RemoteRetention {
@@ -28,25 +28,51 @@ pub fn clean(arguments: &Clean, settings: &Config) -> Result<ExitCode, Error> {
     let remote = Remote::open(settings)?;
     let index = remote.sync(settings.layout())?;
     let old = retention.select(index.entries().map_err(RemoteError::from)?);
-    if old.is_empty() {
+    let leftovers = remote.leftovers(&index, arguments.older_than.map(Since::time))?;
+    if leftovers.unlisted > 0 {
+        eprint_wrapped(&format!(
+            "note: keeping {} without an index entry; list them again with `cargo cobalt push --rebuild-index`",
+            count(leftovers.unlisted, "result file")
+        ));
+    }
+    if old.is_empty() && leftovers.objects.is_empty() {
         eprintln!("Nothing to delete.");
         return Ok(ExitCode::SUCCESS);
     }
     print(&listing(&old, arguments.verbose, paint(&io::stdout()))).map_err(Error::Print)?;
-    let total = total(&old);
-    if arguments.yes || is_confirmed(&format!("{total} from `{}`", one_line(remote.url())))? {
-        remote.remove(&index, &old)?;
-        eprintln!("Removed {total} from `{}`", one_line(remote.url()));
+    if !leftovers.objects.is_empty() {
+        let text = format!("{} of deleted runs, unfinished pushes and old shards\n", objects(&leftovers));
+        print(&text).map_err(Error::Print)?;
+    }
+    let url = one_line(remote.url());
+    if arguments.yes || is_confirmed(&format!("{} from `{url}`", total(&old, &leftovers)))? {
+        let removal = remote.remove(&index, &old)?;
+        let removed = format!("Removed {} of {} from `{url}`", removal.runs, count(old.len(), "run"));
+        if let Some(error) = removal.error {
+            eprint_wrapped(&format!("{removed}; to delete the others, repeat the command"));
+            return Err(error.into());
+        }
+        remote.delete_all(&leftovers.objects)?;
+        eprintln!("Removed {} from `{url}`", total(&old, &leftovers));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn total(entries: &[RemoteEntry]) -> String {
-    format!("{} ({})", count(entries.len(), "run"), size(entries.iter()))
+/// The number and the size of what is deleted.
+fn total(entries: &[RemoteEntry], leftovers: &Leftovers) -> String {
+    let runs =
+        (!entries.is_empty()).then(|| format!("{} ({})", count(entries.len(), "run"), size(entries.iter())));
+    let rest = (!leftovers.objects.is_empty()).then(|| objects(leftovers));
+    runs.into_iter().chain(rest).collect::<Vec<_>>().join(" and ")
+}
+
+fn objects(leftovers: &Leftovers) -> String {
+    let size = BinaryBytes(leftovers.objects.iter().map(|object| object.bytes).sum());
+    format!("{} ({size})", count(leftovers.objects.len(), "object"))
 }
 
 fn size<'a>(entries: impl Iterator<Item = &'a RemoteEntry>) -> BinaryBytes {
-    BinaryBytes(entries.map(RemoteEntry::stored_bytes).sum())
+    BinaryBytes(entries.map(RemoteEntry::stored_bytes).fold(0, u64::saturating_add))
 }
 
 const TITLES: [(&str, Align); 6] = [
@@ -67,6 +93,9 @@ const RUN_TITLES: [(&str, Align); 5] = [
 
 /// A line per experiment and branch and, with `by_run`, one per run before. `entries` are oldest first.
 fn listing(entries: &[RemoteEntry], by_run: bool, paint: Style) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
     let branch = |entry: &RemoteEntry| one_line(entry.run.git_branch.as_deref().unwrap_or("-"));
     let mut groups = BTreeMap::<_, Vec<&RemoteEntry>>::new();
     for entry in entries {

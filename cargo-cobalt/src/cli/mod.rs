@@ -121,8 +121,9 @@ pub enum Command {
     Show(Show),
     /// Compare runs: which is better, and which items changed
     ///
-    /// Select a run by its ID prefix, by `latest` (`latest~1` is the run before it), by `NAME@latest` for the latest run of an
-    /// experiment, by a result file, or by the git revision it ran on. `history` lists runs.
+    /// Select a run by its ID prefix, by the name that you gave it, by `latest` (`latest~1` is the run before it), by `NAME@latest` for
+    /// the latest run of an experiment, by `branch:NAME`, by `target` for the target branch of the pull request, by a result file, or by
+    /// the git revision it ran on. `history` lists runs.
     ///
     /// Three or more runs are ranked: which differences are beyond noise, and which run is the cheapest that is not worse.
     ///
@@ -144,8 +145,8 @@ pub enum Command {
     /// Push finished runs to the team's remote store
     ///
     /// The store is `remote` in `[storage]` of cobalt.toml, COBALT_REMOTE or --remote: a bucket (`s3://`, `gs://`, `az://`) or a folder.
-    /// Credentials come from the platform's variables. Without RUN, pushes all complete runs that the store does not have. Repeating it
-    /// does no harm.
+    /// Credentials come from the platform's variables. Without RUN, pushes all complete runs that the store does not contain. Repeating
+    /// it does no harm.
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 a run could not be pushed (it stays on this machine); 4 no such run.
     Push(Push),

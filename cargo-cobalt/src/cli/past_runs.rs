@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
-use cobalt::command::config::RemoteUrl;
 
 use super::{ExperimentName, RemoteOptions, RunName, Settings, Since, parse_count};
 
@@ -23,13 +22,17 @@ pub struct History {
     #[arg(long, value_name = "TAG")]
     pub tag: Option<String>,
 
+    /// Only runs of this branch
+    #[arg(long, value_name = "NAME")]
+    pub branch: Option<String>,
+
     /// Only runs since this date (2026-02-05), time (2026-02-05T14:30:00Z) or age (7d, 12h)
     #[arg(long, value_name = "WHEN")]
     pub since: Option<Since>,
 
-    /// Show the runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one
+    /// Show the runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or the one at URL
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true)]
-    pub remote: Option<Option<RemoteUrl>>,
+    pub remote: Option<Option<String>>,
 
     /// Print a JSON list
     #[arg(long)]
@@ -228,11 +231,13 @@ pub struct Clean {
     #[arg(long, value_name = "N", value_parser = parse_count)]
     pub keep: Option<NonZeroUsize>,
 
-    /// Runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or this one; needs `--older-than`, `--keep` or both
+    /// Runs of the team's remote store: that of cobalt.toml or COBALT_REMOTE, or the one at URL; needs `--older-than`, `--keep` or both
     ///
-    /// With `--keep`, runs are counted for each experiment and branch. The newest complete run of a branch is always kept.
+    /// With `--keep`, runs are counted for each experiment and branch. The newest complete run of each experiment and branch is always
+    /// kept. What interrupted deletions have left is deleted, too; with `--older-than`, also old journals and plans of shards, and files
+    /// of pushes that did not finish.
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with_all = ["results", "cache", "datasets", "days"])]
-    pub remote: Option<Option<RemoteUrl>>,
+    pub remote: Option<Option<String>>,
 
     /// Only runs of the remote store older than this, e.g. `90d`
     #[arg(long, value_name = "AGE", requires = "remote")]

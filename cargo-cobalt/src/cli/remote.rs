@@ -1,7 +1,6 @@
 //! Command-line definition of `cargo cobalt push` and `pull`.
 
 use clap::Args;
-use cobalt::command::config::RemoteUrl;
 
 use super::{ExperimentName, RunName, Settings, Since};
 
@@ -10,12 +9,12 @@ use super::{ExperimentName, RunName, Settings, Since};
 pub struct RemoteOptions {
     /// Remote store to use instead of that in cobalt.toml: `s3://bucket/prefix`, `gs://…`, `az://…`, or a folder
     #[arg(long, value_name = "URL")]
-    pub remote: Option<RemoteUrl>,
+    pub remote: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct Push {
-    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: all complete runs that the store lacks]
+    /// Runs: ID prefix, `latest~1`, `help-desk@latest`, git revision or result file [default: all complete runs that the store does not contain]
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 
@@ -25,7 +24,7 @@ pub struct Push {
 
     /// Leave out what the items contain: inputs, outputs, expected values, reasons, traces, transcripts and files
     ///
-    /// Scores, states, latencies, tokens and costs remain, and so do keys of items and values of group fields.
+    /// Scores, statuses, latencies, tokens and costs remain, and so do item keys and the values of `group-by` fields.
     #[arg(long)]
     pub redacted: bool,
 
@@ -33,12 +32,12 @@ pub struct Push {
     #[arg(long, conflicts_with_all = ["runs", "all", "redacted"])]
     pub recordings: bool,
 
-    /// Push the judges' cached answers instead of runs; they contain inputs and outputs
+    /// Push cached model responses instead of runs; they contain inputs and outputs
     #[arg(long, conflicts_with_all = ["runs", "all", "redacted"])]
-    pub answers: bool,
+    pub cache: bool,
 
-    /// Push nothing; make missing entries of the store's list of runs again, from the result files that it has
-    #[arg(long, conflicts_with_all = ["runs", "all", "redacted", "recordings", "answers"])]
+    /// Rebuild missing index entries from the stored result files; push nothing
+    #[arg(long, conflicts_with_all = ["runs", "all", "redacted", "recordings", "cache"])]
     pub rebuild_index: bool,
 
     #[command(flatten)]
@@ -50,9 +49,10 @@ pub struct Push {
 
 #[derive(Debug, Args)]
 pub struct Pull {
-    /// Runs: ID prefix or the name of a run [default: all complete runs that match the filters]
+    /// Runs of the store: ID prefix, `help-desk@latest`, `branch:main`, git revision or the name of a run [default: all complete runs
+    /// that match the filters]
     #[arg(value_name = "RUN", conflicts_with_all = ["branch", "since", "experiment", "all"])]
-    pub runs: Vec<String>,
+    pub runs: Vec<RunName>,
 
     /// Only runs of this branch
     #[arg(long, value_name = "NAME")]
@@ -74,9 +74,9 @@ pub struct Pull {
     #[arg(long, conflicts_with_all = ["runs", "branch", "since", "experiment", "all"])]
     pub recordings: bool,
 
-    /// Pull judges' cached answers instead of runs
+    /// Pull cached model responses instead of runs
     #[arg(long, conflicts_with_all = ["runs", "branch", "since", "experiment", "all"])]
-    pub answers: bool,
+    pub cache: bool,
 
     #[command(flatten)]
     pub remote: RemoteOptions,

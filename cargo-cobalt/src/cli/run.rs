@@ -269,8 +269,8 @@ impl Selection {
 pub struct OutcomeOptions {
     /// Baseline: a run (as for `compare`), `target`, a git revision, a baseline file or a folder of baseline files
     ///
-    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. `target` is the latest run on the branch that
-    /// the pull request goes to. For a git revision, Cobalt looks for a run of that commit, then for the baseline committed there, then
+    /// By default, each experiment uses the baseline saved by `cargo cobalt baseline set`. `target` is the latest run on the target
+    /// branch of the pull request. For a git revision, Cobalt looks for a run of that commit, then for the baseline committed there, then
     /// for a run of that commit with uncommitted changes.
     #[arg(long, value_name = "RUN")]
     pub baseline: Option<RunName>,

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::Shell;
-use cobalt::command::config::RemoteUrl;
 
 use super::Settings;
 
@@ -36,9 +35,9 @@ pub struct Serve {
     #[arg(long)]
     pub read_only: bool,
 
-    /// Show the runs of the team's remote store, read-only: that of cobalt.toml or COBALT_REMOTE, or this one
+    /// Show the runs of the team's remote store, read-only: that of cobalt.toml or COBALT_REMOTE, or the one at URL
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, conflicts_with = "allow_writes")]
-    pub remote: Option<Option<RemoteUrl>>,
+    pub remote: Option<Option<String>>,
 
     /// Print the OpenAPI description of the API and exit
     #[arg(long, exclusive = true)]

@@ -10,7 +10,7 @@ use cobalt_core::report::Timestamp;
 
 /// Names the latest run.
 const LATEST: &str = "latest";
-/// Names the branch that a pull request goes to.
+/// Names the target branch of the pull request.
 const TARGET: &str = "target";
 /// Begins the name of a branch.
 const BRANCH: &str = "branch:";
@@ -29,7 +29,7 @@ pub enum RunSelector {
     Latest { experiment: Option<String>, back: usize },
     /// The latest run on a branch, of one experiment or of each.
     Branch { experiment: Option<String>, branch: String },
-    /// The latest run on the branch that a pull request goes to, of one experiment or of each.
+    /// The latest run on the target branch of the pull request, of one experiment or of each.
     Target { experiment: Option<String> },
     /// A file, an ID, an ID prefix, a git revision, or a name that a user gave to a run.
     Lookup,
@@ -159,6 +159,10 @@ impl Since {
     /// In the format of a run's timestamp.
     pub fn timestamp(self) -> String {
         Timestamp::from(self.0).to_string()
+    }
+
+    pub fn time(self) -> SystemTime {
+        self.0
     }
 
     fn parse(text: &str, now: SystemTime) -> Option<Self> {

@@ -29,6 +29,7 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let filter = RunFilter {
         experiment: arguments.experiment.clone(),
         tag: arguments.tag.clone(),
+        branch: arguments.branch.clone(),
         since: arguments.since.map(|since| since.timestamp()),
         limit: arguments.limit.get(),
     };
@@ -56,14 +57,18 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
             print(&format!("\n{trends}")).map_err(Error::Print)?;
         }
     }
-    if let Some(note) = note(&found, &place) {
+    let create = match arguments.remote.is_some() {
+        true => "Push yours with `cargo cobalt push`",
+        false => "Create one with `cargo cobalt run`",
+    };
+    if let Some(note) = note(&found, &place, create) {
         eprint_wrapped(&note);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A note if there are more runs, or why there are none.
-fn note(found: &RunMatches, results: &str) -> Option<String> {
+/// A note if there are more runs, or why there are none. `create` says how to add one.
+fn note(found: &RunMatches, results: &str, create: &str) -> Option<String> {
     let RunMatches { runs, matching, known, partial } = found;
     let shown = runs.len();
     if *matching > shown {
@@ -77,7 +82,7 @@ fn note(found: &RunMatches, results: &str) -> Option<String> {
             "`{results}` has only partial runs, which are not representative. Run all items with `cargo cobalt run`."
         ))
     } else {
-        Some(format!("No runs in `{results}` yet. Create one with `cargo cobalt run`."))
+        Some(format!("No runs in `{results}` yet. {create}."))
     }
 }
 

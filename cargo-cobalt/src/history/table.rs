@@ -135,17 +135,19 @@ fn agent_cost(run: &RunView) -> Option<f64> {
     run.metrics.cost.filter(|_| run.rescored_from.is_none())
 }
 
-/// The status, and how many items were replayed: their latency and agent cost are those of a recording.
+/// The status, how many items were replayed, as their latency and agent cost are those of a recording, and whether it is redacted.
 fn status(run: &RunView) -> String {
+    let replayed = usize::try_from(run.metrics.replayed_items).unwrap_or_default();
+    let origin = match (&run.rescored_from, replayed) {
+        (Some(origin), _) => Some(format!("scores of {}", one_line(origin))),
+        (None, 0) => None,
+        (None, replayed) if replayed >= run.items.total => Some("replayed".to_owned()),
+        (None, replayed) => Some(format!("{replayed} replayed")),
+    };
+    let redacted = run.is_redacted.then(|| "redacted".to_owned());
+    let notes: Vec<_> = origin.into_iter().chain(redacted).collect();
     let status = run.status.as_str();
-    if let Some(origin) = &run.rescored_from {
-        return format!("{status} (scores of {})", one_line(origin));
-    }
-    match usize::try_from(run.metrics.replayed_items).unwrap_or_default() {
-        0 => status.to_owned(),
-        replayed if replayed >= run.items.total => format!("{status} (replayed)"),
-        replayed => format!("{status} ({replayed} replayed)"),
-    }
+    if notes.is_empty() { status.to_owned() } else { format!("{status} ({})", notes.join(", ")) }
 }
 
 /// As many evaluators with their means as fit. For the first one, the name is cut, not the mean.
@@ -285,6 +287,7 @@ pub mod tests {
             shard: None,
             shard_group: None,
             replayed_items: 0,
+            redacted: false,
             file: String::new(),
         };
         RunView::finished(run, false)

@@ -59,6 +59,8 @@ struct ResultHead {
     shard_group: Option<String>,
     dataset: Option<DatasetSummary>,
     git: Option<GitState>,
+    #[serde(default)]
+    redacted: bool,
 }
 
 /// The items of a file of the original.
@@ -196,6 +198,7 @@ fn indexed_run(head: ResultHead, errors: &ErrorCounts, file: &str) -> IndexedRun
         partial: head.partial,
         shard: head.shard.map(|shard| shard.to_string()),
         shard_group: head.shard_group,
+        redacted: head.redacted,
         replayed_items: summary.traffic.map_or(0, |traffic| to_i64(traffic.replayed_items)),
         file: file.to_owned(),
     }

@@ -79,6 +79,9 @@ pub struct IndexedRun {
     pub shard_group: Option<String>,
     /// Items whose model requests were all answered from recordings: their latency and agent cost are those of the recording.
     pub replayed_items: i64,
+    /// Whether inputs, outputs and everything else that quotes them were removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
     /// The name of the result file.
     pub file: String,
 }
@@ -159,6 +162,7 @@ impl IndexedRun {
             shard: None,
             shard_group: None,
             replayed_items: row.get("replayed_items")?,
+            redacted: row.get("redacted")?,
             file: row.get("file")?,
         })
     }
@@ -176,10 +180,10 @@ impl IndexedRun {
     pub fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, run_name, experiment, variant, variant_group, rescored_from, timestamp, tags, scores, metrics, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, user_cost, passed_items, low_items, failed_items, eval_errors, \
-                   git_commit, git_dirty, git_branch, dataset_hash, dataset_items, replayed_items, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
+                   git_commit, git_dirty, git_branch, dataset_hash, dataset_items, replayed_items, redacted, file) VALUES (:id, :name, :run_name, :experiment, :variant, :variant_group, :rescored_from, :timestamp, :tags, :scores, :metrics, :cost, :total_items, \
                    :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :user_cost, :passed_items, :low_items, \
                    :failed_items, :eval_errors, :git_commit, :git_dirty, :git_branch, :dataset_hash, :dataset_items, :replayed_items, \
-                   :file)";
+                   :redacted, :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
             ":name": self.name,
@@ -210,6 +214,7 @@ impl IndexedRun {
             ":dataset_hash": self.dataset_hash,
             ":dataset_items": self.dataset_items,
             ":replayed_items": self.replayed_items,
+            ":redacted": self.redacted,
             ":file": self.file,
         })?;
         Ok(())
@@ -233,6 +238,7 @@ pub struct RunFilter {
     /// The name of the experiment, which selects the runs of all of its variants, or that of a variant's runs.
     pub experiment: Option<ExperimentName>,
     pub tag: Option<String>,
+    pub branch: Option<String>,
     /// The earliest start, in the format of a run's timestamp.
     pub since: Option<String>,
     /// The maximum number of runs.
@@ -241,7 +247,7 @@ pub struct RunFilter {
 
 impl RunFilter {
     /// All runs.
-    pub const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
+    pub const ALL: Self = Self { experiment: None, tag: None, branch: None, since: None, limit: usize::MAX };
 }
 
 /// The result of a query.
@@ -265,11 +271,13 @@ pub fn query_runs(connection: &Connection, filter: &RunFilter) -> Result<RunMatc
     condition.extend(filter.since.as_ref().map(|_| "timestamp >= :since"));
     condition
         .extend(filter.tag.as_ref().map(|_| "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)"));
+    condition.extend(filter.branch.as_ref().map(|_| "git_branch = :branch"));
     condition.extend(names.as_ref().map(|_| "name IN (SELECT value FROM json_each(:names))"));
     let condition = condition.join(" AND ");
     let given: Vec<(&str, &dyn ToSql)> = [
         filter.since.as_ref().map(|since| (":since", since as &dyn ToSql)),
         filter.tag.as_ref().map(|tag| (":tag", tag as &dyn ToSql)),
+        filter.branch.as_ref().map(|branch| (":branch", branch as &dyn ToSql)),
         names.as_ref().map(|names| (":names", names as &dyn ToSql)),
     ]
     .into_iter()

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of their content. A database with another version is rebuilt.
-const VERSION: i64 = 10;
+const VERSION: i64 = 11;
 /// How long to wait for another process's lock on the database.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -42,6 +42,7 @@ const TABLES: &str = "
         dataset_hash TEXT,
         dataset_items INTEGER,
         replayed_items INTEGER NOT NULL,
+        redacted INTEGER NOT NULL,
         file TEXT NOT NULL UNIQUE
     );
     CREATE INDEX runs_by_time ON runs(timestamp DESC, id);

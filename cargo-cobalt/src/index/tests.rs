@@ -156,6 +156,7 @@ fn a_run_is_a_row_with_its_figures() {
         shard: None,
         shard_group: None,
         replayed_items: 0,
+        redacted: false,
         file: "a.json".to_owned(),
     };
     assert_eq!(run, expected);

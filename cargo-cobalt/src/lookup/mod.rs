@@ -144,6 +144,12 @@ impl<'a> RunLookup<'a> {
         for run in &self.local.complete {
             entries.remove(&run.id);
         }
+        for (id, _) in self.local.partial("") {
+            // A complete run of the store is more than a partial one of this machine.
+            if entries.get(&id).is_some_and(|entry| entry.run.partial) {
+                entries.remove(&id);
+            }
+        }
         let runs = entries.values().map(|entry| entry.run.clone());
         let (other_partial, theirs): (Vec<_>, Vec<_>) = runs.partition(|run| run.partial);
         let mut complete: Vec<IndexedRun> = theirs.into_iter().chain(self.local.complete.clone()).collect();

@@ -1,9 +1,10 @@
 //! Runs of the store that were fetched to be read: a folder of the project, which may be deleted at any time.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use cobalt_core::hash::sha256;
 use cobalt_core::store::Layout;
@@ -12,18 +13,24 @@ use super::entry::RemoteEntry;
 use super::error::RemoteError;
 use super::store::Remote;
 use super::{layout, parallel};
+use crate::sized_cache::lock;
 
 /// The largest total size of a store's fetched runs in bytes.
 const ROOM: u64 = 2 << 30;
-/// Runs that were used within this time are kept: they may still be read.
+/// Runs that were used within this time are kept: another process may still read them.
 const IN_USE: Duration = Duration::from_secs(60);
-/// The file in the folder of a run that is written when the run is used.
+/// The same for runs that this process fetched. Commands end before; a server fetches a run again.
+const IN_USE_HERE: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a run is kept while it is fetched.
+const LONGEST_FETCH: Duration = Duration::from_secs(60 * 60);
+/// The file in the folder of a run that is written when the run is used. While the run is fetched, its time is in the future.
 const USED: &str = "used";
 
 impl Remote {
-    /// The result file of a run, fetched unless it is there already. Runs that were not used for the longest time make room.
+    /// The result file of a run, fetched unless it is there already. Runs that were not used for the longest time make room, but never
+    /// one that this process fetched within a day.
     pub fn fetch(&self, entry: &RemoteEntry, layout: &Layout) -> Result<PathBuf, RemoteError> {
-        let all = cache_folder(layout, self.url());
+        let all = cache_folder(layout, self.identity());
         let failed = |source| RemoteError::File { action: "write", path: all.clone(), source };
         if !all.exists() {
             layout.create_folder(&all).map_err(failed)?;
@@ -34,15 +41,25 @@ impl Remote {
         let folder = all.join(layout::short(&entry.result.hash));
         fs::create_dir_all(&folder).map_err(failed)?;
         // Before anything is fetched, so that no other process removes the folder.
-        File::create(folder.join(USED)).map_err(failed)?;
+        let used = File::create(folder.join(USED)).map_err(failed)?;
+        lock(&self.fetched).insert(folder.clone(), Instant::now());
         let path = folder.join(&entry.run.file);
         if path.exists() {
             return Ok(path);
         }
-        let path = self.fetch_into(entry, &folder)?;
+        used.set_modified(SystemTime::now() + LONGEST_FETCH).map_err(failed)?;
         // What cannot be removed now is removed next time.
-        let _ = make_room(&all, ROOM, IN_USE);
+        let _ = make_room(&all, ROOM.saturating_sub(entry.bytes()), IN_USE, &self.in_use());
+        let path = self.fetch_into(entry, &folder)?;
+        used.set_modified(SystemTime::now()).map_err(failed)?;
         Ok(path)
+    }
+
+    /// The folders of the runs that this process fetched lately.
+    fn in_use(&self) -> HashSet<PathBuf> {
+        let mut fetched = lock(&self.fetched);
+        fetched.retain(|_, at| at.elapsed() < IN_USE_HERE);
+        fetched.keys().cloned().collect()
     }
 
     /// The same for several runs, some at a time.
@@ -52,18 +69,18 @@ impl Remote {
 
     /// The result file of a run, if it has been fetched.
     pub fn fetched(&self, entry: &RemoteEntry, layout: &Layout) -> Option<PathBuf> {
-        let folder = cache_folder(layout, self.url()).join(layout::short(&entry.result.hash));
+        let folder = cache_folder(layout, self.identity()).join(layout::short(&entry.result.hash));
         Some(folder.join(&entry.run.file)).filter(|path| path.exists())
     }
 }
 
 /// The folder of a store's fetched runs.
-fn cache_folder(layout: &Layout, url: &str) -> PathBuf {
-    layout.remote_runs().join(layout::short(&sha256(url.as_bytes())))
+fn cache_folder(layout: &Layout, identity: &str) -> PathBuf {
+    layout.remote_runs().join(layout::short(&sha256(identity.as_bytes())))
 }
 
 /// Removes the runs that were not used for the longest time, until the others fit.
-fn make_room(folder: &Path, room: u64, in_use: Duration) -> io::Result<()> {
+fn make_room(folder: &Path, room: u64, in_use: Duration, in_use_here: &HashSet<PathBuf>) -> io::Result<()> {
     let mut runs = Vec::new();
     for run in fs::read_dir(folder)? {
         let run = run?.path();
@@ -74,8 +91,12 @@ fn make_room(folder: &Path, room: u64, in_use: Duration) -> io::Result<()> {
     runs.sort();
     let mut total: u64 = runs.iter().map(|(_, size, _)| size).sum();
     for (used, size, run) in runs {
-        if total <= room || used.elapsed().is_ok_and(|age| age < in_use) {
+        // A time in the future is that of a run that is being fetched.
+        if total <= room || used.elapsed().map_or(true, |age| age < in_use) {
             break;
+        }
+        if in_use_here.contains(&run) {
+            continue;
         }
         fs::remove_dir_all(run)?;
         total -= size;
@@ -98,8 +119,9 @@ mod tests {
             let used = File::create(run.join(USED)).unwrap();
             used.set_modified(SystemTime::now() - hour * hours).unwrap();
         }
-        let left = |room, in_use| {
-            make_room(folder.path(), room, in_use).unwrap();
+        let here = HashSet::from([folder.path().join("b")]);
+        let left = |room, in_use, here: &HashSet<_>| {
+            make_room(folder.path(), room, in_use, here).unwrap();
             let runs = fs::read_dir(folder.path())
                 .unwrap()
                 .map(|run| run.unwrap().file_name().into_string().unwrap());
@@ -107,9 +129,14 @@ mod tests {
             runs.sort();
             runs.concat()
         };
-        assert_eq!(left(400, IN_USE), "abcd");
-        assert_eq!(left(399, IN_USE), "bcd");
-        assert_eq!(left(0, hour * 2 - IN_USE), "bd");
-        assert_eq!(left(0, IN_USE), "d", "it may still be read");
+        let none = HashSet::new();
+        assert_eq!(left(400, IN_USE, &none), "abcd");
+        assert_eq!(left(399, IN_USE, &none), "bcd");
+        assert_eq!(left(0, hour * 2 - IN_USE, &none), "bd");
+        assert_eq!(left(0, IN_USE, &here), "bd", "this process fetched it");
+        assert_eq!(left(0, IN_USE, &none), "d", "it may still be read");
+        let used = File::create(folder.path().join("d").join(USED)).unwrap();
+        used.set_modified(SystemTime::now() + hour).unwrap();
+        assert_eq!(left(0, Duration::ZERO, &none), "d", "it is being fetched");
     }
 }

@@ -15,6 +15,9 @@ pub struct RemoteEntry {
     pub format: u32,
     /// When it was pushed, ISO 8601 in UTC with milliseconds.
     pub pushed_at: String,
+    /// How often this content was pushed again after another one of the run.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeated: u32,
     /// Whether inputs, outputs and everything else that quotes them were removed before it was pushed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
@@ -39,6 +42,10 @@ pub struct RemoteFile {
     pub stored_bytes: u64,
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl RemoteEntry {
     /// Parses an index object. `None` if a newer version wrote it, or if it is damaged: names of files come from it.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
@@ -60,7 +67,7 @@ impl RemoteEntry {
 
     /// The name of the index object, without the folder.
     pub fn name(&self) -> String {
-        layout::index_name(&self.run, &self.result.hash)
+        layout::index_name(&self.run, &self.result.hash, self.repeated)
     }
 
     /// The object of the result file.
@@ -73,8 +80,13 @@ impl RemoteEntry {
         self.items.as_ref().map(|items| layout::items(&self.run.id, &items.hash))
     }
 
-    /// The sizes of all objects.
+    /// The sizes of all objects. They come from the store, so they can be anything.
     pub fn stored_bytes(&self) -> u64 {
-        self.result.stored_bytes + self.items.as_ref().map_or(0, |items| items.stored_bytes)
+        self.result.stored_bytes.saturating_add(self.items.as_ref().map_or(0, |items| items.stored_bytes))
+    }
+
+    /// The sizes of all files.
+    pub fn bytes(&self) -> u64 {
+        self.result.bytes.saturating_add(self.items.as_ref().map_or(0, |items| items.bytes))
     }
 }

@@ -8,6 +8,7 @@ use cobalt_core::error_chain::format_with_causes;
 use object_store::Error as StoreError;
 use object_store::client::HttpError;
 
+use super::layout;
 use super::location::{Location, Platform};
 use crate::error::{CommandError, ErrorKind};
 use crate::terminal::one_line;
@@ -41,18 +42,18 @@ pub enum RemoteError {
 
     #[error(
         "the remote store `{url}` had runs, and is empty now; connect the drive or correct `storage.remote`, or, if it was emptied on \
-         purpose, delete `history.db-remote` in `.cobalt`"
+         purpose, delete {copy}"
     )]
-    Lost { url: String },
+    Lost { url: String, copy: String },
 
-    #[error("`{object}` in the remote store `{url}` is damaged: {problem}; delete it and push the run again")]
+    #[error("`{object}` in the remote store `{url}` is damaged: {problem}; {}", layout::repair_advice(.object))]
     Damaged { url: String, object: String, problem: String },
 
     #[error("failed to {action} `{}`: {source}", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
     #[error(
-        "failed to read the local copy of the remote store's index: {0}; delete `history.db-remote` in `.cobalt`"
+        "failed to read the local copy of the remote store's index: {0}; delete it: beside `history.db`, its name ends with `-remote`"
     )]
     LocalIndex(#[from] rusqlite::Error),
 
@@ -68,6 +69,42 @@ impl CommandError for RemoteError {
         match self {
             Self::NoMatch(_) => ErrorKind::NothingMatched,
             _ => ErrorKind::Setup,
+        }
+    }
+}
+
+/// What a request does with an object, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    List,
+    Read,
+    Write,
+    Delete,
+}
+
+impl Access {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Delete => "delete",
+        }
+    }
+
+    /// The permission that a platform wants for it.
+    fn permission(self, platform: Platform) -> &'static str {
+        match (platform, self) {
+            (Platform::S3, Self::List) => "`s3:ListBucket`",
+            (Platform::S3, Self::Read) => "`s3:GetObject`",
+            (Platform::S3, Self::Write) => "`s3:PutObject`",
+            (Platform::S3, Self::Delete) => "`s3:DeleteObject`",
+            (Platform::GoogleCloud, Self::List) => "`storage.objects.list`",
+            (Platform::GoogleCloud, Self::Read) => "`storage.objects.get`",
+            (Platform::GoogleCloud, Self::Write) => "`storage.objects.create` and `storage.objects.delete`",
+            (Platform::GoogleCloud, Self::Delete) => "`storage.objects.delete`",
+            (_, Self::List | Self::Read) => "the role `Storage Blob Data Reader`",
+            (_, Self::Write | Self::Delete) => "the role `Storage Blob Data Contributor`",
         }
     }
 }
@@ -91,10 +128,16 @@ impl RemoteError {
         Self::Invalid { url: url.to_owned(), problem: one_line(&format_with_causes(error)) }
     }
 
-    /// The error of a request. `action` completes "failed to …".
-    pub fn request(location: &Location, action: &str, error: &StoreError) -> Self {
-        let (kind, problem, advice) = explain(location, error);
-        Self::Request { url: location.url.clone(), action: action.to_owned(), problem, advice, kind }
+    /// The error of a request for an object or a folder.
+    pub fn request(location: &Location, access: Access, object: &str, error: &StoreError) -> Self {
+        let (kind, problem, advice) = explain(location, access, error);
+        let action = format!("{} `{object}`", access.verb());
+        Self::Request { url: location.url.clone(), action, problem, advice, kind }
+    }
+
+    /// Whether other requests to the store will fail, too.
+    pub fn is_of_the_store(&self) -> bool {
+        matches!(self.problem(), Some(Problem::Refused | Problem::Connection))
     }
 
     pub fn problem(&self) -> Option<Problem> {
@@ -118,7 +161,7 @@ pub fn is_transient(error: &StoreError) -> bool {
 }
 
 /// The kind of a problem, the problem and what to do about it.
-fn explain(location: &Location, error: &StoreError) -> (Problem, String, String) {
+fn explain(location: &Location, access: Access, error: &StoreError) -> (Problem, String, String) {
     let text = format_with_causes(error);
     let says = |codes: &[&str]| codes.iter().any(|code| text.contains(code));
     let refused = |problem: String, advice: &str| (Problem::Refused, problem, advice.to_owned());
@@ -160,14 +203,13 @@ fn explain(location: &Location, error: &StoreError) -> (Problem, String, String)
         StoreError::Unauthenticated { .. } => {
             refused("the server does not accept the credentials".to_owned(), &format!("check {variables}"))
         }
-        StoreError::PermissionDenied { .. } if *platform == Platform::Folder => {
-            refused("permission denied".to_owned(), "make the folder readable and writable")
-        }
-        StoreError::PermissionDenied { .. } => {
+        _ if *platform == Platform::Folder => explain_folder(error),
+        _ if matches!(error, StoreError::PermissionDenied { .. }) || says(&["AccessDenied"]) => {
             let advice = format!(
-                "allow them to list, read, write and delete objects in `{container}`, or use others: {variables}"
+                "allow them {} on `{container}`, or use others: {variables}",
+                access.permission(*platform)
             );
-            refused("the credentials lack permission".to_owned(), &advice)
+            refused(format!("the credentials lack the permission to {} objects", access.verb()), &advice)
         }
         _ if is_transient(error) => {
             let advice = "check the network and `storage.endpoint`, and repeat the command".to_owned();
@@ -175,6 +217,29 @@ fn explain(location: &Location, error: &StoreError) -> (Problem, String, String)
         }
         _ => (Problem::Other, shorten(&server_message(&text)), "repeat the command".to_owned()),
     }
+}
+
+/// The same for a folder, by the error of the operating system.
+fn explain_folder(error: &StoreError) -> (Problem, String, String) {
+    let mut source: Option<&(dyn StdError + 'static)> = Some(error);
+    let mut kind = None;
+    while let Some(error) = source {
+        kind = error.downcast_ref::<io::Error>().map(io::Error::kind).or(kind);
+        source = error.source();
+    }
+    let (problem, text, advice) = match kind {
+        Some(io::ErrorKind::PermissionDenied) => {
+            (Problem::Refused, "permission denied".to_owned(), "make the folder readable and writable")
+        }
+        Some(io::ErrorKind::ReadOnlyFilesystem) => {
+            (Problem::Refused, "the file system is read-only".to_owned(), "connect the drive for writing")
+        }
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            (Problem::Refused, "the file system is full".to_owned(), "free some space, or clean the store")
+        }
+        _ => (Problem::Other, last_cause(error), "check the drive, and repeat the command"),
+    };
+    (problem, text, advice.to_owned())
 }
 
 fn credential_variables(platform: Platform) -> &'static str {

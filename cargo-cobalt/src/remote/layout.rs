@@ -18,8 +18,13 @@ pub const PACKS: &str = "packs";
 pub const REMOVED: &str = "removed";
 /// The folder of packs of recordings.
 pub const RECORDINGS: &str = "recordings";
-/// The folder of packs of judges' answers.
-pub const ANSWERS: &str = "answers";
+/// The folder of packs of cached model responses.
+pub const RESPONSES: &str = "answers";
+
+/// The folder of the journals and states of shards, by group.
+pub const JOURNALS: &str = "journals";
+/// The folder of the plans that balance shards, by group.
+pub const PLANS: &str = "plans";
 
 /// The digits of a hash in names.
 const HASH_DIGITS: usize = 16;
@@ -43,10 +48,12 @@ pub fn items(id: &str, hash: &str) -> String {
     format!("{RUNS}/{id}/{}{ITEMS_ENDING}", short(hash))
 }
 
-/// The index object of a run, without the folder: start, slug of the experiment, ID and hash of the result file.
-pub fn index_name(run: &IndexedRun, hash: &str) -> String {
+/// The index object of a run, without the folder: start, slug of the experiment, ID and hash of the result file, and how often this
+/// content was pushed again after another one.
+pub fn index_name(run: &IndexedRun, hash: &str, repeated: u32) -> String {
     let start = run.timestamp.get(..19).unwrap_or(&run.timestamp).replace(':', "-");
-    format!("{start}_{}_{}_{}{INDEX_ENDING}", file_slug(&run.name), run.id, short(hash))
+    let repeated = if repeated > 0 { format!(".{repeated}") } else { String::new() };
+    format!("{start}_{}_{}_{}{repeated}{INDEX_ENDING}", file_slug(&run.name), run.id, short(hash))
 }
 
 /// The ID and the hash in the name of the object of a result file.
@@ -62,6 +69,32 @@ pub fn is_items_of(object: &str, id: &str) -> bool {
         .strip_prefix(RUNS)
         .and_then(|rest| rest.strip_prefix('/')?.strip_prefix(id)?.strip_prefix('/'));
     name.is_some_and(|name| name.strip_suffix(ITEMS_ENDING).is_some_and(is_hash))
+}
+
+/// The ID of the run whose result file or items an object has.
+pub fn run_of(object: &str) -> Option<&str> {
+    let (id, _) = object.strip_prefix(RUNS)?.strip_prefix('/')?.split_once('/')?;
+    is_id(id).then_some(id)
+}
+
+/// The ID and the hash in the name of an index object, without the folder.
+pub fn parse_index(name: &str) -> Option<(&str, &str)> {
+    let (rest, hash) = name.strip_suffix(INDEX_ENDING)?.rsplit_once('_')?;
+    let hash = hash.split_once('.').map_or(hash, |(hash, _)| hash);
+    let (_, id) = rest.rsplit_once('_')?;
+    (is_id(id) && is_hash(hash)).then_some((id, hash))
+}
+
+/// How to repair a damaged object, by its folder.
+pub fn repair_advice(object: &str) -> &'static str {
+    match object.split_once('/').map_or(object, |(folder, _)| folder) {
+        RUNS => "delete it and push the run again, by its ID",
+        INDEX | PACKS => "repair it with `cargo cobalt push --rebuild-index`",
+        RECORDINGS => "delete it and push the recordings again",
+        RESPONSES => "delete it",
+        FORMAT => "replace it with `{ \"format\": 1 }`",
+        _ => "delete it and repeat the command",
+    }
 }
 
 /// The tombstone of a run.
@@ -92,6 +125,10 @@ mod tests {
         let (id, hash) = ("5ea00522f3eb", "0123456789abcdef0123456789abcdef");
         assert_eq!(parse_result(&result(id, hash)), Some((id, short(hash))));
         assert_eq!(tombstone(id, hash), "removed/5ea00522f3eb_0123456789abcdef");
+        for ending in ["", ".2"] {
+            let name = format!("2026-02-05T14-30-00_help_desk_{id}_{}{ending}.json", short(hash));
+            assert_eq!(parse_index(&name), Some((id, short(hash))));
+        }
         assert_eq!(parse_tombstone("5ea00522f3eb_0123456789abcdef"), Some((id, short(hash))));
         assert!(is_items_of(&items(id, hash), id));
         assert!(!is_items_of(&items(id, hash), "5ea0") && !is_items_of(&result(id, hash), id));

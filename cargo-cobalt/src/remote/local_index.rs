@@ -15,6 +15,7 @@ use super::entry::RemoteEntry;
 use super::error::RemoteError;
 use super::layout;
 use crate::index::{RunFilter, RunMatches};
+use crate::terminal::relative_path;
 
 /// The version of the tables. A database with another version is filled again.
 const VERSION: i64 = 2;
@@ -58,6 +59,9 @@ pub struct RemoteIndex {
     connection: Connection,
     /// Names the remote in the tables.
     remote: String,
+    path: PathBuf,
+    /// Packs that could not be read in the last sync, which lack in the copy.
+    pub damaged_packs: Vec<String>,
 }
 
 /// The result of a query.
@@ -88,13 +92,20 @@ pub struct IndexChanges {
     pub entries: Vec<(RemoteEntry, Option<String>)>,
     /// Packs that were read, and index objects that cannot be.
     pub read_objects: Vec<String>,
+    /// Those of earlier syncs that the store has no more.
+    pub unlisted: Vec<String>,
+    /// All packs of the store.
+    pub packs: Vec<String>,
+    /// Packs that are damaged.
+    pub damaged_packs: Vec<String>,
     /// The IDs and hashes of all tombstones.
     pub tombstones: Vec<(String, String)>,
 }
 
 impl RemoteIndex {
     /// Opens the copy, which may be empty or out of date. A damaged file is replaced; where none can be written, it is in memory.
-    pub fn open(layout: &Layout, url: &str) -> std::result::Result<Self, RemoteError> {
+    /// `identity` is that of the remote, see [`Remote::identity`](super::Remote::identity).
+    pub fn open(layout: &Layout, identity: &str) -> std::result::Result<Self, RemoteError> {
         let path = database(layout.history());
         let folder = path.parent().unwrap_or(&path);
         let on_disk = layout.create_folder(folder).ok().and_then(|()| open_at(&path).ok());
@@ -102,13 +113,17 @@ impl RemoteIndex {
             Some(connection) => connection,
             None => prepared(Connection::open_in_memory()?)?,
         };
-        Ok(Self { connection, remote: sha256(url.as_bytes()) })
+        Ok(Self { connection, remote: sha256(identity.as_bytes()), path, damaged_packs: Vec::new() })
     }
 
-    /// The names of the known index objects, each with whether a pack lists it.
-    pub fn names(&self) -> Result<Vec<(String, bool)>> {
-        let mut query =
-            self.connection.prepare("SELECT name, pack IS NOT NULL FROM entries WHERE remote = ?")?;
+    /// The file, for messages.
+    pub fn place(&self) -> String {
+        format!("`{}`", relative_path(&self.path))
+    }
+
+    /// The names of the known index objects, each with the pack that lists it, if any.
+    pub fn names(&self) -> Result<Vec<(String, Option<String>)>> {
+        let mut query = self.connection.prepare("SELECT name, pack FROM entries WHERE remote = ?")?;
         query.query_map([&self.remote], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     }
 
@@ -126,8 +141,16 @@ impl RemoteIndex {
                 .prepare_cached("DELETE FROM entries WHERE remote = ? AND name = ?")?
                 .execute([remote, name])?;
         }
+        let packs = serde_json::to_string(&changes.packs).unwrap_or_default();
+        let lost = "UPDATE entries SET pack = NULL WHERE remote = ? AND pack NOT IN (SELECT value FROM json_each(?))";
+        transaction.execute(lost, [remote, &packs])?;
         for (entry, pack) in &changes.entries {
             insert(&transaction, remote, entry, pack.as_deref())?;
+        }
+        for name in &changes.unlisted {
+            transaction
+                .prepare_cached("DELETE FROM read_objects WHERE remote = ? AND name = ?")?
+                .execute([remote, name])?;
         }
         for name in &changes.read_objects {
             transaction
@@ -165,6 +188,12 @@ impl RemoteIndex {
         let mut query =
             self.connection.prepare_cached("SELECT hash FROM tombstones WHERE remote = ? AND id = ?")?;
         query.query_map([&self.remote, id], |row| row.get(0))?.collect()
+    }
+
+    /// The IDs and hashes of all tombstones.
+    pub fn all_tombstones(&self) -> Result<HashSet<(String, String)>> {
+        let mut query = self.connection.prepare("SELECT id, hash FROM tombstones WHERE remote = ?")?;
+        query.query_map([&self.remote], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     }
 
     /// The files that the packs in a folder have.
@@ -207,12 +236,15 @@ impl RemoteIndex {
         let sql = format!(
             "SELECT run, experiment, entry FROM entries WHERE remote = :remote AND NOT partial \
              AND (:since IS NULL OR timestamp >= :since) \
+             AND (:branch IS NULL OR branch = :branch) \
              AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
              AND {SHOWN} ORDER BY timestamp DESC, id"
         );
         let mut query = self.connection.prepare_cached(&sql)?;
-        let mut rows = query
-            .query(named_params! { ":remote": self.remote, ":since": filter.since, ":tag": filter.tag })?;
+        let RunFilter { since, tag, branch, .. } = filter;
+        let mut rows = query.query(
+            named_params! { ":remote": self.remote, ":since": since, ":tag": tag, ":branch": branch },
+        )?;
         let (mut entries, mut matching) = (Vec::new(), 0);
         while let Some(row) = rows.next()? {
             if let Some(wanted) = &filter.experiment {
@@ -251,15 +283,6 @@ impl RemoteIndex {
     /// The runs of the shards of a group, newest first.
     pub fn of_group(&self, group: &str) -> Result<Vec<RemoteEntry>> {
         self.select("shard_group = :value", &[(":value", &group)])
-    }
-
-    /// The runs whose ID begins with this, newest first.
-    pub fn with_id(&self, beginning: &str) -> Result<Vec<RemoteEntry>> {
-        let is_safe = !beginning.is_empty() && layout::is_id(beginning);
-        if !is_safe {
-            return Ok(Vec::new());
-        }
-        self.select("id GLOB :value", &[(":value", &format!("{beginning}*"))])
     }
 
     fn select(&self, condition: &str, values: &[(&str, &dyn rusqlite::ToSql)]) -> Result<Vec<RemoteEntry>> {

@@ -9,13 +9,16 @@
 mod cache;
 mod entry;
 mod error;
+mod fetch;
 mod layout;
+mod leftovers;
 mod local_index;
 mod location;
 mod packs;
 mod parallel;
 mod pull;
 mod push;
+mod push_finished;
 mod rebuild;
 mod redacted;
 mod retention;
@@ -24,13 +27,16 @@ mod store;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
 pub use entry::RemoteEntry;
 pub use error::RemoteError;
 pub use layout::is_id;
+pub use leftovers::Leftovers;
 pub use local_index::RemoteIndex;
 pub use parallel::map as map_in_parallel;
 pub use pull::pull;
-pub use push::{check_push, push, push_finished};
+pub use push::push;
+pub use push_finished::{check_push, push_finished};
 pub use retention::RemoteRetention;
 pub use store::{Remote, RemoteObject};

@@ -9,26 +9,30 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::value::RawValue;
 
 use super::error::RemoteError;
-use super::store::Remote;
+use super::store::{Remote, RemoteObject};
 use super::sync::PackedEntry;
 use super::{layout, parallel};
 
 /// From how many index objects on they are packed.
-pub const PACK_FROM: usize = 1000;
+const PACK_FROM: usize = 1000;
 /// Newer index objects are left alone: other machines may be about to read them.
 const SETTLED: Duration = Duration::from_secs(10 * 60);
 
 impl Remote {
-    /// Packs index objects if there are at least this many that are not new. Returns how many were packed.
-    pub fn pack(&self, least: usize) -> Result<usize, RemoteError> {
+    /// Packs index objects if there are many. Other machines then read fewer objects; it does not matter when.
+    pub fn pack(&self) -> Result<usize, RemoteError> {
+        self.pack_settled(PACK_FROM, SETTLED)
+    }
+
+    /// Packs the index objects that are at least this old, compared with the newest one, if there are at least so many of them. Returns
+    /// how many were packed.
+    pub fn pack_settled(&self, least: usize, age: Duration) -> Result<usize, RemoteError> {
         let listed = self.list(layout::INDEX)?;
         let Some(newest) = listed.iter().map(|object| object.modified).max() else { return Ok(0) };
-        let is_settled = |age: Result<Duration, _>| age.is_ok_and(|age| age >= SETTLED);
-        let settled: Vec<_> = listed
-            .into_iter()
-            .filter(|object| least == 0 || is_settled(newest.duration_since(object.modified)))
-            .collect();
-        if settled.len() < least.max(1) {
+        let is_settled =
+            |object: &RemoteObject| newest.duration_since(object.modified).is_ok_and(|since| since >= age);
+        let settled: Vec<_> = listed.into_iter().filter(is_settled).collect();
+        if settled.len() < least {
             return Ok(0);
         }
         let contents = parallel::map(&settled, |object| self.get(&object.name));

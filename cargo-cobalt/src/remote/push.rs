@@ -19,31 +19,25 @@ use sha2::{Digest, Sha256};
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
-use super::location::Location;
-use super::packs::PACK_FROM;
 use super::redacted::{RedactedParts, redact_result};
 use super::shared_files::{Shared, SharedCount};
 use super::store::Remote;
+use super::transfer::{Transfer, Transferred};
 use super::{layout, parallel};
 use crate::cli::Push;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Index, IndexedRun, parse_run};
-use crate::interrupt;
-use crate::results::{Output, Results};
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_wrapped, one_line, print};
-
-/// More runs are only counted.
-pub const MAX_LINES: usize = 20;
 
 pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let remote = Remote::open(&settings)?;
     let redacts = (arguments.redacted || settings.remote().redacts).then(|| settings.prices());
-    remote.prepare()?;
+    remote.prepare(settings.layout())?;
     let mut index = remote.sync(settings.layout())?;
-    if arguments.recordings || arguments.answers {
+    if arguments.recordings || arguments.cache {
         return push_shared(arguments, &settings, &remote, &mut index);
     }
     if arguments.rebuild_index {
@@ -52,60 +46,46 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
             .map_err(Error::Print)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let paths = if arguments.runs.is_empty() {
-        unpushed(&index, settings.layout(), arguments.all)?
-    } else {
-        let runs = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
-        // A run that was deleted from the store is put back if it is named.
-        for run in &runs {
-            for hash in index.tombstones(&run.id).map_err(RemoteError::from)? {
-                remote.delete(&layout::tombstone(&run.id, &hash))?;
-            }
-        }
-        runs.into_iter().map(|run| run.path).collect()
+    let runs = match arguments.runs.is_empty() {
+        true => unpushed(&index, settings.layout(), arguments.all)?,
+        false => named(&index, settings.layout(), arguments)?,
     };
-    if paths.is_empty() {
-        eprint_wrapped(&format!("Nothing to push: {} has all finished runs.", shown(remote.url())));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let outcomes = parallel::map(&paths, |path| remote.push_run(path, redacts));
-    let (mut pushed, mut known, mut failed) = (0, 0, Vec::new());
-    for (path, outcome) in paths.iter().zip(outcomes) {
-        match outcome {
-            Ok(PushedRun { entry, is_new }) => {
-                let run = &entry.run;
-                let (word, counted) = if is_new { ("pushed ", &mut pushed) } else { ("skipped", &mut known) };
-                *counted += 1;
-                let size = BinaryBytes(entry.stored_bytes());
-                let why = if is_new { format!("({size})") } else { "(it is there already)".to_owned() };
-                if paths.len() <= MAX_LINES {
-                    print(&format!("{word} run {} of `{}` {why}\n", run.id, one_line(&run.name)))
-                        .map_err(Error::Print)?;
-                }
-            }
-            Err(error) => failed.push(format!("`{}`: {error}", path.display())),
-        }
-    }
-    let redacted = if redacts.is_some() { ", without inputs and outputs" } else { "" };
-    print(&format!(
-        "{} pushed to {}{redacted}; {known} skipped, {} failed\n",
-        count(pushed, "run"),
-        shown(remote.url()),
-        failed.len()
-    ))
-    .map_err(Error::Print)?;
-    // Other machines read fewer objects then; it does not matter when.
-    if let Err(error) = remote.pack(PACK_FROM) {
+    let pushed = if runs.is_empty() {
+        eprint_wrapped(&format!("Nothing to push; {} is up to date.", shown(remote.url())));
+        Ok(ExitCode::SUCCESS)
+    } else {
+        push_runs(&runs, &remote, redacts)
+    };
+    if let Err(error) = remote.pack() {
         eprint_wrapped(&format!("warning: {error}"));
     }
-    if failed.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(failed)) }
+    pushed
+}
+
+/// Pushes runs, and prints each when it is done.
+fn push_runs(runs: &[RunToPush], remote: &Remote, redacts: Option<&PriceTable>) -> Result<ExitCode, Error> {
+    let mut transfer = Transfer::new("pushed", runs.len());
+    parallel::for_each(
+        runs,
+        |run| remote.push_with(run, redacts),
+        |place, pushed| {
+            let done = pushed.map(|PushedRun { entry, is_new }| {
+                let size = BinaryBytes(entry.stored_bytes());
+                let note = if is_new { size.to_string() } else { "already in the store".to_owned() };
+                Transferred { id: entry.run.id, name: entry.run.name, is_new, note }
+            });
+            transfer.add(done, &format!("`{}`", runs[place].path.display()))
+        },
+    );
+    let redacted = if redacts.is_some() { ", without inputs and outputs" } else { "" };
+    transfer.conclude(&format!("to {}{redacted}", shown(remote.url())))
 }
 
 fn shown(url: &str) -> String {
     format!("`{}`", one_line(url))
 }
 
-/// Pushes recordings and answers.
+/// Pushes recordings and cached model responses.
 fn push_shared(
     arguments: &Push,
     settings: &Config,
@@ -113,10 +93,10 @@ fn push_shared(
     index: &mut RemoteIndex,
 ) -> Result<ExitCode, Error> {
     if settings.remote().redacts {
-        let why = "recordings and answers contain inputs and outputs, and `storage.push-redacted` is set";
+        let why = "recordings and cached model responses contain inputs and outputs, and `storage.push-redacted` is set";
         return Err(Error::Arguments(why.to_owned()));
     }
-    for shared in chosen(arguments.recordings, arguments.answers, settings) {
+    for shared in chosen(arguments.recordings, arguments.cache, settings) {
         let SharedCount { files, .. } = remote.push_shared(&shared, index)?;
         print(&format!("{} pushed to {}\n", count(files, shared.noun()), shown(remote.url())))
             .map_err(Error::Print)?;
@@ -125,13 +105,34 @@ fn push_shared(
 }
 
 /// What flags choose to share.
-pub fn chosen(recordings: bool, answers: bool, settings: &Config) -> Vec<Shared> {
+pub fn chosen(recordings: bool, responses: bool, settings: &Config) -> Vec<Shared> {
     let recordings = recordings.then(|| Shared::recordings(settings));
-    recordings.into_iter().chain(answers.then(|| Shared::answers(settings))).collect()
+    recordings.into_iter().chain(responses.then(|| Shared::responses(settings))).collect()
 }
 
-/// The files of the runs that the store neither has nor had; with `all`, partial runs, too.
-fn unpushed(index: &RemoteIndex, layout: &Layout, all: bool) -> Result<Vec<PathBuf>, Error> {
+/// A run that is to be pushed.
+#[derive(Debug, Default)]
+pub struct RunToPush {
+    pub path: PathBuf,
+    /// What the store has of the run, if the run was named.
+    pub versions: Vec<RemoteEntry>,
+    /// Whether the run was deleted from the store, and is to be put back.
+    pub is_removed: bool,
+}
+
+/// The runs that the user names.
+fn named(index: &RemoteIndex, layout: &Layout, arguments: &Push) -> Result<Vec<RunToPush>, Error> {
+    let runs = KnownRuns::open(layout)?.resolve(&arguments.runs)?;
+    let run = |run: crate::runs::ResolvedRun| {
+        let (versions, is_removed) = (index.versions(&run.id)?, index.is_removed(&run.id)?);
+        Ok(RunToPush { path: run.path, versions, is_removed })
+    };
+    let runs: Result<_, RemoteError> = runs.into_iter().map(run).collect();
+    Ok(runs?)
+}
+
+/// The runs that the store neither has nor had; with `all`, partial runs, too.
+fn unpushed(index: &RemoteIndex, layout: &Layout, all: bool) -> Result<Vec<RunToPush>, Error> {
     let (runs, skipped) = Index::open(layout)?.all_runs()?;
     for skipped in skipped {
         eprint_wrapped(&format!(
@@ -141,58 +142,15 @@ fn unpushed(index: &RemoteIndex, layout: &Layout, all: bool) -> Result<Vec<PathB
         ));
     }
     let partial = if all { runs.partial } else { Vec::new() };
-    let mut paths = Vec::new();
+    let mut unpushed = Vec::new();
     for IndexedRun { id, file, .. } in runs.whole.into_iter().chain(partial) {
         if !index.has(&id, None).map_err(RemoteError::from)?
             && !index.is_removed(&id).map_err(RemoteError::from)?
         {
-            paths.push(layout.results().join(file));
+            unpushed.push(RunToPush { path: layout.results().join(file), ..RunToPush::default() });
         }
     }
-    Ok(paths)
-}
-
-/// Refuses settings with which finished runs could not be pushed, before anything is run.
-pub fn check_push(settings: &Config) -> Result<(), RemoteError> {
-    if settings.remote().pushes { Location::open(settings.remote()).map(drop) } else { Ok(()) }
-}
-
-/// Pushes the saved runs of an invocation, if the settings say so. A failure is a warning with the command that repeats it. Returns
-/// whether nothing is left to push.
-pub fn push_finished(settings: &Config, results: &Results, output: &dyn Output) -> bool {
-    let saved: Vec<_> = results
-        .experiments
-        .iter()
-        .filter_map(|finished| Some((finished.report.id.as_str(), finished.path.as_deref()?)))
-        .collect();
-    if !settings.remote().pushes || saved.is_empty() {
-        return true;
-    }
-    let ids: Vec<_> = saved.iter().map(|(id, _)| *id).collect();
-    let redacted = if settings.remote().redacts { " --redacted" } else { "" };
-    let again = format!("to push later: `cargo cobalt push{redacted} {}`", ids.join(" "));
-    if interrupt::was_received() {
-        output.warn(&format!("not pushed, as the run was interrupted; {again}"));
-        return false;
-    }
-    let redacts = settings.remote().redacts.then(|| settings.prices());
-    let outcomes = Remote::open(settings).and_then(|remote| {
-        remote.prepare()?;
-        let outcomes = parallel::map(&saved, |(_, path)| remote.push_run(path, redacts));
-        outcomes.into_iter().collect::<Result<Vec<_>, _>>().map(|runs| (remote, runs))
-    });
-    match outcomes {
-        Ok((remote, runs)) => {
-            let size = BinaryBytes(runs.iter().map(|run| run.entry.stored_bytes()).sum());
-            let runs = count(runs.len(), "run");
-            output.eprintln(&format!("pushed {runs} ({size}) to {}", shown(remote.url())));
-            true
-        }
-        Err(error) => {
-            output.warn(&format!("{error}; the results are saved on this machine; {again}"));
-            false
-        }
-    }
+    Ok(unpushed)
 }
 
 /// A pushed run.
@@ -204,47 +162,46 @@ pub struct PushedRun {
 }
 
 impl Remote {
-    /// Pushes the run of a result file: its files first, its index object last. Repeating it does no harm. With
-    /// prices, the run is redacted; of a large run, they give the costs of items.
+    /// Pushes the run of a result file.
     pub fn push_run(&self, path: &Path, redacts: Option<&PriceTable>) -> Result<PushedRun, RemoteError> {
-        let failed = |source| RemoteError::File { action: "read", path: path.to_owned(), source };
-        let invalid = |error: serde_json::Error| failed(io::Error::new(io::ErrorKind::InvalidData, error));
-        let in_parts = redacts.filter(|_| items_file(path).exists());
-        let redacted = in_parts.map(|prices| RedactedParts::write(path, prices)).transpose();
-        let redacted = redacted.map_err(|error| failed(io::Error::other(error)))?;
-        let path = redacted.as_ref().map_or(path, |redacted| &redacted.result);
-        let bytes = fs::read(path).map_err(failed)?;
-        let items = items_file(path);
-        let bytes = if redacts.is_some() && redacted.is_none() {
-            redact_result(&bytes).map_err(invalid)?
-        } else {
-            bytes
-        };
-        let run = parse_run(strip_bom(&bytes)).map_err(invalid)?;
-        let hash = sha256(&bytes);
-        let items = if items.exists() { Some(self.push_items(&run.id, &items)?) } else { None };
-        let compressed = Bytes::from(compress_to_vec(&*bytes, CompressionLevel::Fastest));
-        let result = RemoteFile { hash, bytes: bytes.len() as u64, stored_bytes: compressed.len() as u64 };
-        let entry = RemoteEntry {
+        self.push_with(&RunToPush { path: path.to_owned(), ..RunToPush::default() }, redacts)
+    }
+
+    /// Pushes a run: its files first, its index object last. Repeating it does no harm. With prices, the run is redacted; of a large
+    /// run, they give the costs of items.
+    pub fn push_with(&self, run: &RunToPush, redacts: Option<&PriceTable>) -> Result<PushedRun, RemoteError> {
+        let file = FileToPush::read(&run.path, redacts)?;
+        let items = file.items.as_deref().map(|items| self.push_items(&file.run.id, items)).transpose()?;
+        let compressed = Bytes::from(compress_to_vec(&*file.bytes, CompressionLevel::Fastest));
+        let (bytes, stored_bytes) = (file.bytes.len() as u64, compressed.len() as u64);
+        let mut entry = RemoteEntry {
             format: layout::FORMAT_VERSION,
             pushed_at: Timestamp::now().to_string(),
+            repeated: 0,
             redacted: redacts.is_some(),
-            run,
-            result,
+            run: file.run.clone(),
+            result: RemoteFile { hash: sha256(&file.bytes), bytes, stored_bytes },
             items,
         };
+        entry.repeated = run.repetition_of(&entry);
         let index = format!("{}/{}", layout::INDEX, entry.name());
-        if self.get(&index)?.is_some() {
+        let is_listed = !run.is_removed && self.get(&index)?.is_some();
+        if is_listed && self.has(&entry.result_object(), stored_bytes)? {
             return Ok(PushedRun { entry, is_new: false });
         }
         self.upload(&entry.result_object(), compressed)?;
-        let text = serde_json::to_vec(&entry).map_err(invalid)?;
-        let is_new = self.create(&index, text.clone())?;
+        if run.is_removed {
+            self.delete(&layout::tombstone(&entry.run.id, &entry.result.hash))?;
+        }
+        let text = serde_json::to_vec(&entry).map_err(|error| run.invalid(error))?;
+        if RemoteEntry::parse(&text).is_none() {
+            return Err(run.invalid("its ID or its start is not that of a result file of Cobalt"));
+        }
         // S3 also refuses one of two writers at the same time, the other of which may fail.
-        if !is_new && self.get(&index)?.is_none() {
+        if !self.create(&index, text.clone())? && self.get(&index)?.is_none() {
             self.put(&index, text)?;
         }
-        Ok(PushedRun { entry, is_new })
+        Ok(PushedRun { entry, is_new: true })
     }
 
     fn push_items(&self, id: &str, file: &Path) -> Result<RemoteFile, RemoteError> {
@@ -255,6 +212,54 @@ impl Remote {
             self.upload_file(&object, file)?;
         }
         Ok(RemoteFile { hash, bytes, stored_bytes: bytes })
+    }
+}
+
+impl RunToPush {
+    /// How often a content was pushed again: once more if the store has it, and shows another one that was pushed later.
+    fn repetition_of(&self, entry: &RemoteEntry) -> u32 {
+        let alike = || self.versions.iter().filter(|version| version.redacted == entry.redacted);
+        let last = alike().max_by(|one, other| one.pushed_at.cmp(&other.pushed_at));
+        let same = alike().filter(|version| version.result.hash == entry.result.hash);
+        let repeated = same.map(|version| version.repeated).max();
+        match repeated.zip(last) {
+            Some((repeated, last)) if last.result.hash != entry.result.hash => repeated.saturating_add(1),
+            Some((repeated, _)) => repeated,
+            None => 0,
+        }
+    }
+
+    fn invalid(&self, why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> RemoteError {
+        let source = io::Error::new(io::ErrorKind::InvalidData, why);
+        RemoteError::File { action: "push", path: self.path.clone(), source }
+    }
+}
+
+/// A result file as it is pushed.
+struct FileToPush {
+    bytes: Vec<u8>,
+    run: IndexedRun,
+    /// The file of the items, if they are in a file of their own.
+    items: Option<PathBuf>,
+    /// The files of a redacted run in parts, until dropped.
+    _redacted: Option<RedactedParts>,
+}
+
+impl FileToPush {
+    fn read(path: &Path, redacts: Option<&PriceTable>) -> Result<Self, RemoteError> {
+        let failed = |source| RemoteError::File { action: "read", path: path.to_owned(), source };
+        let invalid = |error: serde_json::Error| failed(io::Error::new(io::ErrorKind::InvalidData, error));
+        let in_parts = redacts.filter(|_| items_file(path).exists());
+        let redacted = in_parts.map(|prices| RedactedParts::write(path, prices)).transpose();
+        let redacted = redacted.map_err(|error| failed(io::Error::other(error)))?;
+        let path = redacted.as_ref().map_or(path, |redacted| &redacted.result);
+        let mut bytes = fs::read(path).map_err(failed)?;
+        if redacts.is_some() && redacted.is_none() {
+            bytes = redact_result(&bytes).map_err(invalid)?;
+        }
+        let run = parse_run(strip_bom(&bytes)).map_err(invalid)?;
+        let items = Some(items_file(path)).filter(|items| items.exists());
+        Ok(Self { bytes, run, items, _redacted: redacted })
     }
 }
 

@@ -7,19 +7,20 @@ use serde::Deserialize;
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
-use super::redacted::redact_result;
 use super::store::{Remote, RemoteObject};
 use super::{layout, parallel};
 use crate::index::parse_run;
 
-/// What of a result file tells whether its items are in a file of their own.
+/// What of a result file tells whether its items are in a file of their own, and whether it is redacted.
 #[derive(Deserialize)]
-struct PartsField {
+struct FileFields {
     parts: Option<PartsIndex>,
+    #[serde(default)]
+    redacted: bool,
 }
 
 impl Remote {
-    /// Writes the missing index objects. Returns the runs.
+    /// Writes the missing index objects, and deletes damaged packs. Returns the runs.
     pub fn rebuild_index(&self, index: &RemoteIndex) -> Result<Vec<RemoteEntry>, RemoteError> {
         let objects = self.list(layout::RUNS)?;
         let mut missing = Vec::new();
@@ -30,7 +31,12 @@ impl Remote {
             }
         }
         let entries = parallel::map(&missing, |(id, hash, object)| self.rebuild(id, hash, object, &objects));
-        Ok(entries.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+        let entries = entries.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        // What only they listed is listed again.
+        for pack in &index.damaged_packs {
+            self.delete(&format!("{}/{pack}", layout::PACKS))?;
+        }
+        Ok(entries)
     }
 
     /// Writes the index object of a result file; `None` if its items did not arrive.
@@ -49,20 +55,20 @@ impl Remote {
         if run.id != id {
             return Err(damaged("it is the result of another run"));
         }
-        let field: PartsField =
+        let fields: FileFields =
             serde_json::from_slice(strip_bom(&bytes)).map_err(|error| damaged(&error.to_string()))?;
-        let items = match field.parts {
+        let items = match fields.parts {
             None => None,
             Some(parts) => match self.find_items(id, parts.bytes, objects)? {
                 Some(items) => Some(items),
                 None => return Ok(None),
             },
         };
-        let redacted = redact_result(&bytes).is_ok_and(|redacted| redacted == bytes);
         let entry = RemoteEntry {
             format: layout::FORMAT_VERSION,
             pushed_at: Timestamp::from(object.modified).to_string(),
-            redacted,
+            repeated: 0,
+            redacted: fields.redacted,
             run,
             result: RemoteFile { hash: full_hash, bytes: bytes.len() as u64, stored_bytes },
             items,

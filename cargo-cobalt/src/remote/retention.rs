@@ -1,6 +1,7 @@
 //! Which runs of a store are old, and deleting them. The newest complete run of a branch always stays.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use super::entry::RemoteEntry;
 use super::error::RemoteError;
@@ -45,22 +46,41 @@ impl RemoteRetention {
     }
 }
 
+/// How many runs were deleted, and why the others were not.
+#[derive(Debug)]
+pub struct Removal {
+    pub runs: usize,
+    pub error: Option<RemoteError>,
+}
+
 impl Remote {
-    /// Deletes runs with everything that the store has of them: a tombstone first, as packs may list them, then index objects, then
-    /// files. Repeating it after an interruption does no harm.
-    pub fn remove(&self, index: &RemoteIndex, entries: &[RemoteEntry]) -> Result<(), RemoteError> {
+    /// Deletes runs with everything that the store has of them: a tombstone first, as packs may list them, then files and index objects.
+    /// If it is interrupted, what is left is among the [leftovers](Self::leftovers).
+    pub fn remove(&self, index: &RemoteIndex, entries: &[RemoteEntry]) -> Result<Removal, RemoteError> {
         // A run that was pushed with several labels has several index objects.
-        let mut versions = Vec::new();
-        for entry in entries {
-            versions.extend(index.versions(&entry.run.id)?);
-        }
-        let removed = parallel::map(&versions, |entry| {
-            self.put(&layout::tombstone(&entry.run.id, &entry.result.hash), Vec::new())?;
-            self.delete(&format!("{}/{}", layout::INDEX, entry.name()))?;
-            self.delete(&entry.result_object())?;
-            entry.items_object().map_or(Ok(()), |items| self.delete(&items))
+        let runs = entries.iter().map(|entry| index.versions(&entry.run.id));
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let mut removal = Removal { runs: 0, error: None };
+        let remove_run =
+            |versions: &Vec<RemoteEntry>| versions.iter().try_for_each(|entry| self.remove_entry(entry));
+        parallel::for_each(&runs, remove_run, |_, removed| match removed {
+            Ok(()) => {
+                removal.runs += 1;
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                removal.error.get_or_insert(error);
+                ControlFlow::Break(())
+            }
         });
-        removed.into_iter().collect()
+        Ok(removal)
+    }
+
+    fn remove_entry(&self, entry: &RemoteEntry) -> Result<(), RemoteError> {
+        self.put(&layout::tombstone(&entry.run.id, &entry.result.hash), Vec::new())?;
+        self.delete(&entry.result_object())?;
+        entry.items_object().map_or(Ok(()), |items| self.delete(&items))?;
+        self.delete(&format!("{}/{}", layout::INDEX, entry.name()))
     }
 }
 

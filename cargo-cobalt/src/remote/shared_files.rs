@@ -1,4 +1,4 @@
-//! Recordings and judges' cached answers that a team shares: packs of small files. A file that exists is never overwritten.
+//! Recordings and cached model responses that a team shares: packs of small files. A file that exists is never overwritten.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,8 +33,8 @@ const GIT_ATTRIBUTES: &str = ".gitattributes";
 pub enum Shared {
     /// The recordings below a project's root, in folders of this name.
     Recordings { root: PathBuf, folder: PathBuf },
-    /// The cached answers of judges.
-    Answers(Layout),
+    /// Cached model responses.
+    Responses(Layout),
 }
 
 /// What was sent, or fetched.
@@ -54,15 +54,15 @@ impl Shared {
         Self::Recordings { root: settings.workspace_root().to_owned(), folder: folder.into() }
     }
 
-    pub fn answers(settings: &Config) -> Self {
-        Self::Answers(settings.layout().clone())
+    pub fn responses(settings: &Config) -> Self {
+        Self::Responses(settings.layout().clone())
     }
 
     /// The noun for messages.
     pub fn noun(&self) -> &'static str {
         match self {
             Self::Recordings { .. } => "recording file",
-            Self::Answers(_) => "answer",
+            Self::Responses(_) => "cached response",
         }
     }
 
@@ -70,7 +70,7 @@ impl Shared {
     fn store_folder(&self) -> &'static str {
         match self {
             Self::Recordings { .. } => layout::RECORDINGS,
-            Self::Answers(_) => layout::ANSWERS,
+            Self::Responses(_) => layout::RESPONSES,
         }
     }
 
@@ -78,7 +78,7 @@ impl Shared {
     fn root(&self) -> &Path {
         match self {
             Self::Recordings { root, .. } => root,
-            Self::Answers(layout) => layout.cache(),
+            Self::Responses(layout) => layout.cache(),
         }
     }
 
@@ -114,8 +114,8 @@ impl Shared {
                 let is_blob = above.rsplit('/').next() == Some(BLOBS) && (is_hash || file == GIT_ATTRIBUTES);
                 is_below && !is_hidden && (is_blob || file.ends_with(".json") && !file.starts_with('.'))
             }
-            Self::Answers(_) => name.split_once('/').is_some_and(|(folder, file)| {
-                // An incomplete answer has a further ending.
+            Self::Responses(_) => name.split_once('/').is_some_and(|(folder, file)| {
+                // An incomplete response has a further ending.
                 Layout::is_cache_folder(folder) && Layout::is_cached_response(file) && !file.contains('.')
             }),
         }
@@ -125,7 +125,7 @@ impl Shared {
     fn write(&self, name: &str, content: &[u8], count: &mut SharedCount) -> io::Result<()> {
         let path = self.root().join(name);
         if path.exists() {
-            let is_same = matches!(self, Self::Answers(_)) || fs::read(&path)? == content;
+            let is_same = matches!(self, Self::Responses(_)) || fs::read(&path)? == content;
             count.different += usize::from(!is_same);
             return Ok(());
         }
@@ -274,11 +274,11 @@ mod tests {
             assert_eq!(recordings.accepts(name), accepted, "{name}");
         }
         let at = |name: &str| root.join(name);
-        let answers =
-            Shared::Answers(Layout::new(root.clone(), at("results"), at("history.db"), at("cache")));
-        assert!(answers.accepts(&format!("ab/{}", "0".repeat(62))));
+        let responses =
+            Shared::Responses(Layout::new(root.clone(), at("results"), at("history.db"), at("cache")));
+        assert!(responses.accepts(&format!("ab/{}", "0".repeat(62))));
         for name in ["ab/../../x", "notes.txt", &format!("ab/{}.0a", "0".repeat(62))] {
-            assert!(!answers.accepts(name), "{name}");
+            assert!(!responses.accepts(name), "{name}");
         }
     }
 }

@@ -1,15 +1,18 @@
 //! The objects of a remote store, with blocking calls.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::future::Future;
 use std::io::Write;
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cobalt::command::config::Config;
 use cobalt_core::hash::hex;
+use cobalt_core::store::Layout;
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
@@ -19,9 +22,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio_stream::StreamExt;
 
-use super::error::{Problem, RemoteError, is_transient};
+use super::error::{Access, Problem, RemoteError, is_transient};
 use super::layout;
-use super::location::Location;
+use super::local_index::RemoteIndex;
+use super::location::{Location, Platform};
 
 /// How long a failed call is repeated. The requests of a call are repeated before, see [`super::location::RETRY_TIMEOUT`].
 const REPEAT_FOR: Duration = Duration::from_secs(15);
@@ -46,6 +50,8 @@ pub struct RemoteObject {
 #[derive(Debug)]
 pub struct Remote {
     location: Location,
+    /// The folders of the runs that this process fetched, and when.
+    pub(super) fetched: Mutex<HashMap<PathBuf, Instant>>,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -68,7 +74,8 @@ impl Remote {
 
     pub fn at(location: Location) -> Result<Self, RemoteError> {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        Ok(Self { location, runtime: Some(runtime.map_err(RemoteError::Runtime)?) })
+        let runtime = Some(runtime.map_err(RemoteError::Runtime)?);
+        Ok(Self { location, fetched: Mutex::default(), runtime })
     }
 
     /// The URL of the settings, or the path of the folder.
@@ -81,11 +88,8 @@ impl Remote {
     pub fn check_format(&self) -> Result<bool, RemoteError> {
         let object = layout::FORMAT;
         let Some(bytes) = self.get(object)? else { return Ok(false) };
-        let format: StoreFormat = serde_json::from_slice(&bytes).map_err(|error| RemoteError::Damaged {
-            url: self.url().to_owned(),
-            object: object.to_owned(),
-            problem: error.to_string(),
-        })?;
+        let format: StoreFormat =
+            serde_json::from_slice(&bytes).map_err(|error| self.damaged(object, &error.to_string()))?;
         match format.format == u64::from(layout::FORMAT_VERSION) {
             true => Ok(true),
             false => Err(RemoteError::Format {
@@ -97,19 +101,44 @@ impl Remote {
     }
 
     /// Makes the prefix a store, if it is none yet, before something is written.
-    pub fn prepare(&self) -> Result<(), RemoteError> {
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read or written, or it had runs and is empty now.
+    pub fn prepare(&self, layout: &Layout) -> Result<(), RemoteError> {
+        self.location.create_folder()?;
         if !self.check_format()? {
+            // A drive that is not mounted must not become a second store.
+            self.check_not_lost(&self.local_index(layout)?)?;
             let format = format!("{{ \"format\": {} }}\n", layout::FORMAT_VERSION);
             self.create(layout::FORMAT, format)?;
         }
         Ok(())
     }
 
+    /// The local copy of the index, as of the last sync.
+    pub fn local_index(&self, layout: &Layout) -> Result<RemoteIndex, RemoteError> {
+        RemoteIndex::open(layout, self.identity())
+    }
+
+    /// Identifies the store on this machine: the same URL may name another one at another endpoint or in another account.
+    pub fn identity(&self) -> &str {
+        &self.location.identity
+    }
+
+    /// Refuses a store without a format, if this machine has seen its runs.
+    pub fn check_not_lost(&self, index: &RemoteIndex) -> Result<(), RemoteError> {
+        match index.names()?.is_empty() {
+            true => Ok(()),
+            false => Err(RemoteError::Lost { url: self.url().to_owned(), copy: index.place() }),
+        }
+    }
+
     /// Writes a small object, and replaces one of this name.
     pub fn put(&self, name: &str, content: impl Into<Bytes>) -> Result<(), RemoteError> {
         let content = content.into();
-        self.call(&format!("write `{name}`"), || async {
-            self.store().put(&self.path(name), PutPayload::from_bytes(content.clone())).await
+        self.call(Access::Write, name, || async {
+            self.store().put(&self.path(name)?, PutPayload::from_bytes(content.clone())).await
         })
         .map(drop)
     }
@@ -118,21 +147,32 @@ impl Remote {
     /// conditions may overwrite it: use names for which that does no harm, or [`claim`](Self::claim).
     pub fn create(&self, name: &str, content: impl Into<Bytes>) -> Result<bool, RemoteError> {
         let content = content.into();
-        let written = self.call(&format!("write `{name}`"), || async {
+        let written = self.call(Access::Write, name, || async {
             let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-            let path = self.path(name);
-            let payload = PutPayload::from_bytes(content.clone());
-            match self.store().put_opts(&path, payload, options).await {
-                Err(
-                    object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. },
-                ) => self.store().put(&path, PutPayload::from_bytes(content.clone())).await,
-                outcome => outcome,
+            let (path, payload) = (self.path(name)?, PutPayload::from_bytes(content.clone()));
+            let written = self.store().put_opts(&path, payload.clone(), options).await;
+            match written {
+                Err(error) if self.ignores_conditions(&error) => match self.store().head(&path).await {
+                    Ok(_) => Ok(false),
+                    Err(_) => self.store().put(&path, payload).await.map(|_| true),
+                },
+                written => written.map(|_| true),
             }
         });
         match written {
-            Ok(_) => Ok(true),
             Err(error) if error.problem() == Some(Problem::Exists) => Ok(false),
-            Err(error) => Err(error),
+            written => written,
+        }
+    }
+
+    /// Whether a conditional write may have failed only because of the condition. That of a folder is a hard link, which SMB, exFAT and
+    /// FUSE may refuse with any error.
+    fn ignores_conditions(&self, error: &object_store::Error) -> bool {
+        use object_store::Error::{AlreadyExists, NotImplemented, NotSupported, Precondition};
+        match error {
+            NotImplemented { .. } | NotSupported { .. } => true,
+            AlreadyExists { .. } | Precondition { .. } => false,
+            _ => self.location.platform == Platform::Folder,
         }
     }
 
@@ -148,9 +188,8 @@ impl Remote {
 
     /// Reads a small object; `None` if there is none of this name.
     pub fn get(&self, name: &str) -> Result<Option<Bytes>, RemoteError> {
-        let read = self.call(&format!("read `{name}`"), || async {
-            self.store().get(&self.path(name)).await?.bytes().await
-        });
+        let read = self
+            .call(Access::Read, name, || async { self.store().get(&self.path(name)?).await?.bytes().await });
         match read {
             Ok(content) => Ok(Some(content)),
             Err(error) if error.problem() == Some(Problem::Missing) => Ok(None),
@@ -160,8 +199,8 @@ impl Remote {
 
     /// The objects below a folder, sorted by name.
     pub fn list(&self, folder: &str) -> Result<Vec<RemoteObject>, RemoteError> {
-        let mut objects = self.call(&format!("list `{folder}`"), || async {
-            let mut listed = self.store().list(Some(&self.path(folder)));
+        let mut objects = self.call(Access::List, folder, || async {
+            let mut listed = self.store().list(Some(&self.path(folder)?));
             let mut objects = Vec::new();
             while let Some(object) = listed.next().await {
                 let object = object?;
@@ -182,7 +221,7 @@ impl Remote {
     /// Deletes an object; there may be none of this name.
     pub fn delete(&self, name: &str) -> Result<(), RemoteError> {
         let deleted =
-            self.call(&format!("delete `{name}`"), || async { self.store().delete(&self.path(name)).await });
+            self.call(Access::Delete, name, || async { self.store().delete(&self.path(name)?).await });
         match deleted {
             Err(error) if error.problem() == Some(Problem::Missing) => Ok(()),
             outcome => outcome,
@@ -191,8 +230,7 @@ impl Remote {
 
     /// Whether there is an object of this name and size.
     pub fn has(&self, name: &str, bytes: u64) -> Result<bool, RemoteError> {
-        let found =
-            self.call(&format!("find `{name}`"), || async { self.store().head(&self.path(name)).await });
+        let found = self.call(Access::Read, name, || async { self.store().head(&self.path(name)?).await });
         match found {
             Ok(found) => Ok(found.size == bytes),
             Err(error) if error.problem() == Some(Problem::Missing) => Ok(false),
@@ -205,12 +243,12 @@ impl Remote {
         if content.len() <= LARGEST_SINGLE_PUT {
             return self.put(name, content);
         }
-        self.call(&format!("write `{name}`"), || self.send_parts(name, std::io::Cursor::new(content.clone())))
+        self.call(Access::Write, name, || self.send_parts(name, std::io::Cursor::new(content.clone())))
     }
 
     /// Writes a file as an object, without reading it into memory.
     pub fn upload_file(&self, name: &str, file: &FilePath) -> Result<(), RemoteError> {
-        self.call(&format!("write `{name}`"), || async {
+        self.call(Access::Write, name, || async {
             let opened = tokio::fs::File::open(file)
                 .await
                 .map_err(|source| object_store::Error::Generic { store: "file", source: source.into() })?;
@@ -223,7 +261,7 @@ impl Remote {
         name: &str,
         mut from: impl tokio::io::AsyncRead + Unpin,
     ) -> object_store::Result<()> {
-        let mut writer = BufWriter::with_capacity(self.location.store.clone(), self.path(name), PART);
+        let mut writer = BufWriter::with_capacity(self.location.store.clone(), self.path(name)?, PART);
         let failed =
             |source: std::io::Error| object_store::Error::Generic { store: "upload", source: source.into() };
         let sent = match tokio::io::copy(&mut from, &mut writer).await {
@@ -239,13 +277,13 @@ impl Remote {
 
     /// Writes an object to a file as it arrives. Returns the SHA-256 and the size of what was written.
     pub fn download(&self, name: &str, file: &FilePath) -> Result<(String, u64), RemoteError> {
-        self.call(&format!("read `{name}`"), || async {
+        self.call(Access::Read, name, || async {
             let failed = |source: std::io::Error| object_store::Error::Generic {
                 store: "file",
                 source: source.into(),
             };
             let mut to = File::create(file).map_err(failed)?;
-            let mut parts = self.store().get(&self.path(name)).await?.into_stream();
+            let mut parts = self.store().get(&self.path(name)?).await?.into_stream();
             let (mut hash, mut bytes) = (Sha256::new(), 0);
             while let Some(part) = parts.next().await {
                 let part = part?;
@@ -262,12 +300,13 @@ impl Remote {
         &*self.location.store
     }
 
-    /// The path of an object in the bucket.
-    fn path(&self, name: &str) -> Path {
-        match self.location.prefix.as_ref() {
-            "" => Path::from(name),
-            prefix => Path::from(format!("{prefix}/{name}")),
-        }
+    /// The path of an object in the bucket. Names are stored as they are, not percent-encoded.
+    fn path(&self, name: &str) -> object_store::Result<Path> {
+        let prefix = self.location.prefix.as_ref();
+        Ok(match prefix {
+            "" => Path::parse(name)?,
+            _ => Path::parse(format!("{prefix}/{name}"))?,
+        })
     }
 
     /// The name of an object in the bucket, below the prefix.
@@ -281,7 +320,8 @@ impl Remote {
     /// may all be.
     fn call<T, F: Future<Output = object_store::Result<T>>>(
         &self,
-        action: &str,
+        access: Access,
+        object: &str,
         request: impl Fn() -> F,
     ) -> Result<T, RemoteError> {
         let runtime = self.runtime.as_ref().expect("only `drop` takes the runtime");
@@ -293,7 +333,7 @@ impl Remote {
                     thread::sleep(pause);
                     pause *= 2;
                 }
-                Err(error) => return Err(RemoteError::request(&self.location, action, &error)),
+                Err(error) => return Err(RemoteError::request(&self.location, access, object, &error)),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Brings the local copy of the index up to date: lists the store, and fetches only what is new.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{BufRead, BufReader};
 
 use cobalt_core::store::Layout;
@@ -13,6 +13,7 @@ use super::error::RemoteError;
 use super::local_index::{IndexChanges, RemoteIndex};
 use super::store::Remote;
 use super::{layout, parallel};
+use crate::terminal::eprint_wrapped;
 
 /// A line of a pack.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,6 +23,14 @@ pub struct PackedEntry {
     pub entry: Box<RawValue>,
 }
 
+/// The names of what the index of a store consists of, without their folders.
+struct Listed {
+    objects: BTreeSet<String>,
+    packs: BTreeSet<String>,
+    /// The IDs and hashes of the tombstones.
+    tombstones: Vec<(String, String)>,
+}
+
 impl Remote {
     /// Updates the local copy of the index, and returns it. Only objects that are new are fetched.
     ///
@@ -29,40 +38,75 @@ impl Remote {
     ///
     /// The store cannot be listed or read, or a newer version of Cobalt wrote it.
     pub fn sync(&self, layout: &Layout) -> Result<RemoteIndex, RemoteError> {
-        let mut index = RemoteIndex::open(layout, self.url())?;
+        let mut index = self.local_index(layout)?;
         // A folder that is not mounted, or a bucket that was created again, must not empty the copy.
-        if !self.check_format()? && !index.names()?.is_empty() {
-            return Err(RemoteError::Lost { url: self.url().to_owned() });
+        if !self.check_format()? {
+            self.check_not_lost(&index)?;
         }
         let changes = self.changes(&index)?;
         index.apply(&changes)?;
+        index.damaged_packs = changes.damaged_packs;
         Ok(index)
     }
 
-    /// What is new in the store. Index objects are listed before packs: an object that is packed and deleted in the meantime is in a
-    /// pack that the second list has.
+    /// What is new in the store, and what is gone.
     fn changes(&self, index: &RemoteIndex) -> Result<IndexChanges, RemoteError> {
-        let listed = self.names(layout::INDEX)?;
-        let packs = self.names(layout::PACKS)?;
-        let tombstones = self.names(layout::REMOVED)?;
-        let tombstones = tombstones.iter().filter_map(|name| layout::parse_tombstone(name));
-        let tombstones = tombstones.map(|(id, hash)| (id.to_owned(), hash.to_owned())).collect();
+        // Before the store is listed: another process may note what this list lacks.
+        let known: HashMap<_, _> = index.names()?.into_iter().collect();
+        let read = index.read_objects()?;
+        let Listed { objects, packs, tombstones } = self.list_index()?;
         let mut changes = IndexChanges { tombstones, ..IndexChanges::default() };
 
-        let read = index.read_objects()?;
-        let known: HashMap<_, _> = index.names()?.into_iter().collect();
-        for pack in packs.iter().filter(|pack| !read.contains(*pack)) {
-            // One that was just replaced by a larger pack is gone.
-            let Some(entries) = self.read_pack(pack)? else { continue };
-            changes.entries.extend(entries.into_iter().map(|entry| (entry, Some(pack.clone()))));
-            changes.read_objects.push(pack.clone());
+        // What a lost pack listed may be in another one, which was read before.
+        let has_lost_pack = known.values().flatten().any(|pack| !packs.contains(pack));
+        for pack in packs.iter().filter(|pack| has_lost_pack || !read.contains(*pack)) {
+            match self.read_pack(pack) {
+                Ok(Some(entries)) => {
+                    changes.entries.extend(entries.into_iter().map(|entry| (entry, Some(pack.clone()))));
+                    changes.read_objects.push(pack.clone());
+                }
+                // It was replaced since it was listed.
+                Ok(None) => {}
+                Err(error @ RemoteError::Damaged { .. }) => {
+                    eprint_wrapped(&format!(
+                        "warning: {error}; the runs that only it lists are missing here"
+                    ));
+                    changes.damaged_packs.push(pack.clone());
+                }
+                Err(error) => return Err(error),
+            }
         }
         let packed: HashSet<_> = changes.entries.iter().map(|(entry, _)| entry.name()).collect();
         let is_new =
             |name: &&String| !known.contains_key(*name) && !packed.contains(*name) && !read.contains(*name);
-        let new: Vec<_> = listed.iter().filter(is_new).cloned().collect();
-        let fetched = parallel::map(&new, |name| self.get(&format!("{}/{name}", layout::INDEX)));
-        for (name, content) in new.into_iter().zip(fetched) {
+        let new: Vec<_> = objects.iter().filter(is_new).cloned().collect();
+        self.read_objects(new, &mut changes)?;
+        let is_gone = |(name, pack): &(String, Option<String>)| {
+            let is_packed = pack.as_ref().is_some_and(|pack| packs.contains(pack));
+            !is_packed && !objects.contains(name) && !packed.contains(name)
+        };
+        changes.gone = known.into_iter().filter(is_gone).map(|(name, _)| name).collect();
+        let is_unlisted = |name: &String| !packs.contains(name) && !objects.contains(name);
+        changes.unlisted = read.into_iter().filter(is_unlisted).collect();
+        changes.packs = packs.into_iter().collect();
+        Ok(changes)
+    }
+
+    /// Lists the index. Index objects are listed before packs: one that is packed and deleted in the meantime is in a pack that the
+    /// second list has.
+    fn list_index(&self) -> Result<Listed, RemoteError> {
+        let objects = self.names(layout::INDEX)?.into_iter().collect();
+        let packs = self.names(layout::PACKS)?.into_iter().collect();
+        let tombstones = self.names(layout::REMOVED)?;
+        let tombstones = tombstones.iter().filter_map(|name| layout::parse_tombstone(name));
+        let tombstones = tombstones.map(|(id, hash)| (id.to_owned(), hash.to_owned())).collect();
+        Ok(Listed { objects, packs, tombstones })
+    }
+
+    /// Reads index objects.
+    fn read_objects(&self, names: Vec<String>, changes: &mut IndexChanges) -> Result<(), RemoteError> {
+        let fetched = parallel::map(&names, |name| self.get(&format!("{}/{name}", layout::INDEX)));
+        for (name, content) in names.into_iter().zip(fetched) {
             // It may have been deleted since it was listed.
             let Some(content) = content? else { continue };
             match RemoteEntry::parse(&content) {
@@ -70,12 +114,7 @@ impl Remote {
                 _ => changes.read_objects.push(name),
             }
         }
-        let present: HashSet<_> = listed.iter().collect();
-        let is_gone = |(name, is_packed): &(String, bool)| {
-            !is_packed && !present.contains(name) && !packed.contains(name)
-        };
-        changes.gone = known.into_iter().filter(is_gone).map(|(name, _)| name).collect();
-        Ok(changes)
+        Ok(())
     }
 
     /// The names of the objects in a folder, without it.
@@ -88,11 +127,7 @@ impl Remote {
     fn read_pack(&self, pack: &str) -> Result<Option<Vec<RemoteEntry>>, RemoteError> {
         let object = format!("{}/{pack}", layout::PACKS);
         let Some(content) = self.get(&object)? else { return Ok(None) };
-        let damaged = |problem: String| RemoteError::Damaged {
-            url: self.url().to_owned(),
-            object: object.clone(),
-            problem,
-        };
+        let damaged = |problem: String| self.damaged(&object, &problem);
         let decoder = StreamingDecoder::new(&content[..]).map_err(|error| damaged(error.to_string()))?;
         let mut entries = Vec::new();
         for line in BufReader::new(decoder).lines() {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use cobalt_core::hash::sha256;
 use cobalt_core::store::Layout;
@@ -11,6 +12,7 @@ use tempfile::TempDir;
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::location::Location;
+use super::push::RunToPush;
 use super::store::Remote;
 use super::{RemoteRetention, layout};
 use crate::index::{RunFilter, parse_run};
@@ -34,6 +36,7 @@ pub fn entry(id: &str, day: u32) -> RemoteEntry {
     RemoteEntry {
         format: layout::FORMAT_VERSION,
         pushed_at: "2026-03-01T10:00:00.000Z".to_owned(),
+        repeated: 0,
         redacted: false,
         run: parse_run(text.as_bytes()).unwrap(),
         result: RemoteFile { hash: sha256(text.as_bytes()), bytes, stored_bytes: bytes },
@@ -49,7 +52,7 @@ impl Team {
     fn with_runs(runs: u32) -> Self {
         let team = Self(tempfile::tempdir().unwrap());
         let remote = team.remote();
-        remote.prepare().unwrap();
+        remote.prepare(&team.machine("first")).unwrap();
         for number in 1..=runs {
             let path = team.path(&format!("{number}.json"));
             fs::write(&path, result(&format!("{number:012x}"), number)).unwrap();
@@ -79,6 +82,17 @@ impl Team {
         Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"))
     }
 
+    /// Packs all index objects.
+    fn pack(&self) -> Result<usize, RemoteError> {
+        self.remote().pack_settled(1, Duration::ZERO)
+    }
+
+    /// Makes an object three days old.
+    fn age(&self, object: &str) {
+        let file = fs::File::options().write(true).open(self.path("team").join(object)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3 * 24 * 60 * 60)).unwrap();
+    }
+
     fn objects(&self, folder: &str) -> usize {
         fs::read_dir(self.path("team").join(folder)).map_or(0, Iterator::count)
     }
@@ -88,8 +102,8 @@ impl Team {
 fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
     let team = Team::with_runs(5);
     assert_eq!(team.listed_by("old"), ["5", "4", "3", "2", "1"]);
-    assert_eq!(team.remote().pack(1000).unwrap(), 0, "they are few");
-    assert_eq!(team.remote().pack(0).unwrap(), 5);
+    assert_eq!(team.remote().pack().unwrap(), 0, "they are few");
+    assert_eq!(team.pack().unwrap(), 5);
     assert_eq!((team.objects("index"), team.objects("packs")), (0, 1));
     let path = team.path("6.json");
     fs::write(&path, result("000000000006", 6)).unwrap();
@@ -99,7 +113,7 @@ fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
     }
     // A second pack of another writer, which has a run of the first one, too.
     team.remote().push_run(&team.path("5.json"), None).unwrap();
-    assert_eq!(team.remote().pack(0).unwrap(), 2);
+    assert_eq!(team.pack().unwrap(), 2);
     for machine in ["old", "new", "newest"] {
         assert_eq!(team.listed_by(machine), ["6", "5", "4", "3", "2", "1"], "{machine}");
     }
@@ -109,11 +123,11 @@ fn packed_runs_are_listed_like_others_by_old_and_new_machines() {
 fn deleted_runs_are_gone_on_all_machines_even_if_a_pack_lists_them() {
     let team = Team::with_runs(4);
     team.listed_by("old");
-    team.remote().pack(0).unwrap();
+    team.pack().unwrap();
     let remote = team.remote();
     let index = remote.sync(&team.machine("old")).unwrap();
     let old = RemoteRetention { before: None, keep: Some(2) }.select(index.entries().unwrap());
-    remote.remove(&index, &old).unwrap();
+    assert_eq!(remote.remove(&index, &old).unwrap().runs, 2);
     for machine in ["old", "new"] {
         assert_eq!(team.listed_by(machine), ["4", "3"], "{machine}");
     }
@@ -177,7 +191,124 @@ fn an_object_that_no_version_reads_is_skipped_and_not_read_again() {
     team.remote().put("index/2026-02-09T10-00-00_desk_ffff00001111_0123456789abcdef.json", newer).unwrap();
     // A name that does not fit its content.
     let text = serde_json::to_vec(&entry("aaaa00001111", 3)).unwrap();
-    team.remote().put("index/2026-02-09T10-00-00_desk_../../x_0123456789abcdef.json", text).unwrap();
+    team.remote().put("index/2026-02-09T10-00-00_desk_bbbb00001111_0123456789abcdef.json", text).unwrap();
     assert_eq!(team.listed_by("mine"), ["1"]);
     assert_eq!(team.listed_by("mine"), ["1"]);
+}
+
+#[test]
+fn a_store_that_lost_its_runs_is_not_begun_again_by_a_machine_that_knows_them() {
+    let team = Team::with_runs(1);
+    assert_eq!(team.listed_by("mine"), ["1"]);
+    fs::remove_dir_all(team.path("team")).unwrap();
+    let (remote, mine) = (team.remote(), team.machine("mine"));
+    for error in [remote.prepare(&mine).unwrap_err(), remote.sync(&mine).unwrap_err()] {
+        assert!(matches!(error, RemoteError::Lost { .. }), "{error}");
+        assert!(error.to_string().contains("history.db-remote`"), "{error}");
+    }
+    assert!(!team.path("team/cobalt.json").exists());
+    remote.prepare(&team.machine("new")).unwrap();
+}
+
+#[test]
+fn a_store_that_is_only_read_is_not_created() {
+    let team = Team(tempfile::tempdir().unwrap());
+    assert_eq!(team.listed_by("mine"), [""; 0]);
+    assert!(!team.path("team").exists());
+}
+
+#[test]
+fn an_interrupted_deletion_is_finished_later() {
+    let team = Team::with_runs(2);
+    let remote = team.remote();
+    let removed = entry("000000000001", 1);
+    remote.put(&layout::items(&removed.run.id, &"0".repeat(64)), "items").unwrap();
+    remote.put(&layout::tombstone(&removed.run.id, &removed.result.hash), "").unwrap();
+    assert_eq!(team.listed_by("mine"), ["2"]);
+    let index = remote.sync(&team.machine("mine")).unwrap();
+    let left = remote.leftovers(&index, None).unwrap().objects;
+    let names: Vec<_> = left.iter().map(|object| &*object.name).collect();
+    let index_object = format!("index/{}", removed.name());
+    let items = layout::items(&removed.run.id, &"0".repeat(64));
+    let mut expected = [&*index_object, &*items, &*removed.result_object()].map(str::to_owned);
+    expected[1..].sort();
+    assert_eq!(names, expected);
+    remote.delete_all(&left).unwrap();
+    assert!(remote.leftovers(&index, None).unwrap().objects.is_empty());
+    assert_eq!(team.listed_by("new"), ["2"]);
+}
+
+#[test]
+fn old_shards_and_pushes_that_did_not_end_are_left_over() {
+    let team = Team::with_runs(2);
+    let (remote, machine) = (team.remote(), team.machine("mine"));
+    let old = ["journals/old/shards/1-of-2.json", "plans/old/desk.json"];
+    let new = ["journals/new/shards/1-of-2.json", "plans/new/desk.json"];
+    old.iter().chain(&new).for_each(|object| remote.put(object, "{}").unwrap());
+    [old[0], old[1], new[1]].iter().for_each(|object| team.age(object));
+    let unlisted = entry("000000000001", 1);
+    remote.delete(&format!("index/{}", unlisted.name())).unwrap();
+    let left = |before| {
+        let index = remote.sync(&machine).unwrap();
+        let left = remote.leftovers(&index, before).unwrap();
+        (left.objects.into_iter().map(|object| object.name).collect::<Vec<_>>(), left.unlisted)
+    };
+    let now = Some(SystemTime::now());
+    assert_eq!(left(None), (vec![], 0));
+    assert_eq!(left(now), (old.map(str::to_owned).to_vec(), 0), "a push may be in progress");
+    team.age(&unlisted.result_object());
+    assert_eq!(left(now).0, [&*unlisted.result_object(), old[0], old[1]]);
+    // Without an index, all runs look like that.
+    fs::remove_dir_all(team.path("team/index")).unwrap();
+    team.age(&entry("000000000002", 2).result_object());
+    assert_eq!(left(now), (old.map(str::to_owned).to_vec(), 2));
+}
+
+#[test]
+fn what_a_lost_or_damaged_pack_listed_is_listed_again() {
+    let team = Team::with_runs(3);
+    team.pack().unwrap();
+    assert_eq!(team.listed_by("old"), ["3", "2", "1"]);
+    let pack = fs::read_dir(team.path("team/packs")).unwrap().next().unwrap().unwrap().path();
+    let remote = team.remote();
+    for damage in [Some("damaged"), None] {
+        match damage {
+            Some(text) => fs::write(&pack, text).unwrap(),
+            None => fs::remove_dir_all(team.path("team/packs")).unwrap(),
+        }
+        let machine = if damage.is_some() { "new" } else { "old" };
+        let index = remote.sync(&team.machine(machine)).unwrap();
+        assert!(index.entries().unwrap().is_empty(), "{machine}");
+        assert_eq!(index.damaged_packs.len(), usize::from(damage.is_some()));
+        assert_eq!(remote.rebuild_index(&index).unwrap().len(), 3);
+        assert!(!pack.exists());
+        for machine in ["old", "newest"] {
+            assert_eq!(team.listed_by(machine), ["3", "2", "1"], "{machine}");
+        }
+        team.pack().unwrap();
+        team.listed_by("old");
+    }
+}
+
+#[test]
+fn the_content_that_was_pushed_last_is_shown_even_if_it_is_an_earlier_one() {
+    let team = Team::with_runs(0);
+    let (remote, machine) = (team.remote(), team.machine("mine"));
+    let path = team.path("1.json");
+    let push = |tag: &str| {
+        // Times of pushes have milliseconds.
+        std::thread::sleep(Duration::from_millis(5));
+        let text =
+            result("000000000001", 1).replace("\"schema\":1", &format!("\"schema\":1,\"tags\":[\"{tag}\"]"));
+        fs::write(&path, text).unwrap();
+        let versions = remote.sync(&machine).unwrap().versions("000000000001").unwrap();
+        let run = RunToPush { path: path.clone(), versions, is_removed: false };
+        let is_new = remote.push_with(&run, None).unwrap().is_new;
+        let entries = remote.sync(&team.machine("other")).unwrap().entries().unwrap();
+        assert_eq!((entries.len(), &entries[0].run.tags), (1, &vec![tag.to_owned()]));
+        is_new
+    };
+    for (tag, is_new) in [("a", true), ("a", false), ("b", true), ("a", true), ("a", false), ("b", true)] {
+        assert_eq!(push(tag), is_new, "{tag}");
+    }
 }

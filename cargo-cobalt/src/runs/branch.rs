@@ -1,4 +1,4 @@
-//! Runs of a branch: `branch:main`, and `target`, the branch that a pull request goes to.
+//! Runs of a branch: `branch:main`, and `target`, the target branch of the pull request.
 
 use std::env;
 
@@ -8,13 +8,13 @@ use super::known::{KnownRuns, UnknownRun, commit};
 use super::resolve::ResolvedName;
 use crate::index::IndexedRun;
 
-/// Each CI system's variable with the branch that a pull request goes to.
+/// Each CI system's variable with the target branch of the pull request.
 const TARGET_VARIABLES: [&str; 3] =
     ["GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "BUILDKITE_PULL_REQUEST_BASE_BRANCH"];
-/// How GitHub names the branches of its merge queue: this, the branch that it goes to, and the pull request.
+/// How GitHub names the branches of its merge queue: this, the target branch, and the pull request.
 const MERGE_QUEUE: &str = "gh-readonly-queue/";
 
-/// The branch that the change under test goes to.
+/// The target branch of the change under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetBranch {
     pub name: String,
@@ -54,8 +54,8 @@ impl KnownRuns {
         self.latest_on(typed, experiment, branch, None)
     }
 
-    /// The same for the branch that the change under test goes to. After a push, runs of the pushed commit come last: a job that is
-    /// started again would compare the commit with itself.
+    /// The same for the target branch of the change under test. After a push, runs of the pushed commit come last: a rerun would compare
+    /// the commit with itself.
     pub fn of_target(&self, typed: &str, experiment: Option<&str>) -> Result<ResolvedName, UnknownRun> {
         let Some(TargetBranch { name, is_pushed }) = TargetBranch::of_job() else {
             return Err(UnknownRun::NoTarget { typed: typed.to_owned() });

@@ -159,12 +159,12 @@ pub enum UnknownRun {
     )]
     NoRunOfExperiment { typed: String, commit: String, experiment: String, others: Vec<String> },
 
-    #[error("branch `{branch}`{} has no complete run{of} without uncommitted changes; {hint}", said(.typed))]
+    #[error("branch `{branch}`{} has no complete run{of} without uncommitted changes; {hint}", typed_note(.typed))]
     NoRunOfBranch { typed: String, branch: String, of: String, hint: String },
 
     #[error(
-        "`{typed}` is the branch that a pull request goes to, and this is no job of GitHub, GitLab or Buildkite that tells it; name \
-         the branch, e.g. `branch:main`"
+        "`{typed}` is the target branch of the pull request, which only jobs of GitHub, GitLab and Buildkite know; name the branch, \
+         e.g. `branch:main`"
     )]
     NoTarget { typed: String },
 
@@ -191,7 +191,7 @@ impl CommandError for UnknownRun {
 }
 
 /// What was typed, if it does not name the branch itself.
-fn said(typed: &str) -> String {
+fn typed_note(typed: &str) -> String {
     if typed.contains("branch:") { String::new() } else { format!(" (`{typed}`)") }
 }
 

@@ -57,6 +57,27 @@ pub fn write_labels(path: &Path, change: &RunLabels) -> Result<RunLabels, Error>
     }
 }
 
+/// The labels in a result file.
+///
+/// # Errors
+///
+/// The file cannot be read, or is not a result file.
+pub fn read_labels(path: &Path) -> Result<RunLabels, Error> {
+    let failed = |reason: String| Error::RunFile { path: path.to_owned(), reason };
+    let bytes = fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let fields = serde_json::from_slice(strip_bom(&bytes));
+    let labels = fields.and_then(|Fields(fields)| labels_of(&fields));
+    labels.map_err(|error| failed(format!("not a result file: {error}")))
+}
+
+fn labels_of(fields: &[(String, Box<RawValue>)]) -> serde_json::Result<RunLabels> {
+    Ok(RunLabels {
+        run_name: value_of(fields, RUN_NAME)?,
+        note: value_of(fields, NOTE)?,
+        tags: value_of(fields, TAGS)?,
+    })
+}
+
 /// The edited text of a result file, and its labels.
 fn edit(bytes: &[u8], change: &RunLabels) -> serde_json::Result<(String, RunLabels)> {
     let Fields(mut fields) = serde_json::from_slice(bytes)?;
@@ -79,11 +100,7 @@ fn edit(bytes: &[u8], change: &RunLabels) -> serde_json::Result<(String, RunLabe
             (None, None) => {}
         }
     }
-    let labels = RunLabels {
-        run_name: value_of(&fields, RUN_NAME)?,
-        note: value_of(&fields, NOTE)?,
-        tags: value_of(&fields, TAGS)?,
-    };
+    let labels = labels_of(&fields)?;
     let lines = fields.iter().map(|(name, value)| Ok(format!("  {}: {value}", serde_json::to_string(name)?)));
     let lines = lines.collect::<serde_json::Result<Vec<_>>>()?;
     Ok((format!("{{\n{}\n}}\n", lines.join(",\n")), labels))

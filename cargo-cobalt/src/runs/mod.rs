@@ -8,7 +8,7 @@
 //! | `main`, `v1.2`, `8fd9a1c`, `help-desk@main` | the latest complete run of that git commit |
 //! | `tuned`, `help-desk@tuned` | the latest complete run that a user gave this name to |
 //! | `branch:main`, `help-desk@branch:main` | the latest complete run on that branch, without uncommitted changes |
-//! | `target`, `help-desk@target` | the same for the branch that a pull request goes to; after a push, the branch itself |
+//! | `target`, `help-desk@target` | the same for the target branch of the pull request; after a push, the branch itself |
 //! | `.cobalt/results/….json` | the run in a result file, or a baseline |
 
 mod branch;
@@ -18,7 +18,7 @@ mod resolve;
 mod view;
 
 pub use known::{KnownRuns, UnknownRun, short_hash};
-pub use labels::{RunLabels, write_labels};
+pub use labels::{RunLabels, read_labels, write_labels};
 pub use resolve::{ResolvedName, ResolvedRun, report_file_of, report_of};
 pub use view::{
     ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,

@@ -57,12 +57,12 @@ impl KnownRuns {
         find: impl Fn(&RunName) -> Result<ResolvedName, Error>,
     ) -> Result<Vec<ResolvedRun>, Error> {
         let named = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        let told = named.iter().find_map(|named| match named {
+        let unambiguous = named.iter().find_map(|named| match named {
             ResolvedName::One(run) => Some(run.experiment.clone()),
             ResolvedName::PerExperiment(_) => None,
         });
         let experiment =
-            told.or_else(|| self.complete.first().map(|run| run.name.clone())).unwrap_or_default();
+            unambiguous.or_else(|| self.complete.first().map(|run| run.name.clone())).unwrap_or_default();
         let choose = |(name, named)| match named {
             ResolvedName::One(run) => Ok(run),
             ResolvedName::PerExperiment(runs) => {

@@ -33,6 +33,8 @@ pub struct RunView {
     pub state: RunPhase,
     /// Whether only some of the items were run.
     pub is_partial: bool,
+    /// Whether inputs, outputs and everything else that quotes them were removed.
+    pub is_redacted: bool,
     /// The status; not evaluated until the run is finished.
     pub status: RunStatus,
     pub items: ItemCounts,
@@ -170,6 +172,7 @@ impl RunView {
             tags: run.tags,
             state: RunPhase::Finished,
             is_partial,
+            is_redacted: run.redacted,
             status: run.status,
             scores: run.scores,
             duration_ms: run.duration_ms,
@@ -189,6 +192,7 @@ impl RunView {
             tags: header.tags.clone(),
             state,
             is_partial: header.selection.is_some(),
+            is_redacted: false,
             status: RunStatus::NotEvaluated,
             items: ItemCounts { total: header.planned_items(), finished, ..ItemCounts::default() },
             scores: BTreeMap::new(),

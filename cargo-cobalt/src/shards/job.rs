@@ -99,8 +99,8 @@ impl ShardJob {
         options: &RunOptions,
         settings: &Config,
     ) -> Result<(), Error> {
-        let Channel { remote, group, .. } = &self.channel;
-        remote.prepare()?;
+        let Channel { remote, group, layout, .. } = &self.channel;
+        remote.prepare(layout)?;
         let mut status = ShardStatus::new(self.shard, experiments, ShardOptions::of(options));
         match &self.token {
             Some(token) => status.token.clone_from(token),

@@ -39,7 +39,7 @@ impl Machine {
         let settings =
             Config::load(folder.path(), |name| (name == "COBALT_REMOTE").then(|| url.clone())).unwrap();
         let remote = Arc::new(Remote::open(&settings).unwrap());
-        remote.prepare().unwrap();
+        remote.prepare(settings.layout()).unwrap();
         Self { folder, settings, remote }
     }
 

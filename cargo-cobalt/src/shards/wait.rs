@@ -87,7 +87,7 @@ pub fn await_group(arguments: &Merge, settings: &Config) -> Result<FinishedGroup
     let (remote, layout) = (Arc::new(Remote::open(settings)?), settings.layout());
     let take_over =
         arguments.take_over.then(|| take_over(arguments, settings, &remote, &group)).transpose()?;
-    remote.prepare()?;
+    remote.prepare(layout)?;
     let merged = match arguments.again {
         true => MergedResults::default(),
         false => MergedResults::read(&remote, &group)?,

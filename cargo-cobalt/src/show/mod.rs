@@ -35,6 +35,10 @@ pub fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let lookup = RunLookup::open(&settings)?;
     let (run, item) = requested(arguments, &lookup);
     let file = run_file(&run, &lookup, &settings)?;
+    if file.report().redacted && !arguments.json {
+        let id = one_line(&file.report().id);
+        eprint_wrapped(&format!("note: run {id} is redacted: it has no inputs and outputs"));
+    }
     match item {
         Some(typed) => show_item(&file, typed, arguments, &settings)?,
         None if arguments.trace => {

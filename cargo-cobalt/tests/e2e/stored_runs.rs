@@ -45,6 +45,7 @@ pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
         sources: None,
         baseline: None,
         prices_as_of: None,
+        redacted: false,
         items: Vec::new(),
     }
 }

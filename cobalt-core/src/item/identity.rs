@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
-use super::Item;
+use super::{FieldPath, Item};
 use crate::hash::sha256_hex;
 use crate::redact::redacted;
 use crate::slug::slug;
@@ -23,8 +23,8 @@ const CLUSTER: &str = "cluster";
 
 /// 16 hexadecimal digits of a hash of the whole item, which change if anything in it changes.
 pub fn content_hash(item: &Item) -> String {
-    if let Some(Value::String(hash)) = item.get(REMOVED_CONTENT) {
-        return hash.clone();
+    if let Some(hash) = removed_content(item) {
+        return hash.to_owned();
     }
     let mut hash = CanonicalHasher::of_item(item);
     hash.truncate(KEY_DIGITS);
@@ -34,28 +34,55 @@ pub fn content_hash(item: &Item) -> String {
 /// A [`content_hash`] as a number. The hash of an item whose content was removed is what its file says: a text that is no hash gets the
 /// number of its own hash.
 pub fn content_number(hash: &str) -> u64 {
-    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let number = |digits: &str| u64::from_str_radix(digits, 16).unwrap_or_default();
-    match hash.len() == KEY_DIGITS && hash.bytes().all(is_digit) {
+    match is_short_hash(hash) {
         true => number(hash),
         false => number(&sha256_hex(&[hash])[..KEY_DIGITS]),
     }
 }
 
-/// An item without its content. Only hashes remain of it and of its cluster, so runs can still be compared: items that changed are
-/// recognized, and those that are not independent.
-pub fn without_content(item: &Item) -> Item {
-    if item.contains_key(REMOVED_CONTENT) {
-        return item.clone();
+/// The hash of the content that was removed from an item.
+fn removed_content(item: &Item) -> Option<&str> {
+    item.get(REMOVED_CONTENT)?.as_str().filter(|hash| is_short_hash(hash))
+}
+
+fn is_short_hash(text: &str) -> bool {
+    text.len() == KEY_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// An item without its content. Only its ID remains, the values of these fields, and hashes of it and of its cluster, so runs can still
+/// be compared: items that changed are recognized, and those that are not independent.
+pub fn without_content(item: &Item, fields: &[String]) -> Item {
+    let mut left = Item::new();
+    left.insert(REMOVED_CONTENT.to_owned(), content_hash(item).into());
+    if let Some(cluster) = removed_cluster(item) {
+        left.insert(CLUSTER.to_owned(), cluster.into());
     }
-    let mut removed = Item::new();
-    removed.insert(REMOVED_CONTENT.to_owned(), content_hash(item).into());
-    if let Some(cluster) = item.get(CLUSTER) {
-        let mut hash = value_hash(cluster);
-        hash.truncate(KEY_DIGITS);
-        removed.insert(CLUSTER.to_owned(), hash.into());
+    if let Some(id) = id(item) {
+        left.insert("id".to_owned(), id.into());
     }
-    removed
+    // A field with the name of a whole path takes precedence when it is read.
+    for field in fields.iter().filter(|field| *field != REMOVED_CONTENT) {
+        if let Some(value) = FieldPath::new(field).resolve(item) {
+            left.insert(field.clone(), value.clone());
+        }
+    }
+    left
+}
+
+/// What stands for an item's cluster: a hash of its name.
+fn removed_cluster(item: &Item) -> Option<String> {
+    let name = match item.get(CLUSTER)? {
+        Value::String(name) if !name.trim().is_empty() => name.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    if removed_content(item).is_some() && is_short_hash(&name) {
+        return Some(name);
+    }
+    let mut hash = value_hash(&name.into());
+    hash.truncate(KEY_DIGITS);
+    Some(hash)
 }
 
 /// An item's key, which may not be unique: see [`make_unique`](super::make_unique).

@@ -97,6 +97,9 @@ pub struct Report {
     /// The date of the price table used for costs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices_as_of: Option<String>,
+    /// Whether inputs, outputs and everything else that quotes them were removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
     /// The results of the items, in dataset order.
     #[serde(default)]
     pub items: Vec<ItemResult>,
@@ -223,6 +226,7 @@ impl Report {
             sources: self.sources.clone(),
             baseline: self.baseline.clone(),
             prices_as_of: self.prices_as_of.clone(),
+            redacted: self.redacted,
             items: Vec::new(),
         }
     }

@@ -64,6 +64,7 @@ impl JournalHeader {
             sources: self.sources.clone(),
             baseline: None,
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
+            redacted: false,
             items,
         }
     }

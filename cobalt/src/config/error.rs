@@ -67,6 +67,15 @@ pub enum ConfigError {
         problem: String,
     },
 
+    /// A flag has a value whose parts are invalid; it is not repeated.
+    #[error("{name}: {problem}")]
+    MalformedFlag {
+        /// The flag.
+        name: &'static str,
+        /// The invalid part, and what is expected.
+        problem: String,
+    },
+
     /// The file defines no dataset of the requested name.
     #[error("{}", unknown_dataset_message(.name, .file.as_deref(), .workspace, .names))]
     UnknownDataset {

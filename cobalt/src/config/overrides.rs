@@ -107,8 +107,8 @@ pub struct Flags {
     pub record_stale: Option<Duration>,
     /// `--on-inconclusive`: how to treat inconclusive thresholds.
     pub on_inconclusive: Option<OnInconclusive>,
-    /// `--remote`: the remote store.
-    pub remote: Option<RemoteUrl>,
+    /// `--remote`: the remote store, as typed. It is parsed with the other settings: an error must not repeat it, as it may hold a key.
+    pub remote: Option<String>,
     /// `--push`: push finished runs to the remote store.
     pub push: bool,
     /// `--keep-workspaces`: which workspaces to keep.

@@ -35,8 +35,15 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
     /// Resolves the remote store. A folder starts at the workspace root; that of a flag, at the current directory.
     pub(super) fn remote(&mut self, storage: &Storage, is_ci: bool) -> Result<RemoteSettings, ConfigError> {
         let here = absolute_path(Path::new("."));
+        let typed: Option<RemoteUrl> = self
+            .flags
+            .remote
+            .as_ref()
+            .map(|url| url.parse())
+            .transpose()
+            .map_err(|problem| ConfigError::MalformedFlag { name: "--remote", problem })?;
         let url = first_set([
-            (self.flags.remote.clone().map(|url| url.below(&here)), Origin::Flag),
+            (typed.map(|url| url.below(&here)), Origin::Flag),
             (self.variables.remote()?.map(|url| url.below(&self.workspace)), Origin::variable(REMOTE)),
             (storage.remote.clone().map(|url| url.below(&self.workspace)), self.origin("storage.remote")),
         ]);

@@ -18,13 +18,17 @@ pub struct RemoteUrl(String);
 /// The schemes of object storage.
 const OBJECT_STORAGE: [&str; 3] = ["s3", "gs", "az"];
 
+/// A text that starts with one of these and a colon is a mistyped URL rather than the name of a folder.
+const NOT_A_FOLDER: [&str; 6] = ["s3", "gs", "az", "file", "http", "https"];
+
 impl FromStr for RemoteUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let Some((scheme, rest)) = text.split_once("://") else {
-            return match text.is_empty() {
+            let is_mistyped = |(scheme, _): (&str, &str)| NOT_A_FOLDER.contains(&&*scheme.to_lowercase());
+            return match text.is_empty() || text.split_once(':').is_some_and(is_mistyped) {
                 true => Err(EXPECTED.to_owned()),
                 false => Ok(Self(text.to_owned())),
             };
@@ -135,9 +139,18 @@ mod tests {
         ] {
             assert_eq!(text.parse::<RemoteUrl>().unwrap().as_str(), url);
         }
-        for text in
-            ["", "s3://", "ftp://host/a", "https://bucket.s3.amazonaws.com", "file://host/a", "s3://a b"]
-        {
+        for text in [
+            "",
+            "s3://",
+            "s3:bucket",
+            "S3:/bucket/a",
+            "file:/mnt",
+            "http:host",
+            "ftp://host/a",
+            "https://bucket.s3.amazonaws.com",
+            "file://host/a",
+            "s3://a b",
+        ] {
             assert_eq!(text.parse::<RemoteUrl>().unwrap_err(), EXPECTED, "{text}");
         }
         assert_round_trip::<PushMode>();

@@ -799,6 +799,8 @@ export interface components {
             baseline?: components["schemas"]["Comparison"] | null;
             /** @description The date of the price table used for costs. */
             pricesAsOf?: string | null;
+            /** @description Whether inputs, outputs and everything else that quotes them were removed. */
+            redacted?: boolean;
             /**
              * @description The results of the items, in dataset order.
              * @default []

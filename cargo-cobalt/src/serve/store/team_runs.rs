@@ -96,7 +96,7 @@ impl TeamRuns {
             fetching: Mutex::new(()),
         };
         if let Err(error) = team.try_sync() {
-            team.read(&RemoteIndex::open(&team.layout, team.remote.url())?)?;
+            team.read(&team.remote.local_index(&team.layout)?)?;
             if lock(&team.synced).entries.is_empty() {
                 return Err(error.into());
             }
@@ -124,7 +124,7 @@ impl TeamRuns {
 
     /// A hash of the store's location.
     pub fn location_hash(&self) -> String {
-        sha256(self.remote.url().as_bytes())
+        sha256(self.remote.identity().as_bytes())
     }
 
     /// The result file of a run, which is fetched if need be; `None` if there is no such run.

@@ -63,7 +63,7 @@ fn an_error_of_the_server_says_what_to_do() {
             "AWS_SECRET_ACCESS_KEY",
         ),
         ("400 Bad Request", "ExpiredToken", "credentials have expired", "AWS_SESSION_TOKEN"),
-        ("403 Forbidden", "AccessDenied", "credentials lack permission", "list, read, write and delete"),
+        ("403 Forbidden", "AccessDenied", "lack the permission to read objects", "`s3:GetObject`"),
         ("404 Not Found", "NoSuchBucket", "there is no bucket or container `team`", "`storage.remote`"),
         ("400 Bad Request", "AuthorizationHeaderMalformed", "in another region", "`storage.region`"),
         ("400 Bad Request", "Strange", "told by the server", "repeat the command"),
@@ -116,4 +116,11 @@ fn settings_that_cannot_work_are_refused() {
     );
     let secret = refused("remote = \"s3://key:hunter2@team\"");
     assert!(!secret.contains("hunter2"), "{secret}");
+    for url in ["s3://key:hunter2@team", "s3:hunter2", "ftp://hunter2"] {
+        for command_line in [&["push", "--remote", url][..], &["history", &format!("--remote={url}")]] {
+            let output =
+                ProgramOutput::by(&mut command(&store, "", command_line), 3).stderr_has("--remote: ");
+            assert!(!output.stderr.contains("hunter2"), "{output:?}");
+        }
+    }
 }

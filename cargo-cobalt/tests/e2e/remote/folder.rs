@@ -5,6 +5,7 @@ use std::fs;
 use ruzstd::decoding::StreamingDecoder;
 use serde_json::{Value, json};
 
+use super::s3_server::S3Server;
 use super::{cobalt, command, files, listed, results};
 use crate::project::{ProgramOutput, Project};
 use crate::store::{Kept, Store};
@@ -24,7 +25,7 @@ fn runs_arrive_byte_by_byte_and_once() {
     cobalt(&mine, &remote, &["push"], 0).stdout_has("3 runs pushed to");
     cobalt(&mine, &remote, &["push"], 0).stderr_has("Nothing to push");
     cobalt(&mine, &remote, &["push", "bbbb"], 0)
-        .stdout_has("skipped run bbbbbbbbbbbb of `desk` (it is there already)");
+        .stdout_has("skipped run bbbbbbbbbbbb of `desk` (already in the store)");
     cobalt(&mine, &remote, &["push", "--all"], 0).stdout_has("pushed  run dddddddddddd of `desk`");
 
     let theirs = Store::new();
@@ -64,7 +65,7 @@ fn the_filters_of_pull_narrow_what_is_pulled() {
     assert_eq!(pulled(&["-e", "other"]), "");
     assert_eq!(pulled(&["trial of cccccccccccc"]), "c");
     let theirs = Store::new();
-    cobalt(&theirs, &remote, &["pull", "9999"], 4).stderr_has("no run `9999` in");
+    cobalt(&theirs, &remote, &["pull", "9999"], 4).stderr_has("no run `9999`").stderr_has("history --remote");
 }
 
 #[test]
@@ -134,7 +135,13 @@ fn a_redacted_push_has_no_text_of_an_item() {
     let report: Value = serde_json::from_slice(results(&theirs).values().next().unwrap()).unwrap();
     assert_eq!(report["items"][0]["evaluations"]["right"]["score"], 1.0);
     assert_eq!(report["items"].as_array().unwrap().len(), crate::store::ITEMS);
-    cobalt(&theirs, &remote, &["show", "latest"], 0).stdout_has("desk");
+    cobalt(&theirs, &remote, &["show", "latest"], 0).stderr_has("is redacted: it has no inputs and outputs");
+    cobalt(&theirs, &remote, &["history", "--remote"], 0).stdout_has("passed (redacted)");
+    cobalt(&theirs, &remote, &["history"], 0).stdout_has("passed (redacted)");
+    cobalt(&theirs, &remote, &["score", "latest"], 3).stderr_has("it is redacted");
+    // The list says so even if it is made again.
+    fs::remove_dir_all(remote.join("index")).unwrap();
+    cobalt(&mine, &remote, &["push", "--rebuild-index"], 0).stdout_has("1 run added");
     // The complete run takes precedence, whenever it is pushed.
     cobalt(&mine, &remote, &["push", "latest"], 0).stdout_has("1 run pushed");
     let others = Store::new();
@@ -159,7 +166,13 @@ fn old_runs_are_listed_and_deleted_only_when_that_is_confirmed() {
     let output = cobalt(&mine, &remote, &[&clean[..], &["--verbose"]].concat(), 0);
     output.stdout_has("aaaaaaaaaaaa  2026-02-01 14:30  desk").stderr_has("Nothing removed");
     assert_eq!(ids(&mine).len(), 4);
+    // What an interrupted deletion has left, and shards of long ago.
+    let result = fs::read_dir(remote.join("runs/aaaaaaaaaaaa")).unwrap().next().unwrap().unwrap().path();
     cobalt(&mine, &remote, &[&clean[..], &["--yes"]].concat(), 0).stderr_has("Removed 1 run (");
+    assert!(!result.exists());
+    fs::write(&result, "left").unwrap();
+    cobalt(&mine, &remote, &[&clean[..], &["--yes"]].concat(), 0).stderr_has("Removed 1 object (4 B)");
+    assert!(!result.exists());
     for store in [&mine, &Store::new()] {
         assert_eq!(ids(store), ["dddddddddddd", "bbbbbbbbbbbb", "cccccccccccc"]);
     }
@@ -174,7 +187,7 @@ fn old_runs_are_listed_and_deleted_only_when_that_is_confirmed() {
 }
 
 #[test]
-fn recordings_and_answers_are_shared_and_never_overwritten() {
+fn recordings_and_cached_responses_are_shared_and_never_overwritten() {
     let (_folder, remote) = remote();
     let write = |store: &Store, name: &str, text: &str| {
         let path = store.folder().join(name);
@@ -190,16 +203,16 @@ fn recordings_and_answers_are_shared_and_never_overwritten() {
     write(&mine, "cassettes/desk/notes.txt", "private");
     write(&mine, &answer, "{\"answer\": 1}");
     write(&mine, ".cobalt/cache/notes.txt", "private");
-    cobalt(&mine, &remote, &["push", "--recordings", "--answers"], 0)
+    cobalt(&mine, &remote, &["push", "--recordings", "--cache"], 0)
         .stdout_has("3 recording files pushed")
-        .stdout_has("1 answer pushed");
+        .stdout_has("1 cached response pushed");
     cobalt(&mine, &remote, &["push", "--recordings"], 0).stdout_has("0 recording files pushed");
     write(&theirs, "cassettes/desk/other.json", "theirs");
-    let pull = || cobalt(&theirs, &remote, &["pull", "--recordings", "--answers"], 0);
+    let pull = || cobalt(&theirs, &remote, &["pull", "--recordings", "--cache"], 0);
     pull()
         .stdout_has("2 recording files pulled")
-        .stdout_has("1 with other content on this machine left as they are")
-        .stdout_has("1 answer pulled");
+        .stdout_has("1 skipped: local content differs")
+        .stdout_has("1 cached response pulled");
     let read = |name: &str| fs::read_to_string(theirs.folder().join(name)).ok();
     assert_eq!(read("cassettes/desk/refund.json").as_deref(), Some("{}"));
     assert_eq!(read("cassettes/desk/other.json").as_deref(), Some("theirs"));
@@ -207,10 +220,10 @@ fn recordings_and_answers_are_shared_and_never_overwritten() {
     assert_eq!(read(&answer).as_deref(), Some("{\"answer\": 1}"));
     assert_eq!((read("cassettes/desk/notes.txt"), read(".cobalt/cache/notes.txt")), (None, None));
     fs::remove_file(theirs.folder().join(&answer)).unwrap();
-    pull().stdout_has("1 answer pulled");
+    pull().stdout_has("1 cached response pulled");
     cobalt(&theirs, &remote, &["push", "--recordings"], 0).stdout_has("1 recording file pushed");
     write(&mine, "cobalt.toml", "[storage]\npush-redacted = true\n");
-    cobalt(&mine, &remote, &["push", "--answers"], 2).stderr_has("`storage.push-redacted` is set");
+    cobalt(&mine, &remote, &["push", "--cache"], 2).stderr_has("`storage.push-redacted` is set");
 }
 
 #[test]
@@ -247,4 +260,89 @@ fn a_run_is_pushed_at_its_end_and_a_failed_push_changes_no_exit_code() {
     let output = run(&remote, &["run", "-e", "strict", "--push"]);
     output.stderr_has("has format 99").stderr_has("to push later: `cargo cobalt push ");
     project.cobalt(&["run", "-e", "strict", "--push"], 3).stderr_has("no remote store is configured");
+}
+
+#[test]
+fn runs_are_pulled_by_any_name_and_with_their_new_labels() {
+    let (_folder, remote) = remote();
+    let mine = Store::new();
+    for (id, name, day) in
+        [("aaaaaaaaaaaa", "desk", 1), ("bbbbbbbbbbbb", "desk", 2), ("cccccccccccc", "intent", 3)]
+    {
+        mine.keep_edited(&Kept { id, name, day, ..Kept::default() }, |report| {
+            report["git"] = json!({ "commit": "1".repeat(40), "dirty": false, "branch": "main" });
+            report["runName"] = "tuned".into();
+        });
+    }
+    cobalt(&mine, &remote, &["push"], 0);
+    let pulled = |arguments: &[&str]| {
+        let theirs = Store::new();
+        cobalt(&theirs, &remote, &[&["pull"], arguments].concat(), 0);
+        let ids = results(&theirs).into_keys();
+        ids.map(|name| name.trim_end_matches(".json").rsplit_once('_').unwrap().1[..1].to_owned())
+            .collect::<String>()
+    };
+    for (name, ids) in [
+        ("desk@latest", "b"),
+        ("desk@latest~1", "a"),
+        ("branch:main", "bc"),
+        ("tuned", "bc"),
+        ("1111111", "bc"),
+        ("aaaa", "a"),
+    ] {
+        assert_eq!(pulled(&[name]), ids, "{name}");
+    }
+    let theirs = Store::new();
+    cobalt(&theirs, &remote, &["pull"], 0).stdout_has("3 runs pulled");
+    mine.keep_edited(&Kept::default(), |report| {
+        report["git"] = json!({ "commit": "1".repeat(40), "dirty": false, "branch": "main" });
+        report["tags"] = json!(["release"]);
+    });
+    cobalt(&mine, &remote, &["push", "aaaa"], 0);
+    cobalt(&theirs, &remote, &["pull", "aaaa"], 0).stdout_has("(updated labels)");
+    cobalt(&theirs, &remote, &["pull", "aaaa"], 0).stdout_has("(already on this machine)");
+    let ids = |arguments: &[&str]| {
+        listed(&mut command(&theirs, &remote.display().to_string(), &[arguments, &["--json"]].concat()))
+    };
+    assert_eq!(ids(&["history", "--tag", "release"]), ["aaaaaaaaaaaa"]);
+    assert_eq!(ids(&["history", "--remote", "--branch", "fix"]), [""; 0]);
+    assert_eq!(ids(&["history", "--remote", "--branch", "main"]).len(), 3);
+}
+
+#[test]
+fn names_of_all_scripts_are_listed_pulled_and_deleted() {
+    let folder = tempfile::tempdir().unwrap();
+    round_trip(&format!("[storage]\nremote = {:?}\n", folder.path().join("équipe~x")));
+    let Some(server) = S3Server::start(&[]) else { return };
+    server.create_bucket("team");
+    round_trip(&format!(
+        "[storage]\nremote = \"s3://team/équipe~x\"\nendpoint = \"http://{}\"\nregion = \"us-east-1\"\nallow-http = true\n",
+        server.address
+    ));
+}
+
+fn round_trip(settings: &str) {
+    let run = |store: &Store, arguments: &[&str]| {
+        let mut command = command(store, "", arguments);
+        command.env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE").env("AWS_SECRET_ACCESS_KEY", "secret");
+        ProgramOutput::by(&mut command, 0)
+    };
+    let (mine, theirs) = (Store::new_with(settings), Store::new_with(settings));
+    mine.keep(&Kept { name: "Hilfe-für-Kunden", ..Kept::default() });
+    mine.keep(&Kept { id: "bbbbbbbbbbbb", name: "Hilfe-für-Kunden", day: 2, ..Kept::default() });
+    run(&mine, &["push"]).stdout_has("2 runs pushed");
+    run(&mine, &["push"]).stderr_has("is up to date");
+    run(&theirs, &["pull"]).stdout_has("2 runs pulled");
+    assert_eq!(results(&theirs), results(&mine));
+    run(&theirs, &["clean", "--remote", "--keep", "1", "--yes"]).stderr_has("Removed 1 run");
+    run(&mine, &["history", "--remote"]).stdout_has("bbbbbbbbbbbb");
+    assert!(!run(&mine, &["history", "--remote"]).stdout.contains("aaaaaaaaaaaa"));
+}
+
+#[test]
+fn history_of_an_empty_store_says_how_to_push_and_creates_nothing() {
+    let (_folder, remote) = remote();
+    let mine = Store::new();
+    cobalt(&mine, &remote, &["history", "--remote"], 0).stderr_has("`cargo cobalt push`");
+    assert!(!remote.exists());
 }

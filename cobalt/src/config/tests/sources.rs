@@ -111,7 +111,7 @@ fn flags_become_variables_for_the_test_binaries() {
         record_stale: Some(Duration::from_secs(30 * 24 * 3600)),
         on_inconclusive: Some(OnInconclusive::Fail),
         // These are for the command.
-        remote: "s3://bucket".parse().ok(),
+        remote: Some("s3://bucket".to_owned()),
         push: true,
         keep_workspaces: Some(KeepWorkspaces::Failed),
     };

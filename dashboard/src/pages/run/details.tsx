@@ -7,6 +7,7 @@ import { CustomMetrics } from './custom-metrics';
 import { Facts } from './facts';
 import { Groups } from './groups';
 import type { ItemState, ScoreRange } from './items/filter';
+import { RunRedacted } from './redacted';
 import { RunRescored } from './rescored';
 import { RunRetries } from './retries';
 import { Scores } from './scores';
@@ -34,6 +35,7 @@ export function Details({ overview, onState, onRange, isShown }: DetailsProps) {
     >
       <div className="flex flex-col gap-4 p-4">
         <RunVariant overview={overview} />
+        <RunRedacted run={run} />
         <RunRescored run={run} />
         <RunRetries run={run} onRetried={() => onState('retried')} />
         <RunTraffic run={run} onDiverged={() => onState('diverged')} />

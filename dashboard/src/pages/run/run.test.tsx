@@ -296,6 +296,13 @@ describe('a run', () => {
     expect(all).toHaveAttribute('href', '/groups/abc123');
   });
 
+  test('a run without inputs and outputs says so', async () => {
+    open({ run: report({ redacted: true }) });
+    expect(await screen.findByRole('region', { name: 'Redacted' })).toHaveTextContent(
+      'inputs and outputs were removed',
+    );
+  });
+
   test('a re-scored one links to its origin, with the limits of re-scoring', async () => {
     const rescored = {
       run: 'd4e5f6',

@@ -1,0 +1,103 @@
+//! Fetches the files of a run, and checks that they are what their index object says.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use cobalt_core::atomic_write::write_atomically;
+use cobalt_core::hash::sha256;
+use cobalt_core::store::{items_file, new_run_id};
+use ruzstd::decoding::StreamingDecoder;
+
+use super::entry::{RemoteEntry, RemoteFile};
+use super::error::RemoteError;
+use super::store::Remote;
+
+/// A larger result file is taken for a damaged one where no index object tells its size.
+const LARGEST_RESULT: u64 = 4 << 30;
+
+/// The name of a file that is not complete yet: one that `clean` knows for a draft.
+fn draft_name() -> String {
+    format!(".{}.tmp", new_run_id())
+}
+
+impl Remote {
+    /// Fetches the files of a run into a folder, atomically. Returns the path of its result file.
+    pub fn fetch_into(&self, entry: &RemoteEntry, folder: &Path) -> Result<PathBuf, RemoteError> {
+        let path = folder.join(&entry.run.file);
+        let failed = |source| RemoteError::File { action: "write", path: path.clone(), source };
+        if let (Some(object), Some(items)) = (entry.items_object(), &entry.items) {
+            self.fetch_items(&object, items, &items_file(&path))?;
+        }
+        let object = entry.result_object();
+        let bytes = self.get(&object)?.ok_or_else(|| self.damaged(&object, "it is missing"))?;
+        let bytes = self.decompressed(&object, &bytes, &entry.result)?;
+        let draft = folder.join(draft_name());
+        write_atomically(&path, &draft, |file| file.write_all(&bytes)).map_err(failed)?;
+        Ok(path)
+    }
+
+    fn fetch_items(&self, object: &str, items: &RemoteFile, path: &Path) -> Result<(), RemoteError> {
+        let failed = |source| RemoteError::File { action: "write", path: path.to_owned(), source };
+        let draft = path.with_file_name(draft_name());
+        let fetched = self.download(object, &draft);
+        let renamed = match &fetched {
+            Ok((hash, bytes)) if *hash == items.hash && *bytes == items.bytes => {
+                fs::rename(&draft, path).map_err(failed)
+            }
+            Ok(_) => Err(self.damaged(object, "its content does not match its index object")),
+            Err(_) => Ok(()),
+        };
+        let _ = fs::remove_file(&draft);
+        fetched.and(renamed)
+    }
+
+    /// The content of a compressed object, which must be what the index object says.
+    fn decompressed(
+        &self,
+        object: &str,
+        bytes: &[u8],
+        expected: &RemoteFile,
+    ) -> Result<Vec<u8>, RemoteError> {
+        // A damaged object may be endless.
+        let (content, hash) = self.decompress(object, bytes, expected.bytes.saturating_add(1))?;
+        match hash == expected.hash {
+            true => Ok(content),
+            false => Err(self.damaged(object, "its content does not match its index object")),
+        }
+    }
+
+    /// The content of a compressed object and its hash, which must begin as its name says.
+    pub fn decompressed_by_name(
+        &self,
+        object: &str,
+        bytes: &[u8],
+        beginning: &str,
+    ) -> Result<(Vec<u8>, String), RemoteError> {
+        let (content, hash) = self.decompress(object, bytes, LARGEST_RESULT)?;
+        match hash.starts_with(beginning) {
+            true => Ok((content, hash)),
+            false => Err(self.damaged(object, "its content does not match its name")),
+        }
+    }
+
+    fn decompress(&self, object: &str, bytes: &[u8], most: u64) -> Result<(Vec<u8>, String), RemoteError> {
+        let mut content = Vec::new();
+        let decoder =
+            StreamingDecoder::new(bytes).map_err(|error| self.damaged(object, &error.to_string()))?;
+        decoder
+            .take(most)
+            .read_to_end(&mut content)
+            .map_err(|error| self.damaged(object, &error.to_string()))?;
+        let hash = sha256(&content);
+        Ok((content, hash))
+    }
+
+    pub fn damaged(&self, object: &str, problem: &str) -> RemoteError {
+        RemoteError::Damaged {
+            url: self.url().to_owned(),
+            object: object.to_owned(),
+            problem: problem.to_owned(),
+        }
+    }
+}
