@@ -180,7 +180,7 @@ fn flags(command: &Command) -> Flags {
         Command::Merge(merge) => Flags {
             ci: merge.ci,
             push: merge.push || merge.remote.is_some(),
-            remote: merge.store().cloned(),
+            remote: merge.store().map(str::to_owned),
             shard_group: merge.group().cloned(),
             ..of_outcome(&merge.outcome, &merge.settings)
         },

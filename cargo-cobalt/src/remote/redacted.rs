@@ -289,7 +289,7 @@ mod tests {
     use cobalt::command::config::Config;
     use cobalt::command::shards::{OtherVariants, ShardFile, merge};
     use cobalt_core::item::content_hash;
-    use cobalt_core::report::Measurements;
+    use cobalt_core::report::{MeasuredItem, Measurements};
     use cobalt_core::store::items_file;
     use serde_json::json;
 
@@ -412,8 +412,9 @@ mod tests {
             let mut measured = Measurements::from_report(report, config.prices());
             measured.id.clear();
             // The names of clusters are hashes.
-            measured.items.iter_mut().for_each(|item| item.cluster = None);
-            measured
+            let items = std::mem::take(&mut measured.items);
+            let items = items.iter().map(|item| MeasuredItem { cluster: None, ..item.to_item() });
+            (measured, items.collect::<Vec<_>>())
         };
         assert_eq!(measured(&redacted), measured(&whole));
         let users = whole.summary.simulated_users.unwrap();
