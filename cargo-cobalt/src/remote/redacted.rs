@@ -289,7 +289,7 @@ mod tests {
     use cobalt::command::config::Config;
     use cobalt::command::shards::{OtherVariants, ShardFile, merge};
     use cobalt_core::item::content_hash;
-    use cobalt_core::report::Measurements;
+    use cobalt_core::report::{MeasuredItem, Measurements};
     use cobalt_core::store::items_file;
     use serde_json::json;
 
@@ -408,12 +408,10 @@ mod tests {
         assert_eq!(redacted.summary, whole.summary);
         assert_eq!(redacted.ci_status, whole.ci_status);
         assert_eq!(redacted.case_names(), whole.case_names());
-        let measured = |report: &Report| {
-            let mut measured = Measurements::from_report(report, config.prices());
-            measured.id.clear();
+        let measured = |report: &Report| -> Vec<MeasuredItem> {
+            let items = Measurements::from_report(report, config.prices()).items;
             // The names of clusters are hashes.
-            measured.items.iter_mut().for_each(|item| item.cluster = None);
-            measured
+            items.iter().map(|item| MeasuredItem { cluster: None, ..item.to_item() }).collect()
         };
         assert_eq!(measured(&redacted), measured(&whole));
         let users = whole.summary.simulated_users.unwrap();
