@@ -408,13 +408,10 @@ mod tests {
         assert_eq!(redacted.summary, whole.summary);
         assert_eq!(redacted.ci_status, whole.ci_status);
         assert_eq!(redacted.case_names(), whole.case_names());
-        let measured = |report: &Report| {
-            let mut measured = Measurements::from_report(report, config.prices());
-            measured.id.clear();
+        let measured = |report: &Report| -> Vec<MeasuredItem> {
+            let items = Measurements::from_report(report, config.prices()).items;
             // The names of clusters are hashes.
-            let items = std::mem::take(&mut measured.items);
-            let items = items.iter().map(|item| MeasuredItem { cluster: None, ..item.to_item() });
-            (measured, items.collect::<Vec<_>>())
+            items.iter().map(|item| MeasuredItem { cluster: None, ..item.to_item() }).collect()
         };
         assert_eq!(measured(&redacted), measured(&whole));
         let users = whole.summary.simulated_users.unwrap();

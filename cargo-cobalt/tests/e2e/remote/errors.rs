@@ -116,6 +116,7 @@ fn settings_that_cannot_work_are_refused() {
     );
     let secret = refused("remote = \"s3://key:hunter2@team\"");
     assert!(!secret.contains("hunter2"), "{secret}");
+    fs::write(store.folder().join("cobalt.toml"), "").unwrap();
     for url in ["s3://key:hunter2@team", "s3:hunter2", "ftp://hunter2"] {
         for command_line in [&["push", "--remote", url][..], &["history", &format!("--remote={url}")]] {
             let output =
