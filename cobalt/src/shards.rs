@@ -140,7 +140,7 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
 }
 
 /// Refuses files that are not from shards, or whose shards are not parts of one run.
-pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
+fn check(files: &[ShardFile]) -> Result<(), MergeError> {
     for ShardFile { path, report } in files {
         if report.shard.is_none() {
             return Err(MergeError::NotAShard { path: path.clone() });
@@ -224,15 +224,13 @@ fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, S
 }
 
 /// The common value, if all values are equal.
-pub(super) fn common_value<'a, T: PartialEq>(
-    mut values: impl Iterator<Item = Option<&'a T>>,
-) -> Option<&'a T> {
+fn common_value<'a, T: PartialEq>(mut values: impl Iterator<Item = Option<&'a T>>) -> Option<&'a T> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }
 
 /// All items in dataset order, each from the one file that contains it.
-pub(super) fn merge_items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError> {
+fn merge_items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError> {
     let dataset = files.first().and_then(|file| file.report.dataset.as_ref());
     let expected = dataset.map_or(0, |dataset| dataset.items);
     let shards: Vec<_> = files.iter().filter_map(|file| file.report.shard).collect();

@@ -71,6 +71,7 @@ const COMMAND: &[&[&str]] = &[
         "git_ignored",
         "http_client",
         "process_group",
+        "shell",
         "sized_cache",
         "terminal",
     ],

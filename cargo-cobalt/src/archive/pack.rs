@@ -172,10 +172,11 @@ fn workspace_files(
     }
     found.add_named(&ROOT_FILES, root);
     found.files.extend(baselines.files);
-    for folder in &outside {
+    if !outside.is_empty() {
+        let folders: Vec<_> = outside.iter().map(|folder| format!("`{}`", folder.display())).collect();
         found.warnings.push(format!(
-            "skipped the path dependency in `{}`: it is outside of the workspace, so agents will not find its files",
-            folder.display()
+            "skipped the files of {}: path dependencies outside of the workspace; agents will not find these files",
+            folders.join(", ")
         ));
     }
     for dataset in &datasets {

@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn the_options_of_a_shard_are_repeated() {
         let options = options(&ALL);
-        let given = GivenArguments { ..GivenArguments::parse(&[]).unwrap() };
+        let given = GivenArguments::parse(&[]).unwrap();
         let arguments = given.for_experiments(&["desk", "--odd"], &options);
         let expected = [
             "evals",

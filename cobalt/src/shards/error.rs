@@ -8,12 +8,12 @@ use cobalt_core::wording::{count, group_thousands};
 use crate::error::Error;
 
 /// A short prefix of a hash.
-pub(super) fn short_hash(hash: &str) -> &str {
+pub fn short_hash(hash: &str) -> &str {
     hash.get(..12).unwrap_or(hash)
 }
 
 /// The maximum number of items in a message.
-pub(super) const MAX_NAMED: usize = 8;
+pub const MAX_NAMED: usize = 8;
 
 /// Why shards cannot be merged.
 #[derive(Debug, thiserror::Error)]
