@@ -17,17 +17,17 @@ pub struct FurtherTrials {
 
 /// One evaluator's scores.
 #[derive(Debug)]
-pub(super) struct EvaluatorMetrics<'a> {
-    pub(super) name: &'a str,
-    pub(super) pass_mark: f64,
+pub struct EvaluatorMetrics<'a> {
+    pub name: &'a str,
+    pub pass_mark: f64,
     /// Every score of every execution.
-    pub(super) scores: Vec<f64>,
+    pub scores: Vec<f64>,
     /// Executions in which the evaluator failed.
-    pub(super) errors: usize,
+    pub errors: usize,
     /// Executions to which the evaluator does not apply.
-    pub(super) not_applicable: usize,
+    pub not_applicable: usize,
     /// Items to which it does not apply in some trial.
-    pub(super) not_applicable_items: usize,
+    pub not_applicable_items: usize,
     /// Each item, also those without a score.
     items: Vec<ScoredItem>,
 }
@@ -45,7 +45,7 @@ struct ScoredItem {
 }
 
 impl<'a> EvaluatorMetrics<'a> {
-    pub(super) fn new(name: &'a str, pass_mark: f64) -> Self {
+    pub fn new(name: &'a str, pass_mark: f64) -> Self {
         Self {
             name,
             pass_mark,
@@ -57,7 +57,7 @@ impl<'a> EvaluatorMetrics<'a> {
         }
     }
 
-    pub(super) fn add(&mut self, item: &ItemResult, cluster: usize) {
+    pub fn add(&mut self, item: &ItemResult, cluster: usize) {
         let (mut total, mut count, mut passes, mut not_applicable) = (0.0, 0, 0, 0);
         for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
             match evaluation.score {
@@ -79,7 +79,7 @@ impl<'a> EvaluatorMetrics<'a> {
 
     /// These metrics with the scores that further trials of the same items have of the evaluator at this place; `positions` are those of
     /// the items in the run. An evaluator without a score in this run stays so. Failures stay those of this run.
-    pub(super) fn with_further_trials(
+    pub fn with_further_trials(
         self,
         place: usize,
         positions: impl Iterator<Item = usize>,
@@ -107,13 +107,13 @@ impl<'a> EvaluatorMetrics<'a> {
     }
 
     /// The share of scores at or above `mark`.
-    pub(super) fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
+    pub fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
         let mark = mark.unwrap_or(self.pass_mark);
         ratio(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
     }
 
     /// Why the evaluator has no score.
-    pub(super) fn no_score(&self) -> String {
+    pub fn no_score(&self) -> String {
         match self.not_applicable_items {
             0 => format!("`{}` gave no score in {}", self.name, count(self.errors, "evaluation")),
             items if self.errors == 0 => {
@@ -129,18 +129,18 @@ impl<'a> EvaluatorMetrics<'a> {
     }
 
     /// The number of clusters with a score.
-    pub(super) fn scored_clusters(&self) -> usize {
+    pub fn scored_clusters(&self) -> usize {
         self.clusters(|item| item.total).len()
     }
 
     /// The mean of the scores and its 95% CI, which a single cluster does not have.
-    pub(super) fn mean_with_ci(&self) -> Option<(f64, Option<Interval>)> {
+    pub fn mean_with_ci(&self) -> Option<(f64, Option<Interval>)> {
         let stats = self.stats(1)?;
         Some((stats.avg, stats.ci95.filter(|_| self.scored_clusters() > 1)))
     }
 
     /// The share of scores at or above `mark` and its 95% CI, which a single cluster does not have.
-    pub(super) fn pass_rate_with_ci(&self, mark: Option<f64>) -> Option<(f64, Option<Interval>)> {
+    pub fn pass_rate_with_ci(&self, mark: Option<f64>) -> Option<(f64, Option<Interval>)> {
         let Some(mark) = mark else {
             let clusters = self.clusters(|item| f64::from(item.passes));
             return share_with_ci(&clusters);
@@ -155,12 +155,12 @@ impl<'a> EvaluatorMetrics<'a> {
     }
 
     /// Adds the scores of another evaluator for items with the same cluster numbers.
-    pub(super) fn extend(&mut self, other: &Self) {
+    pub fn extend(&mut self, other: &Self) {
         self.scores.extend(&other.scores);
         self.items.extend(&other.items);
     }
 
-    pub(super) fn stats(&self, runs: usize) -> Option<ScoreStats> {
+    pub fn stats(&self, runs: usize) -> Option<ScoreStats> {
         let all = describe(&self.scores)?;
         let scores = self.clusters(|item| item.total);
         let means = describe(&by_cluster(&scores))?;

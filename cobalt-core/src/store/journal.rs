@@ -262,7 +262,7 @@ impl JournalWriter {
     }
 
     /// Of an existing journal, at its end.
-    pub(super) fn of(file: File, path: &Path, end: u64, index: JournalIndex, has_more: bool) -> Self {
+    pub fn of(file: File, path: &Path, end: u64, index: JournalIndex, has_more: bool) -> Self {
         let (path, lines, queued) = (path.to_owned(), Vec::new(), VecDeque::new());
         let index = Arc::new(index);
         Self { file, path, lines, queued, end, index, has_more, is_named: false, unsynced_since: None }

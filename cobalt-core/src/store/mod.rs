@@ -2,6 +2,7 @@
 
 mod case_names;
 mod checksum;
+mod damaged_items;
 mod error;
 mod interrupted;
 mod journal;
@@ -17,6 +18,7 @@ mod resumed;
 mod runs;
 
 pub use case_names::CaseNames;
+pub use damaged_items::{DamagedReport, validate_report};
 pub use error::{CREATE_FOLDER, StoreError, storage_error};
 pub use interrupted::{InterruptedJournal, is_in_progress};
 pub use journal::{
@@ -35,10 +37,7 @@ pub use parts::{
 pub use report_file::ReportFile;
 pub use report_reader::ReportReader;
 pub use report_text::{strip_bom, write_atomically};
-pub use results::{
-    DamagedReport, ResultFileName, import_report, read_report, result_file_name, validate_report,
-    write_report,
-};
+pub use results::{ResultFileName, import_report, read_report, result_file_name, write_report};
 pub use resumed::{InterruptedRun, LockedJournal, ResumedRun};
 pub use runs::{
     EarlierRun, StoredRun, latest_runs, read_experiment_name, read_measurements, result_files, runs,

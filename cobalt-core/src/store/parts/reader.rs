@@ -11,8 +11,8 @@ use super::compress::decompress;
 use super::index::{PartEntry, PartsIndex};
 use crate::redact::redacted_document;
 use crate::report::{ItemResult, Report, RunConfig};
+use crate::store::damaged_items::validate_lines;
 use crate::store::error::{StoreError, storage_error};
-use crate::store::results::validate_lines;
 
 /// The items of a result in parts. One part is in memory at a time.
 #[derive(Debug)]
