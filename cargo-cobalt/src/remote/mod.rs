@@ -26,7 +26,7 @@ mod sync;
 mod tests;
 
 pub use entry::RemoteEntry;
-pub use error::RemoteError;
+pub use error::{Problem, RemoteError};
 pub use local_index::RemoteIndex;
 pub use pull::pull;
 pub use push::{check_push, push, push_finished};
