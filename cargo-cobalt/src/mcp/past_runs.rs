@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use cobalt::command::config::Config;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{Measurements, Report};
-use cobalt_core::store::{ReportFile, StoreError, items_file, read_journal};
+use cobalt_core::store::{ReportFile, StoreError, items_file};
 use cobalt_core::wording;
 
 use super::projects::{Project, Projects};
@@ -17,7 +17,7 @@ use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Index, IndexedRun, SkippedFile};
 pub use crate::runs::RunPhase as State;
-use crate::runs::{KnownRuns, ResolvedRun, RunView, UnknownRun, journals, partial_report};
+use crate::runs::{KnownRuns, ResolvedRun, RunView, UnknownRun, journals, unfinished_report};
 use crate::show::items_named;
 use crate::sized_cache::SizedCache;
 
@@ -195,10 +195,9 @@ impl PastRuns {
                 Ok(LoadedRun { report: Arc::clone(report), state: State::Finished, note, in_parts })
             }
             RunLocation::Journal(path) => {
-                let bytes = fs::read(&path).map_err(|error| read_error(&path, &error))?;
-                let contents = read_journal(&bytes).map_err(|error| read_error(&path, &error))?;
+                let report = unfinished_report(&path, &self.settings);
+                let report = Arc::new(report.map_err(|error| read_error(&path, &error))?);
                 let state = State::of_journal(&path).map_err(|error| read_error(&path, &error))?;
-                let report = Arc::new(partial_report(contents, &self.settings));
                 Ok(LoadedRun { report, state, note: None, in_parts: None })
             }
         }

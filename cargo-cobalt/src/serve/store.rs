@@ -71,8 +71,6 @@ use crate::sized_cache::SizedCache;
 const LOADED_BYTES: usize = 32 << 20;
 /// The same of runs in parts. One of 1,000,000 items takes about 200 MB; a larger one is kept until the next.
 const LOADED_IN_PARTS_BYTES: usize = 448 << 20;
-/// The maximum size of a journal whose items are read: they are in memory meanwhile, until the run is finished and has columns.
-const MAX_JOURNAL_BYTES: u64 = 256 << 20;
 /// The memory limit of the sets of items that searches and conditions select, in bytes. Of a run of 1,000,000 items, one takes 125 kB.
 const SELECTION_BYTES: usize = 4 << 20;
 /// The memory limit of comparisons in bytes.
@@ -272,13 +270,6 @@ impl Store {
         loaded.get(file, LoadedRun::size, || {
             let _pass = self.loaders.acquire();
             match file.is_journal() {
-                true if file.size() > MAX_JOURNAL_BYTES => {
-                    let size = file.size() >> 20;
-                    Err(ApiError::conflict(format!(
-                        "the run is too large to be shown before it has finished: its journal has {size} MiB, and at most {} are read",
-                        MAX_JOURNAL_BYTES >> 20
-                    )))?
-                }
                 true => LoadedRun::read_journal(file, self.settings.prices()),
                 false => LoadedRun::read(file, self.settings.prices()),
             }

@@ -6,17 +6,17 @@ mod large;
 mod trace;
 
 use std::process::ExitCode;
-use std::{fs, io, slice};
+use std::{io, slice};
 
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::report::Report;
-use cobalt_core::store::{ReportFile, read_journal};
+use cobalt_core::store::ReportFile;
 
 use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
 use crate::lookup::RunLookup;
-use crate::runs::{journals, partial_report, report_file_of};
+use crate::runs::{journals, report_file_of, unfinished_report};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
 
 pub use large::items_named;
@@ -115,7 +115,7 @@ fn report(name: &RunName, lookup: &RunLookup<'_>, settings: &Config) -> Result<S
                 None => ShownRun::Report(Box::new(file.into_report()?)),
             })
         }
-        Err(error) => match unfinished(name.as_str(), settings) {
+        Err(error) => match unfinished(name.as_str(), settings)? {
             Some(report) => Ok(ShownRun::Report(Box::new(report))),
             None => Err(error),
         },
@@ -123,12 +123,12 @@ fn report(name: &RunName, lookup: &RunLookup<'_>, settings: &Config) -> Result<S
 }
 
 /// The finished items of the unfinished run with this unique ID prefix.
-fn unfinished(typed: &str, settings: &Config) -> Option<Report> {
+fn unfinished(typed: &str, settings: &Config) -> Result<Option<Report>, Error> {
     let journals = journals(&settings.layout().journals());
     let mut begun = journals.iter().filter(|(id, _)| !typed.is_empty() && id.starts_with(typed));
-    let (path, other) = (begun.next()?.1, begun.next());
-    let contents = read_journal(&fs::read(path).ok()?).ok().filter(|_| other.is_none())?;
-    let report = partial_report(contents, settings);
+    let (Some((_, path)), None) = (begun.next(), begun.next()) else { return Ok(None) };
+    let report = unfinished_report(path, settings)
+        .map_err(|error| Error::RunFile { path: path.clone(), reason: error.to_string() })?;
     eprintln!("note: run {} is not finished; showing its finished items", report.id);
-    Some(report)
+    Ok(Some(report))
 }

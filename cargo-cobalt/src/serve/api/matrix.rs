@@ -14,9 +14,7 @@ use super::compare::{check_evaluator, retain_matching};
 use super::ranking::{group_ids, parse_ids, unknown_group};
 use super::respond::{Conditional, Order, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
-use crate::serve::store::{
-    ItemTexts, LoadedItem, LoadedRun, MatchedItem, PageTexts, RunFileError, Store,
-};
+use crate::serve::store::{ItemTexts, LoadedItem, LoadedRun, MatchedItem, PageTexts, RunFileError, Store};
 
 /// The runs, and a selection of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -215,9 +213,7 @@ fn select_items(
     let from = query.offset.min(items.len());
     let page = &items[from..items.len().min(from.saturating_add(limit))];
     let texts = PageTexts::read(
-        runs.iter()
-            .enumerate()
-            .map(|(at, run)| (&**run, page.iter().filter_map(move |item| item.place(at)))),
+        runs.iter().enumerate().map(|(at, run)| (&**run, page.iter().filter_map(move |item| item.place(at)))),
     )?;
     Ok(Matrix {
         runs: runs.iter().map(|run| matrix_run(run)).collect(),
@@ -336,11 +332,7 @@ fn matrix_run(run: &LoadedRun) -> MatrixRun {
     }
 }
 
-fn matrix_item(
-    runs: &Runs,
-    item: &MatchedItem,
-    texts: &PageTexts<'_>,
-) -> Result<MatrixItem, RunFileError> {
+fn matrix_item(runs: &Runs, item: &MatchedItem, texts: &PageTexts<'_>) -> Result<MatrixItem, RunFileError> {
     let in_runs: Vec<_> =
         item.places.iter().zip(runs).map(|(place, run)| Some((&**run, (*place)?))).collect();
     let known: Vec<_> = in_runs.iter().flatten().map(|(run, place)| (*run, *place)).collect();

@@ -84,7 +84,8 @@ impl<'a> FileItems<'a> {
     pub fn bytes(&mut self, position: usize) -> Result<Vec<u8>, RunFileError> {
         let place = self.items.get(position).and_then(LoadedItem::place).ok_or(RunFileError::Changed)?;
         let mut bytes = vec![0; usize::try_from(place.end - place.start).unwrap_or_default()];
-        let read = self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut bytes));
+        let read =
+            self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut bytes));
         read.map_err(|error| self.of.to_error(error))?;
         Ok(bytes)
     }

@@ -24,7 +24,11 @@ impl Store {
         self.selected(run, Selection::Search(needle.text.clone()), || {
             let found = self.scan_items(run, |item| needle.is_in_item(item))?;
             // The key of an item without an id is not in the file.
-            Ok(found.into_iter().zip(&run.items).map(|(found, item)| found || needle.is_in(&item.key)).collect())
+            Ok(found
+                .into_iter()
+                .zip(&run.items)
+                .map(|(found, item)| found || needle.is_in(&item.key))
+                .collect())
         })
     }
 }

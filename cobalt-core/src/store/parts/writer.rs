@@ -196,7 +196,10 @@ impl PartsWriter {
         };
         if !entry.is_plausible() {
             let last = entry.first + items.saturating_sub(1);
-            let reason = format!("the items at {} to {last} are longer than 1 GiB, which nobody could read", entry.first);
+            let reason = format!(
+                "the items at {} to {last} are longer than 1 GiB, which nobody could read",
+                entry.first
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         }
         entries.push(entry);

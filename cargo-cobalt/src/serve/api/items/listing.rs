@@ -107,10 +107,7 @@ impl ListedRuns {
     }
 
     /// The runs that this one is compared with, in their order, each with the item's index in it.
-    pub fn compared<'a>(
-        &'a self,
-        entry: &Entry<'a>,
-    ) -> impl Iterator<Item = (&'a LoadedRun, Option<usize>)> {
+    pub fn compared<'a>(&'a self, entry: &Entry<'a>) -> impl Iterator<Item = (&'a LoadedRun, Option<usize>)> {
         let found = self.comparison.as_ref().zip(entry.matched);
         found.into_iter().flat_map(|(RunComparison { runs, .. }, matched)| {
             let others = (0..runs.len()).filter(|at| *at != THIS);
@@ -127,7 +124,9 @@ impl ListedRuns {
     /// Reads the texts of listed items in all runs.
     pub fn read_texts(&self, entries: &[Entry<'_>]) -> Result<PageTexts<'_>, RunFileError> {
         let Some(RunComparison { runs, .. }) = &self.comparison else {
-            return PageTexts::read([(&*self.this, entries.iter().filter_map(|entry| entry.place))].into_iter());
+            return PageTexts::read(
+                [(&*self.this, entries.iter().filter_map(|entry| entry.place))].into_iter(),
+            );
         };
         PageTexts::read(runs.iter().enumerate().map(|(at, run)| {
             (&**run, entries.iter().filter_map(move |entry| entry.matched.and_then(|it| it.place(at))))
