@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_journal_that_is_too_large_is_not_read() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        fs::write(file.path(), [b' '; 3 << 20]).unwrap();
+        fs::write(file.path(), vec![b' '; 3 << 20]).unwrap();
         let kind = |most| read_up_to(file.path(), most).unwrap_err().kind();
         assert_eq!(kind(3 << 20), io::ErrorKind::InvalidData, "it is read");
         assert_eq!(kind((3 << 20) - 1), io::ErrorKind::FileTooLarge);

@@ -18,7 +18,7 @@ impl FromIterator<bool> for ItemSet {
     fn from_iter<I: IntoIterator<Item = bool>>(items: I) -> Self {
         let mut words = Vec::new();
         for (position, is_in) in items.into_iter().enumerate() {
-            if position % 64 == 0 {
+            if position.is_multiple_of(64) {
                 words.push(0);
             }
             words[position / 64] |= u64::from(is_in) << (position % 64);
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_set_has_the_items_that_were_put_in() {
-        let is_in = |position: usize| position % 3 == 0 || position == 64;
+        let is_in = |position: usize| position.is_multiple_of(3) || position == 64;
         let set: ItemSet = (0..200).map(is_in).collect();
         assert!((0..200).all(|position| set.contains(position) == is_in(position)));
         assert!(!set.contains(200) && !set.contains(usize::MAX));
