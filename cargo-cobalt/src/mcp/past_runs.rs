@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use cobalt::command::config::Config;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Report;
-use cobalt_core::store::{ReportFile, read_journal};
+use cobalt_core::store::ReportFile;
 use cobalt_core::wording;
 
 use super::projects::{Project, Projects};
@@ -17,7 +17,7 @@ use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Index, IndexedRun, SkippedFile};
 pub use crate::runs::RunPhase as State;
-use crate::runs::{KnownRuns, ResolvedRun, RunView, UnknownRun, journals, partial_report};
+use crate::runs::{KnownRuns, ResolvedRun, RunView, UnknownRun, journals, unfinished_report};
 use crate::sized_cache::SizedCache;
 
 /// The maximum number of runs in a message.
@@ -159,10 +159,10 @@ impl PastRuns {
                 Ok(LoadedRun { file, state: State::Finished, note })
             }
             RunLocation::Journal(path) => {
-                let bytes = fs::read(&path).map_err(|error| read_error(&path, &error))?;
-                let contents = read_journal(&bytes).map_err(|error| read_error(&path, &error))?;
+                let report = unfinished_report(&path, &self.settings);
+                let report = report.map_err(|error| read_error(&path, &error))?;
                 let state = State::of_journal(&path).map_err(|error| read_error(&path, &error))?;
-                let file = ReportFile::of_report(&path, partial_report(contents, &self.settings));
+                let file = ReportFile::of_report(&path, report);
                 Ok(LoadedRun { file: Arc::new(file), state, note: None })
             }
         }

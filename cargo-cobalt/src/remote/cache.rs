@@ -1,6 +1,7 @@
 //! Runs of the store that were fetched to be read: a folder of the project, which may be deleted at any time.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,18 +40,29 @@ impl Remote {
         }
         // The name tells the content, as a run may be pushed again with other labels.
         let folder = all.join(layout::short(&entry.result.hash));
+        let path = folder.join(&entry.run.file);
+        if path.exists() {
+            lock(&self.fetched).insert(folder.clone(), Instant::now());
+            // On a read-only disk, nothing makes room either.
+            let _ = File::create(folder.join(USED));
+            // Another process may have removed it meanwhile.
+            if path.exists() {
+                return Ok(path);
+            }
+        }
         fs::create_dir_all(&folder).map_err(failed)?;
         // Before anything is fetched, so that no other process removes the folder.
         let used = File::create(folder.join(USED)).map_err(failed)?;
         lock(&self.fetched).insert(folder.clone(), Instant::now());
-        let path = folder.join(&entry.run.file);
-        if path.exists() {
-            return Ok(path);
-        }
         used.set_modified(SystemTime::now() + LONGEST_FETCH).map_err(failed)?;
         // What cannot be removed now is removed next time.
         let _ = make_room(&all, ROOM.saturating_sub(entry.bytes()), IN_USE, &self.in_use());
-        let path = self.fetch_into(entry, &folder)?;
+        let fetched = self.fetch_into(entry, &folder);
+        if fetched.is_err() && fs::read_dir(&folder).is_ok_and(|files| files.count() == 1) {
+            // What cannot be removed now makes room later.
+            let _ = fs::remove_dir_all(&folder);
+        }
+        let path = fetched?;
         used.set_modified(SystemTime::now()).map_err(failed)?;
         Ok(path)
     }
@@ -67,11 +79,28 @@ impl Remote {
         parallel::map(entries, |entry| self.fetch(entry, layout))
     }
 
+    /// A text for which runs have been fetched.
+    pub fn fetched_state(&self, layout: &Layout) -> String {
+        format!("{:?}", folder_state(&cache_folder(layout, self.identity())))
+    }
+
     /// The result file of a run, if it has been fetched.
     pub fn fetched(&self, entry: &RemoteEntry, layout: &Layout) -> Option<PathBuf> {
         let folder = cache_folder(layout, self.identity()).join(layout::short(&entry.result.hash));
         Some(folder.join(&entry.run.file)).filter(|path| path.exists())
     }
+}
+
+/// What changes whenever a run is fetched or removed: the folders of the fetched runs, and when they changed.
+fn folder_state(folder: &Path) -> Vec<(OsString, Option<SystemTime>)> {
+    let runs = fs::read_dir(folder).into_iter().flatten().flatten();
+    let changed = |run: fs::DirEntry| {
+        let modified = run.metadata().and_then(|folder| folder.modified());
+        (run.file_name(), modified.ok())
+    };
+    let mut runs: Vec<_> = runs.map(changed).collect();
+    runs.sort();
+    runs
 }
 
 /// The folder of a store's fetched runs.

@@ -46,8 +46,18 @@ pub enum RemoteError {
     )]
     Lost { url: String, copy: String },
 
+    #[error(
+        "there is no remote store at `{url}` any more; mount its file system, or correct `storage.remote`"
+    )]
+    NoStore { url: String },
+
     #[error("`{object}` in the remote store `{url}` is damaged: {problem}; {}", layout::repair_advice(.object))]
     Damaged { url: String, object: String, problem: String },
+
+    #[error(
+        "run `{run}` is no longer in the remote store `{url}`: `{object}` is missing; it was deleted, or its upload has not finished"
+    )]
+    Gone { url: String, run: String, object: String },
 
     #[error("failed to {action} `{}`: {source}", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
@@ -168,7 +178,7 @@ fn explain(location: &Location, access: Access, error: &StoreError) -> (Problem,
     let Location { platform, container, .. } = location;
     let variables = credential_variables(*platform);
     if says(&["RequestTimeTooSkewed", "RequestExpired"]) {
-        let advice = "set the clock, for example with `timedatectl set-ntp true`, and repeat the command";
+        let advice = "set the clock, for example with `timedatectl set-ntp true`, and try again";
         return refused("this machine's clock differs too much from the server's".to_owned(), advice);
     }
     if says(&["NoSuchBucket", "ContainerNotFound", "bucket does not exist"]) {
@@ -194,7 +204,7 @@ fn explain(location: &Location, access: Access, error: &StoreError) -> (Problem,
     }
     match error {
         StoreError::NotFound { .. } => {
-            let advice = "it may have been removed; repeat the command".to_owned();
+            let advice = "it may have been removed; try again".to_owned();
             (Problem::Missing, "there is no such object".to_owned(), advice)
         }
         StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => {
@@ -212,10 +222,10 @@ fn explain(location: &Location, access: Access, error: &StoreError) -> (Problem,
             refused(format!("the credentials lack the permission to {} objects", access.verb()), &advice)
         }
         _ if is_transient(error) => {
-            let advice = "check the network and `storage.endpoint`, and repeat the command".to_owned();
+            let advice = "check the network and `storage.endpoint`, and try again".to_owned();
             (Problem::Connection, format!("no connection: {}", last_cause(error)), advice)
         }
-        _ => (Problem::Other, shorten(&server_message(&text)), "repeat the command".to_owned()),
+        _ => (Problem::Other, shorten(&server_message(&text)), "try again".to_owned()),
     }
 }
 

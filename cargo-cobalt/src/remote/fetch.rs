@@ -10,7 +10,7 @@ use cobalt_core::store::{items_file, new_run_id};
 use ruzstd::decoding::StreamingDecoder;
 
 use super::entry::{RemoteEntry, RemoteFile};
-use super::error::RemoteError;
+use super::error::{Problem, RemoteError};
 use super::store::Remote;
 
 /// A larger result file is taken for a damaged one where no index object tells its size.
@@ -27,14 +27,28 @@ impl Remote {
         let path = folder.join(&entry.run.file);
         let failed = |source| RemoteError::File { action: "write", path: path.clone(), source };
         if let (Some(object), Some(items)) = (entry.items_object(), &entry.items) {
-            self.fetch_items(&object, items, &items_file(&path))?;
+            let fetched = self.fetch_items(&object, items, &items_file(&path));
+            fetched.map_err(|error| match error.problem() {
+                Some(Problem::Missing) => self.missing(entry, &object),
+                _ => error,
+            })?;
         }
         let object = entry.result_object();
-        let bytes = self.get(&object)?.ok_or_else(|| self.damaged(&object, "it is missing"))?;
+        let bytes = self.get(&object)?.ok_or_else(|| self.missing(entry, &object))?;
         let bytes = self.decompressed(&object, &bytes, &entry.result)?;
         let draft = folder.join(draft_name());
         write_atomically(&path, &draft, |file| file.write_all(&bytes)).map_err(failed)?;
         Ok(path)
+    }
+
+    /// The error of a run of which an object is missing: the run was deleted, or the whole store is not there.
+    fn missing(&self, entry: &RemoteEntry, object: &str) -> RemoteError {
+        let url = self.url().to_owned();
+        match self.check_format() {
+            Ok(true) => RemoteError::Gone { url, run: entry.run.id.clone(), object: object.to_owned() },
+            Ok(false) => RemoteError::NoStore { url },
+            Err(error) => error,
+        }
     }
 
     fn fetch_items(&self, object: &str, items: &RemoteFile, path: &Path) -> Result<(), RemoteError> {

@@ -30,7 +30,7 @@ mod tests;
 mod transfer;
 
 pub use entry::RemoteEntry;
-pub use error::RemoteError;
+pub use error::{Problem, RemoteError};
 pub use layout::is_id;
 pub use leftovers::Leftovers;
 pub use local_index::RemoteIndex;

@@ -171,6 +171,22 @@ fn a_fetched_run_is_checked_and_kept_and_a_damaged_one_is_refused() {
 }
 
 #[test]
+fn a_deleted_run_and_a_lost_store_are_not_taken_for_damage() {
+    let team = Team::with_runs(1);
+    let (remote, machine) = (team.remote(), team.machine("mine"));
+    let entry = remote.sync(&machine).unwrap().entries().unwrap().remove(0);
+    fs::remove_file(team.path("team").join(entry.result_object())).unwrap();
+    let error = remote.fetch(&entry, &machine).unwrap_err();
+    assert!(matches!(error, RemoteError::Gone { .. }), "{error}");
+    assert!(error.to_string().contains("run `000000000001` is no longer in the remote store"), "{error}");
+    fs::remove_dir_all(team.path("team")).unwrap();
+    let error = remote.fetch(&entry, &machine).unwrap_err();
+    assert!(matches!(error, RemoteError::Lost { .. }), "{error}");
+    let left = fs::read_dir(machine.remote_runs()).unwrap().flatten().flat_map(|it| fs::read_dir(it.path()));
+    assert_eq!(left.flatten().count(), 0, "no folder is left of a run that could not be fetched");
+}
+
+#[test]
 fn one_of_several_writers_has_a_claim() {
     let team = Team::with_runs(0);
     let claims: Vec<_> = std::thread::scope(|scope| {

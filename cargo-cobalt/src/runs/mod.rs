@@ -15,12 +15,11 @@ mod branch;
 mod known;
 mod labels;
 mod resolve;
+mod unfinished;
 mod view;
 
 pub use known::{KnownRuns, UnknownRun, short_hash};
 pub use labels::{RunLabels, read_labels, write_labels};
 pub use resolve::{ResolvedName, ResolvedRun, report_file_of, report_of};
-pub use view::{
-    ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals,
-    partial_report,
-};
+pub use unfinished::{MAX_JOURNAL_BYTES, check_journal_size, unfinished_report};
+pub use view::{ItemCounts, RunMetrics, RunOutcome, RunPhase, RunView, VariantView, format_minute, journals};

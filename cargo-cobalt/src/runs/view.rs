@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use cobalt::command::config::Config;
 use cobalt_core::experiment_name::matches_name;
-use cobalt_core::report::{Report, RunVariant, Summary};
-use cobalt_core::store::{JournalContents, JournalHeader, is_in_progress, read_journal};
+use cobalt_core::report::{RunVariant, Summary};
+use cobalt_core::store::{JournalHeader, is_in_progress, read_journal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::index::{IndexedRun, RunStatus};
+
+/// How much of a journal is read at once, in bytes.
+const BUFFER: usize = 1 << 18;
 
 /// A run, finished or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -204,10 +206,11 @@ impl RunView {
 
     /// The same from a journal, of which only the header is parsed; `None` if it no longer exists or is empty.
     pub fn of_journal(path: &Path) -> Option<Self> {
-        let bytes = fs::read(path).ok()?;
-        let mut lines = memchr::memchr_iter(b'\n', &bytes);
-        let header = read_journal(&bytes[..=lines.next()?]).ok()?.header;
-        let finished = lines.count().min(header.planned_items());
+        let mut file = BufReader::with_capacity(BUFFER, File::open(path).ok()?);
+        let mut line = Vec::new();
+        file.read_until(b'\n', &mut line).ok()?;
+        let header = read_journal(&line).ok()?.header;
+        let finished = count_lines(file).ok()?.min(header.planned_items());
         Some(Self::unfinished(&header, RunPhase::of_journal(path).ok()?, finished))
     }
 
@@ -288,16 +291,23 @@ pub fn format_minute(timestamp: &str) -> String {
     timestamp.get(..16).unwrap_or(timestamp).replace('T', " ")
 }
 
+/// The number of complete lines.
+fn count_lines(mut file: impl BufRead) -> io::Result<usize> {
+    let mut lines = 0;
+    loop {
+        let read = file.fill_buf()?;
+        if read.is_empty() {
+            return Ok(lines);
+        }
+        lines += memchr::memchr_iter(b'\n', read).count();
+        let length = read.len();
+        file.consume(length);
+    }
+}
+
 /// The journals in a folder, by run ID.
 pub fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
     journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
-}
-
-/// The report of the finished items of a run. The latest line of an item counts.
-pub fn partial_report(contents: JournalContents, settings: &Config) -> Report {
-    let JournalContents { header, items, elapsed, .. } = contents;
-    let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
-    header.partial_report(items.into_values().collect(), elapsed, settings.prices())
 }

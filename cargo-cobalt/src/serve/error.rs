@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::error::Error;
 
 /// An error response.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
     message: String,

@@ -274,9 +274,8 @@ impl JournalFolder {
             let (Some(name), true) = (path.file_name(), is_journal) else { continue };
             let mut journal = before.remove(name).unwrap_or_else(|| Journal::new(&path));
             // It may just have been removed because its run has finished.
-            let Ok(items) = journal.follow() else { continue };
-            if let Some(id) = journal.id() {
-                items.into_iter().for_each(|item| tell(id, item));
+            if journal.follow(&mut tell).is_err() {
+                continue;
             }
             self.known.insert(name.to_owned(), journal);
         }

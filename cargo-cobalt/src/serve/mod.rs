@@ -9,6 +9,7 @@ mod error;
 mod guard;
 mod job;
 mod jobs;
+mod limiter;
 mod live;
 mod open_page;
 mod server;

@@ -8,6 +8,8 @@ mod cell;
 mod columns;
 mod item_fields;
 mod item_reader;
+mod item_set;
+mod item_texts;
 mod item_values;
 mod list_details;
 mod loaded_item;
@@ -20,13 +22,14 @@ mod run_file;
 mod run_heads;
 mod run_list;
 mod search;
+mod team_fetches;
 mod team_runs;
 mod unfinished_run;
 
 use std::fs::File;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 
 use axum::body::Bytes;
@@ -42,6 +45,8 @@ use self::baseline_sources::BaselineSourcesCache;
 pub use self::cell::{Cell, SortKey};
 pub use self::columns::{ColumnValues, FileColumn};
 pub use self::item_fields::ItemField;
+pub use self::item_set::{ItemSet, Selection};
+pub use self::item_texts::{ItemTexts, PageTexts};
 pub use self::loaded_item::{LoadedItem, LoadedTraffic};
 pub use self::loaded_run::LoadedRun;
 pub use self::matched_items::{MatchedItem, item_change};
@@ -55,19 +60,18 @@ pub use self::search::contains_ignore_case;
 pub use self::team_runs::{RemoteState, TeamRuns};
 use self::unfinished_run::UnfinishedRun;
 use super::error::ApiError;
+use super::limiter::Limiter;
 use super::live::LiveUpdates;
 use super::server_registry;
 use crate::error::Error;
-use crate::sized_cache::{SizedCache, lock};
+use crate::sized_cache::SizedCache;
 
 /// The memory limit of loaded runs in bytes. A run of 10,000 items takes about 7 MB.
 const LOADED_BYTES: usize = 32 << 20;
 /// The same of runs in parts. One of 1,000,000 items takes about 200 MB; a larger one is kept until the next.
 const LOADED_IN_PARTS_BYTES: usize = 448 << 20;
-/// The maximum size of a journal whose items are read: they are in memory meanwhile, until the run is finished and has columns.
-const MAX_JOURNAL_BYTES: u64 = 256 << 20;
-/// The memory limit of search results in bytes.
-const SEARCH_BYTES: usize = 1 << 20;
+/// The memory limit of the sets of items that searches and conditions select, in bytes. Of a run of 1,000,000 items, one takes 125 kB.
+const SELECTION_BYTES: usize = 4 << 20;
 /// The memory limit of comparisons in bytes.
 const COMPARISON_BYTES: usize = 4 << 20;
 /// The memory limit of rankings in bytes.
@@ -76,6 +80,8 @@ const RANKING_BYTES: usize = 1 << 20;
 const MATCH_BYTES: usize = 16 << 20;
 /// The memory limit of columns in bytes. One of short texts takes about 0.5 MB for 10,000 items.
 const COLUMN_BYTES: usize = 16 << 20;
+/// The same of large runs. One of short texts takes about 50 MB for 1,000,000 items; a larger one is kept until the next.
+const COLUMN_OF_LARGE_BYTES: usize = 128 << 20;
 /// The memory limit of the lists of columns in bytes.
 const FIELD_BYTES: usize = 1 << 20;
 /// The memory limit of cached responses in bytes.
@@ -101,8 +107,8 @@ pub struct Store {
     /// The same of runs in parts.
     loaded_in_parts: SizedCache<RunFile, LoadedRun>,
     loaders: Limiter,
-    /// The indexes of the items that contain a text.
-    searches: SizedCache<(RunFile, String), Vec<usize>>,
+    /// The items that searches and conditions select.
+    selections: SizedCache<(RunFile, Selection), ItemSet>,
     /// The comparisons of runs with the first of them.
     comparisons: SizedCache<Vec<RunFile>, Vec<Comparison>>,
     rankings: SizedCache<Vec<RunFile>, Ranking>,
@@ -110,6 +116,8 @@ pub struct Store {
     matches: SizedCache<(Vec<RunFile>, Option<String>), Vec<MatchedItem>>,
     /// The values of columns that are read from the file.
     columns: SizedCache<(RunFile, FileColumn), ColumnValues>,
+    /// The same of large runs.
+    columns_of_large: SizedCache<(RunFile, FileColumn), ColumnValues>,
     /// The columns that the items of runs have.
     fields: SizedCache<RunFile, Vec<ItemField>>,
     pub comparers: Limiter,
@@ -138,11 +146,12 @@ impl Store {
             loaded: SizedCache::new(LOADED_BYTES),
             loaded_in_parts: SizedCache::new(LOADED_IN_PARTS_BYTES),
             loaders: Limiter::new(MAX_LOADERS),
-            searches: SizedCache::new(SEARCH_BYTES),
+            selections: SizedCache::new(SELECTION_BYTES),
             comparisons: SizedCache::new(COMPARISON_BYTES),
             rankings: SizedCache::new(RANKING_BYTES),
             matches: SizedCache::new(MATCH_BYTES),
             columns: SizedCache::new(COLUMN_BYTES),
+            columns_of_large: SizedCache::new(COLUMN_OF_LARGE_BYTES),
             fields: SizedCache::new(FIELD_BYTES),
             comparers: Limiter::new(MAX_COMPARERS),
             responses: SizedCache::new(RESPONSE_BYTES),
@@ -260,13 +269,6 @@ impl Store {
         loaded.get(file, LoadedRun::size, || {
             let _pass = self.loaders.acquire();
             match file.is_journal() {
-                true if file.size() > MAX_JOURNAL_BYTES => {
-                    let size = file.size() >> 20;
-                    Err(ApiError::conflict(format!(
-                        "the run is too large to be shown before it has finished: its journal has {size} MiB, and at most {} are read",
-                        MAX_JOURNAL_BYTES >> 20
-                    )))?
-                }
                 true => LoadedRun::read_journal(file, self.settings.prices()),
                 false => LoadedRun::read(file, self.settings.prices()),
             }
@@ -325,6 +327,11 @@ impl Store {
         Ok(format!("{}\0{}\0", self.nonce, self.known()?.version))
     }
 
+    /// The state that determines responses about finished runs that also need their files, as far as these are on this machine.
+    pub fn local_files_state(&self) -> Result<String, ApiError> {
+        Ok(self.runs_state()? + &self.team.as_ref().map(|team| team.fetched_state()).unwrap_or_default())
+    }
+
     /// The state that determines the list of runs.
     pub fn list_state(&self) -> Result<String, ApiError> {
         Ok(self.runs_state()? + &self.baselines().state() + &format!("{:?}", self.live.runs()))
@@ -369,10 +376,11 @@ impl Store {
         self.settings.prices()
     }
 
-    /// Reads the file of a run without loading it.
-    pub fn read_file<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, RunFileError> {
+    /// Reads the file of a run without loading it. `None` if it is only in a remote store.
+    pub fn read_local<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<Option<T>, RunFileError> {
+        let Some(file) = self.local_file(id) else { return Ok(None) };
         let _pass = self.loaders.acquire();
-        Ok(read(&self.run_file(id)?.read()?))
+        Ok(Some(read(&file.read()?)))
     }
 
     fn unfinished(&self, file: &RunFile) -> Result<Report, RunFileError> {
@@ -399,36 +407,4 @@ pub enum RunText {
     File(File),
     InParts(Box<ReportFile>),
     Unfinished(Box<Report>),
-}
-
-/// A semaphore that bounds memory use.
-#[derive(Debug)]
-pub struct Limiter {
-    free: Mutex<usize>,
-    freed: Condvar,
-}
-
-/// A permit, released on drop.
-#[derive(Debug)]
-pub struct Permit<'a>(&'a Limiter);
-
-impl Limiter {
-    /// With this number of permits.
-    pub fn new(places: usize) -> Self {
-        Self { free: Mutex::new(places), freed: Condvar::new() }
-    }
-
-    /// Waits for a permit.
-    pub fn acquire(&self) -> Permit<'_> {
-        let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
-        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Permit(self)
-    }
-}
-
-impl Drop for Permit<'_> {
-    fn drop(&mut self) {
-        *lock(&self.0.free) += 1;
-        self.0.freed.notify_one();
-    }
 }

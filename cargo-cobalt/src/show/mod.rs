@@ -7,11 +7,11 @@ mod trace;
 
 use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
-use std::{fs, slice};
+use std::slice;
 
 use cobalt::command::config::{Config, Flags};
 use cobalt_core::report::item_keys;
-use cobalt_core::store::{ReportFile, read_journal};
+use cobalt_core::store::ReportFile;
 use cobalt_core::wording::group_thousands;
 use serde::Serializer as _;
 use serde::ser::SerializeSeq;
@@ -21,7 +21,7 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::lookup::RunLookup;
 use crate::results::Excerpt;
-use crate::runs::{journals, partial_report, report_file_of};
+use crate::runs::{journals, report_file_of, unfinished_report};
 use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width};
 
 use find::find;
@@ -125,17 +125,17 @@ fn run_file(name: &RunName, lookup: &RunLookup<'_>, settings: &Config) -> Result
             run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
             report_file_of(&run, settings.prices())
         }
-        Err(error) => unfinished(name.as_str(), settings).ok_or(error),
+        Err(error) => unfinished(name.as_str(), settings)?.ok_or(error),
     }
 }
 
 /// The finished items of the unfinished run with this unique ID prefix.
-fn unfinished(typed: &str, settings: &Config) -> Option<ReportFile> {
+fn unfinished(typed: &str, settings: &Config) -> Result<Option<ReportFile>, Error> {
     let journals = journals(&settings.layout().journals());
     let mut begun = journals.iter().filter(|(id, _)| !typed.is_empty() && id.starts_with(typed));
-    let (path, other) = (begun.next()?.1, begun.next());
-    let contents = read_journal(&fs::read(path).ok()?).ok().filter(|_| other.is_none())?;
-    let report = partial_report(contents, settings);
+    let (Some((_, path)), None) = (begun.next(), begun.next()) else { return Ok(None) };
+    let report = unfinished_report(path, settings)
+        .map_err(|error| Error::RunFile { path: path.clone(), reason: error.to_string() })?;
     eprintln!("note: run {} is not finished; showing its finished items", report.id);
-    Some(ReportFile::of_report(path, report))
+    Ok(Some(ReportFile::of_report(path, report)))
 }

@@ -31,8 +31,8 @@ pub use layout::{
 };
 pub use name_conflict::{NameConflict, find_name_conflict};
 pub use parts::{
-    ItemRow, PARTS_FORMAT, PartEntry, PartsIndex, PartsReader, PartsWriter, RowName, RowRest, RowTraffic,
-    head_of_items_file, items_file, lines,
+    ItemRow, PARTS_FORMAT, Part, PartEntry, PartsIndex, PartsReader, PartsWriter, RowName, RowRest,
+    RowTraffic, head_of_items_file, items_file,
 };
 pub use report_file::ReportFile;
 pub use report_reader::ReportReader;

@@ -2529,8 +2529,16 @@ export interface components {
             total: number;
             /** @description The columns that the items have besides those of every run, from up to 1,000 of them. */
             fields: components["schemas"]["ItemField"][];
-            /** @description The groups of the matching items, in the order in which the items are listed; absent without `group`. */
+            /**
+             * @description The groups of the matching items, in the order in which the items are listed; absent without `group`. After the 1,000 largest
+             *     ones, one group joins the others.
+             */
             groups?: components["schemas"]["ItemGroup"][] | null;
+            /**
+             * Format: uint
+             * @description How many characters of texts the items are sorted by; absent if they are sorted by whole values.
+             */
+            sortPrefix?: number | null;
             /** @description How many items changed, of those that match all filters except `only`; absent without `compare`. */
             counts?: components["schemas"]["ChangeCounts"] | null;
         };
@@ -2687,6 +2695,11 @@ export interface components {
              *     are numbered.
              */
             value: string | null;
+            /**
+             * Format: uint
+             * @description How many smaller groups this one joins, whose value is null; absent for any other group.
+             */
+            joined?: number;
             /**
              * Format: uint
              * @description The position of its first item among the matching ones, from 0.
@@ -3148,7 +3161,7 @@ export interface components {
         /** @description The whole runs of an experiment, oldest first. */
         Trends: {
             trends: components["schemas"]["TrendPoint"][];
-            /** @description The thresholds of the newest run that correspond to a metric of the points. */
+            /** @description The thresholds of the newest run that correspond to a metric of the points; none if its file is only in a remote store. */
             thresholds: components["schemas"]["ThresholdLine"][];
         };
         /** @description A run. */
@@ -3730,7 +3743,10 @@ export interface operations {
                  *     several conditions.
                  */
                 where?: string[];
-                /** @description The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges. */
+                /**
+                 * @description The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges.
+                 *     After the 1,000 largest groups, the others are joined.
+                 */
                 group?: string;
                 /**
                  * @description The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run
@@ -3809,7 +3825,10 @@ export interface operations {
                  *     several conditions.
                  */
                 where?: string[];
-                /** @description The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges. */
+                /**
+                 * @description The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges.
+                 *     After the 1,000 largest groups, the others are joined.
+                 */
                 group?: string;
                 /**
                  * @description The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run

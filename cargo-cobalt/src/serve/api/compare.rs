@@ -1,7 +1,7 @@
 //! `/api/compare`: compares two to eight runs.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -302,9 +302,8 @@ pub fn retain_matching(
     text: &str,
 ) -> Result<(), RunFileError> {
     let found = runs.iter().map(|run| store.search(run, text)).collect::<Result<Vec<_>, _>>()?;
-    let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
     items.retain(|item| {
-        item.places.iter().zip(&found).any(|(place, found)| place.is_some_and(|place| found.contains(&place)))
+        item.places.iter().zip(&found).any(|(place, found)| place.is_some_and(|place| found.contains(place)))
     });
     Ok(())
 }

@@ -101,7 +101,7 @@ pub async fn experiments(
     State(store): State<Arc<Store>>,
     conditional: Conditional,
 ) -> Result<Response, ApiError> {
-    let state = |store: &Store| Ok(store.runs_state()? + &store.baselines().state());
+    let state = |store: &Store| Ok(store.local_files_state()? + &store.baselines().state());
     cached_json(store, conditional, state, list_experiments).await
 }
 

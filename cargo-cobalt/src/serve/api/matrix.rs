@@ -14,7 +14,7 @@ use super::compare::{check_evaluator, retain_matching};
 use super::ranking::{group_ids, parse_ids, unknown_group};
 use super::respond::{Conditional, Order, StrictQuery, cached_json, cmp_known_first};
 use crate::serve::error::ApiError;
-use crate::serve::store::{LoadedItem, LoadedRun, MatchedItem, RunFileError, Store};
+use crate::serve::store::{ItemTexts, LoadedItem, LoadedRun, MatchedItem, PageTexts, RunFileError, Store};
 
 /// The runs, and a selection of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -212,12 +212,12 @@ fn select_items(
     let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
     let from = query.offset.min(items.len());
     let page = &items[from..items.len().min(from.saturating_add(limit))];
-    for (at, run) in runs.iter().enumerate() {
-        run.read_texts(page.iter().filter_map(|item| Some(&run.items[item.place(at)?])))?;
-    }
+    let texts = PageTexts::read(
+        runs.iter().enumerate().map(|(at, run)| (&**run, page.iter().filter_map(move |item| item.place(at)))),
+    )?;
     Ok(Matrix {
         runs: runs.iter().map(|run| matrix_run(run)).collect(),
-        items: page.iter().map(|item| matrix_item(runs, item)).collect::<Result<_, _>>()?,
+        items: page.iter().map(|item| matrix_item(runs, item, &texts)).collect::<Result<_, _>>()?,
         matching: items.len(),
         total,
         found,
@@ -332,24 +332,28 @@ fn matrix_run(run: &LoadedRun) -> MatrixRun {
     }
 }
 
-fn matrix_item(runs: &Runs, item: &MatchedItem) -> Result<MatrixItem, RunFileError> {
-    let known: Vec<_> = places(runs, item).flatten().collect();
-    let newest = known.last();
-    let input = newest.map(|(run, item)| run.texts(item)).transpose()?;
-    let cells = places(runs, item).map(|place| place.map(|(run, item)| matrix_cell(run, item)).transpose());
+fn matrix_item(runs: &Runs, item: &MatchedItem, texts: &PageTexts<'_>) -> Result<MatrixItem, RunFileError> {
+    let in_runs: Vec<_> =
+        item.places.iter().zip(runs).map(|(place, run)| Some((&**run, (*place)?))).collect();
+    let known: Vec<_> = in_runs.iter().flatten().map(|(run, place)| (*run, *place)).collect();
+    let newest = known.last().copied();
+    let input = newest.map(|(run, place)| texts.of(run, place)).transpose()?;
+    let cell = |found: Option<(&LoadedRun, usize)>| {
+        found.map(|(run, place)| Ok(matrix_cell(run, &run.items[place], texts.of(run, place)?))).transpose()
+    };
+    let contents: Vec<_> = known.iter().map(|(run, place)| run.items[*place].content).collect();
     Ok(MatrixItem {
         index: item.index,
-        key: newest.map_or_else(String::new, |(_, item)| item.key.to_string()),
+        key: newest.map_or_else(String::new, |(run, place)| run.items[place].key.to_string()),
         input: input.map_or_else(String::new, |texts| texts.input.to_string()),
-        content_changed: known.windows(2).any(|two| two[0].1.content != two[1].1.content),
-        cells: cells.collect::<Result<_, _>>()?,
+        content_changed: contents.windows(2).any(|two| two[0] != two[1]),
+        cells: in_runs.into_iter().map(cell).collect::<Result<_, RunFileError>>()?,
     })
 }
 
-fn matrix_cell(run: &LoadedRun, item: &LoadedItem) -> Result<MatrixCell, RunFileError> {
+fn matrix_cell(run: &LoadedRun, item: &LoadedItem, texts: &ItemTexts) -> MatrixCell {
     let names = run.head.config.evaluators.iter().enumerate();
-    let texts = run.texts(item)?;
-    Ok(MatrixCell {
+    MatrixCell {
         passed: item.passed,
         status: item.status,
         scores: names.filter_map(|(at, name)| Some((name.clone(), item.scores.mean(at)?))).collect(),
@@ -357,5 +361,5 @@ fn matrix_cell(run: &LoadedRun, item: &LoadedItem) -> Result<MatrixCell, RunFile
         not_applicable: run.not_applicable(item).map(str::to_owned).collect(),
         output: texts.output.as_ref().map(ToString::to_string),
         error: texts.error.as_ref().map(ToString::to_string),
-    })
+    }
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -164,35 +165,38 @@ pub fn stream_list<E: Send + 'static>(
     if head.ends_with(END) {
         head.truncate(head.len() - END.len());
     }
-    let (to, from) = channel(BUFFERED_CHUNKS);
-    // A slow client must not block other responses. If no thread can be spawned, the body is truncated.
-    let _ = thread::Builder::new().spawn(move || {
-        let mut pieces = ListWriter { to, piece: head, is_begun: false };
-        match write(&mut pieces) {
-            Ok(()) => {
-                pieces.piece.extend_from_slice(END);
-                // The client may have disconnected.
-                let _ = pieces.send();
-            }
-            Err(_) => {
-                let _ = pieces.to.blocking_send(Err(io::ErrorKind::UnexpectedEof.into()));
-            }
-        }
-    });
-    Body::from_stream(ReceiverStream::new(from))
+    stream(move |to| {
+        let mut pieces = ListWriter { to: to.clone(), piece: head, is_begun: false };
+        write(&mut pieces).map_err(|_| io::ErrorKind::UnexpectedEof)?;
+        pieces.piece.extend_from_slice(END);
+        pieces.send().map_err(|Disconnected| io::ErrorKind::BrokenPipe.into())
+    })
 }
 
-/// Streams what a function writes. If it fails, the body is truncated.
+/// Streams what a function writes. If it fails, the body is truncated, which the client detects.
 pub fn stream_body(write: impl FnOnce(&mut BodyWriter) -> io::Result<()> + Send + 'static) -> Body {
+    stream(move |to| {
+        let mut body = BodyWriter { to: to.clone(), piece: Vec::new() };
+        write(&mut body).and_then(|()| body.flush())
+    })
+}
+
+/// A body whose pieces a function sends on its own thread: a slow client must not block other responses. The body ends with an error if
+/// the function fails or panics, or if there is no thread for it.
+fn stream(send: impl FnOnce(&Sender<io::Result<Bytes>>) -> io::Result<()> + Send + 'static) -> Body {
     let (to, from) = channel(BUFFERED_CHUNKS);
-    // A slow client must not block other responses.
-    let _ = thread::Builder::new().spawn(move || {
-        let mut body = BodyWriter { to, piece: Vec::new() };
-        if let Err(error) = write(&mut body).and_then(|()| body.flush()) {
+    let sender = to.clone();
+    let work = move || {
+        let panicked = |_| Err(io::Error::other("the thread that writes the response panicked"));
+        if let Err(error) = catch_unwind(AssertUnwindSafe(|| send(&sender))).unwrap_or_else(panicked) {
             // The client may have disconnected.
-            let _ = body.to.blocking_send(Err(error));
+            let _ = sender.blocking_send(Err(error));
         }
-    });
+    };
+    if let Err(error) = thread::Builder::new().spawn(work) {
+        // Nothing has been sent yet, so there is room.
+        let _ = to.try_send(Err(error));
+    }
     Body::from_stream(ReceiverStream::new(from))
 }
 
@@ -283,7 +287,28 @@ pub fn parse_time(name: &str, text: &str) -> Result<String, ApiError> {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::to_bytes;
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_body_that_is_not_complete_ends_with_an_error() {
+        let read = |body| to_bytes(body, usize::MAX);
+        let whole = stream_body(|body| body.write_all(b"a,b\n"));
+        assert_eq!(read(whole).await.unwrap(), "a,b\n");
+        let failed = stream_body(|body| body.write_all(b"a").and(Err(io::ErrorKind::InvalidData.into())));
+        read(failed).await.unwrap_err();
+        let panicked = stream_body(|body| body.write_all(&[b'a'; CHUNK_SIZE]).map(|()| panic!("no more")));
+        read(panicked).await.unwrap_err();
+        let list = |fails: bool| {
+            stream_list(b"{\"items\":[]}".to_vec(), move |items| {
+                items.push(&1).map_err(|Disconnected| ())?;
+                if fails { panic!("no more") } else { items.push(&2).map_err(|Disconnected| ()) }
+            })
+        };
+        assert_eq!(read(list(false)).await.unwrap(), "{\"items\":[1,2]}");
+        read(list(true)).await.unwrap_err();
+    }
 
     #[test]
     fn what_has_no_figure_comes_last_both_ways() {

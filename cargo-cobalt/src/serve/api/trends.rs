@@ -37,7 +37,7 @@ pub struct TrendsQuery {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Trends {
     pub trends: Vec<TrendPoint>,
-    /// The thresholds of the newest run that correspond to a metric of the points.
+    /// The thresholds of the newest run that correspond to a metric of the points; none if its file is only in a remote store.
     pub thresholds: Vec<ThresholdLine>,
 }
 
@@ -85,7 +85,7 @@ pub async fn trends(
     conditional: Conditional,
     StrictQuery(query): StrictQuery<TrendsQuery>,
 ) -> Result<Response, ApiError> {
-    cached_json(store, conditional, Store::runs_state, move |store| load_trends(store, &query)).await
+    cached_json(store, conditional, Store::local_files_state, move |store| load_trends(store, &query)).await
 }
 
 fn load_trends(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
@@ -110,11 +110,11 @@ fn load_trends(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
     })
 }
 
-/// The thresholds of a run, if readable; those of old files may not be.
+/// The thresholds of a run, if readable; those of old files may not be, and a run of a remote store may not be fetched.
 fn thresholds(store: &Store, id: &str) -> Result<Vec<Threshold>, ApiError> {
     let read = |bytes: &[u8]| ReportReader::of(bytes).ok()?.head().config.parse_thresholds().ok();
-    match store.read_file(id, read) {
-        Ok(thresholds) => Ok(thresholds.unwrap_or_default()),
+    match store.read_local(id, read) {
+        Ok(thresholds) => Ok(thresholds.flatten().unwrap_or_default()),
         Err(RunFileError::Permanent(error)) => Err(error),
         Err(RunFileError::Changed) => Ok(Vec::new()),
     }

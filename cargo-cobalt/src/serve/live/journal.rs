@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +12,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::runs::{self, RunView, VariantView};
+
+/// How much of a journal is read at once, in bytes.
+const BUFFER: usize = 1 << 16;
 
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -79,18 +82,45 @@ pub struct Journal {
     header: Option<JournalHeader>,
     /// The run's elapsed time at its last finished item, in milliseconds.
     elapsed_ms: u64,
-    /// The finished items by index: a rerun item counts once.
-    finished: BTreeMap<usize, FinishedItem>,
+    /// Where the line of each finished item starts, by the item's index.
+    lines: BTreeMap<usize, u64>,
+    counts: Counts,
     is_running: bool,
 }
 
-/// The counted fields of an item.
-#[derive(Debug)]
-struct FinishedItem {
-    passed: bool,
-    is_in_error: bool,
+/// What is counted of the finished items. An item that was run again counts once.
+#[derive(Debug, Default)]
+struct Counts {
+    passed: usize,
+    in_error: usize,
     /// For each evaluator in order, the sum and the number of its scores.
     scores: Vec<(f64, usize)>,
+}
+
+impl Counts {
+    fn add(&mut self, item: &ItemResult, header: &JournalHeader) {
+        self.passed += usize::from(item.passed);
+        self.in_error += usize::from(item.is_in_error());
+        self.scores.resize(header.config.evaluators.len(), (0.0, 0));
+        for (total, scores) in self.scores.iter_mut().zip(scores(item, header)) {
+            *total = (total.0 + scores.0, total.1 + scores.1);
+        }
+    }
+
+    /// Takes an item out that was added before.
+    fn remove(&mut self, item: &ItemResult, header: &JournalHeader) {
+        self.passed -= usize::from(item.passed);
+        self.in_error -= usize::from(item.is_in_error());
+        for (total, scores) in self.scores.iter_mut().zip(scores(item, header)) {
+            *total = (total.0 - scores.0, total.1 - scores.1);
+        }
+    }
+}
+
+/// For each evaluator in order, the sum and the number of an item's scores.
+fn scores(item: &ItemResult, header: &JournalHeader) -> impl Iterator<Item = (f64, usize)> {
+    let sum = |name| item.scores(name).fold((0.0, 0), |(sum, count), score| (sum + score, count + 1));
+    header.config.evaluators.iter().map(move |name| sum(name))
 }
 
 impl Journal {
@@ -103,18 +133,19 @@ impl Journal {
             read: 0,
             header: None,
             elapsed_ms: 0,
-            finished: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            counts: Counts::default(),
             is_running: false,
         }
     }
 
-    /// Reads new lines and returns their items. An incomplete line is left for the next call; a truncated or replaced file is read from
-    /// its start.
+    /// Reads new lines one by one, and calls a function with the run's id and each item. An incomplete line is left for the next call; a
+    /// truncated or replaced file is read from its start.
     ///
     /// # Errors
     ///
     /// The file is gone or unreadable.
-    pub fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
+    pub fn follow(&mut self, mut each: impl FnMut(&str, ItemResult)) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let metadata = file.metadata()?;
         if metadata.len() < self.read || (self.read > 0 && created_at(&metadata) != self.created) {
@@ -124,25 +155,31 @@ impl Journal {
         // Before reading the rest, so that everything written before the process ends is seen.
         self.is_running = is_in_progress(&self.path)?;
         if metadata.len() == self.read {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        let mut added = Vec::new();
         file.seek(SeekFrom::Start(self.read))?;
-        file.read_to_end(&mut added)?;
-        Ok(self.apply_lines(&added))
-    }
-
-    fn apply_lines(&mut self, added: &[u8]) -> Vec<ItemResult> {
-        let whole = memchr::memrchr(b'\n', added).map_or(0, |end| end + 1);
-        let mut lines = added[..whole].split_inclusive(|byte| *byte == b'\n');
-        if self.read == 0 {
-            self.header = lines.next().and_then(|first| self.read_header(first));
+        let (mut file, mut line) = (BufReader::with_capacity(BUFFER, file), Vec::new());
+        loop {
+            line.clear();
+            file.read_until(b'\n', &mut line)?;
+            if !line.ends_with(b"\n") {
+                return Ok(());
+            }
+            let start = self.read;
+            self.read += line.len() as u64;
+            match &self.header {
+                None if start == 0 => self.header = self.read_header(&line),
+                None => {}
+                Some(header) => {
+                    // The item of a damaged line will be run again.
+                    let Some(entry) = header.read_entry(&line) else { continue };
+                    let id = header.id.clone();
+                    if let Some(item) = self.record_item(entry, start) {
+                        each(&id, item);
+                    }
+                }
+            }
         }
-        self.read += whole as u64;
-        let Some(header) = &self.header else { return Vec::new() };
-        // The item of a damaged line will be run again.
-        let entries: Vec<_> = lines.filter_map(|line| header.read_entry(line)).collect();
-        entries.into_iter().map(|entry| self.record_item(entry)).collect()
     }
 
     /// The header; `None` if the file is not a journal, or is a copy under another name.
@@ -151,20 +188,18 @@ impl Journal {
         (self.path.file_stem()? == &*header.id).then_some(header)
     }
 
-    fn record_item(&mut self, JournalEntry { at, mut item }: JournalEntry) -> ItemResult {
-        if let Some(header) = &self.header {
-            item.passed = header.config.passes(&item);
+    /// Counts the item of the line that starts at `start`.
+    fn record_item(&mut self, JournalEntry { at, mut item }: JournalEntry, start: u64) -> Option<ItemResult> {
+        let header = self.header.as_ref()?;
+        item.passed = header.config.passes(&item);
+        if let Some(before) = self.lines.insert(item.index, start)
+            && let Some(before) = read_item(&self.path, before, header)
+        {
+            self.counts.remove(&before, header);
         }
-        let evaluators = self.header.iter().flat_map(|header| &header.config.evaluators);
-        let scores = |name| item.scores(name).fold((0.0, 0), |(sum, count), score| (sum + score, count + 1));
-        let finished = FinishedItem {
-            passed: item.passed,
-            is_in_error: item.is_in_error(),
-            scores: evaluators.map(|name| scores(name)).collect(),
-        };
+        self.counts.add(&item, header);
         self.elapsed_ms = self.elapsed_ms.max(at);
-        self.finished.insert(item.index, finished);
-        item
+        Some(item)
     }
 
     pub fn path(&self) -> &Path {
@@ -179,9 +214,8 @@ impl Journal {
     /// The current state of the run; `None` until the header is known.
     pub fn live_run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
-        let count = |is: fn(&FinishedItem) -> bool| self.finished.values().filter(|item| is(item)).count();
         let state = if self.is_running { runs::RunPhase::Running } else { runs::RunPhase::Interrupted };
-        let run = RunView::unfinished(header, state, self.finished.len());
+        let run = RunView::unfinished(header, state, self.lines.len());
         Some(LiveRun {
             id: run.id,
             name: run.experiment,
@@ -192,20 +226,18 @@ impl Journal {
             partial: run.is_partial,
             total_items: run.items.total,
             finished_items: run.items.finished,
-            passed_items: count(|item| item.passed),
-            error_items: count(|item| item.is_in_error),
+            passed_items: self.counts.passed,
+            error_items: self.counts.in_error,
             avg_scores: self.mean_scores(header),
             elapsed_ms: self.elapsed_ms(),
         })
     }
 
     fn mean_scores(&self, header: &JournalHeader) -> BTreeMap<String, f64> {
-        let average = |(place, name): (usize, &String)| {
-            let scores = self.finished.values().map(|item| item.scores[place]);
-            let (sum, count) = scores.fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-            (count > 0).then(|| (name.clone(), sum / count as f64))
+        let average = |(name, (sum, count)): (&String, &(f64, usize))| {
+            (*count > 0).then(|| (name.clone(), sum / *count as f64))
         };
-        header.config.evaluators.iter().enumerate().filter_map(average).collect()
+        header.config.evaluators.iter().zip(&self.counts.scores).filter_map(average).collect()
     }
 
     /// For a running run, adds the time since the last write to the journal: its start, its resumption, or its last finished item.
@@ -214,6 +246,17 @@ impl Journal {
             if self.is_running { self.modified.elapsed().unwrap_or_default() } else { Duration::ZERO };
         self.elapsed_ms + u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// The item of the line that starts at `start`, which was counted before.
+fn read_item(path: &Path, start: u64, header: &JournalHeader) -> Option<ItemResult> {
+    let mut file = File::open(path).ok()?;
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut line = Vec::new();
+    BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+    let mut item = header.read_entry(&line)?.item;
+    item.passed = header.config.passes(&item);
+    Some(item)
 }
 
 /// Not available on every file system.

@@ -41,6 +41,8 @@ pub struct ColumnValues {
     pub cells: Vec<Cell>,
     /// Hashes of the texts that are cut, by the index of the item.
     pub cut: HashMap<usize, u64>,
+    /// The length of the texts that are cut, in characters.
+    pub longest: usize,
 }
 
 impl ColumnValues {
@@ -48,9 +50,9 @@ impl ColumnValues {
         self.cells.iter().map(Cell::size).sum::<usize>() + self.cut.len() * 2 * size_of::<(usize, u64)>()
     }
 
-    /// Whether a text is cut.
-    pub fn is_cut(&self) -> bool {
-        !self.cut.is_empty()
+    /// The length to which texts are cut, if any is.
+    pub fn cut_length(&self) -> Option<usize> {
+        (!self.cut.is_empty()).then_some(self.longest)
     }
 }
 

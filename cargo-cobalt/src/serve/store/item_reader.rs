@@ -5,10 +5,10 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 
 use cobalt_core::redact::redacted_document;
 use cobalt_core::report::{ItemResult, ItemWithoutContents, RunConfig};
+use cobalt_core::store::{Part, PartsReader};
 use serde::de::DeserializeOwned;
 
 use super::loaded_item::LoadedItem;
-use super::loaded_parts::{LoadedParts, PartText};
 use super::run_file::{RunFile, RunFileError};
 
 /// Reads items by their position in the run.
@@ -17,26 +17,21 @@ pub struct ItemReader<'a>(Source<'a>);
 
 #[derive(Debug)]
 enum Source<'a> {
-    File {
-        items: &'a [LoadedItem],
-        file: File,
-        of: &'a RunFile,
-        bytes: Vec<u8>,
-    },
+    File(FileItems<'a>),
     Parts {
-        parts: &'a LoadedParts,
+        parts: &'a PartsReader,
         config: &'a RunConfig,
         /// The last part: items in order are mostly in the same one.
-        last: Option<PartText>,
+        last: Option<Part>,
     },
 }
 
 impl<'a> ItemReader<'a> {
-    pub fn of_file(items: &'a [LoadedItem], file: File, of: &'a RunFile) -> Self {
-        Self(Source::File { items, file, of, bytes: Vec::new() })
+    pub fn of_file(items: FileItems<'a>) -> Self {
+        Self(Source::File(items))
     }
 
-    pub fn of_parts(parts: &'a LoadedParts, config: &'a RunConfig) -> Self {
+    pub fn of_parts(parts: &'a PartsReader, config: &'a RunConfig) -> Self {
         Self(Source::Parts { parts, config, last: None })
     }
 
@@ -56,23 +51,42 @@ impl<'a> ItemReader<'a> {
 
     fn read<T: DeserializeOwned>(&mut self, position: usize) -> Result<T, RunFileError> {
         match &mut self.0 {
-            Source::File { items, file, of, bytes } => {
-                let place = items.get(position).and_then(LoadedItem::place).ok_or(RunFileError::Changed)?;
-                bytes.resize(usize::try_from(place.end - place.start).unwrap_or_default(), 0);
-                let read = file.seek(SeekFrom::Start(place.start)).and_then(|_| file.read_exact(bytes));
-                read.map_err(|error| of.to_error(error))?;
-                let item = redacted_document(std::mem::take(bytes));
+            Source::File(items) => {
+                let item = redacted_document(items.bytes(position)?);
                 // It was an item when its range was recorded.
                 serde_json::from_slice(&item).map_err(|_| RunFileError::Changed)
             }
             Source::Parts { parts, last, .. } => {
-                if last.as_ref().is_none_or(|part| part.line(position).is_none()) {
-                    *last = Some(parts.part_of(position)?);
-                }
-                let line = last.as_ref().and_then(|part| part.line(position));
-                let line = line.ok_or(RunFileError::Changed)?;
-                serde_json::from_str(line).map_err(|_| RunFileError::Changed)
+                let part = match last.take().filter(|part| part.line(position).is_some()) {
+                    Some(part) => part,
+                    None => parts.part_with(position)?,
+                };
+                Ok(last.insert(part).parse(position)?)
             }
         }
+    }
+}
+
+/// The JSON of items in a file.
+#[derive(Debug)]
+pub struct FileItems<'a> {
+    items: &'a [LoadedItem],
+    file: File,
+    of: &'a RunFile,
+}
+
+impl<'a> FileItems<'a> {
+    pub fn open(items: &'a [LoadedItem], of: &'a RunFile) -> Result<Self, RunFileError> {
+        Ok(Self { items, file: of.open()?, of })
+    }
+
+    /// The JSON of the item at this position, as it is in the file.
+    pub fn bytes(&mut self, position: usize) -> Result<Vec<u8>, RunFileError> {
+        let place = self.items.get(position).and_then(LoadedItem::place).ok_or(RunFileError::Changed)?;
+        let mut bytes = vec![0; usize::try_from(place.end - place.start).unwrap_or_default()];
+        let read =
+            self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut bytes));
+        read.map_err(|error| self.of.to_error(error))?;
+        Ok(bytes)
     }
 }

@@ -8,11 +8,12 @@ use super::Store;
 use super::cell::Cell;
 use super::columns::{ColumnValues, FileColumn};
 use super::item_fields::{Fields, ItemField};
+use super::item_set::{ItemSet, Selection};
 use super::loaded_item::LoadedItem;
 use super::loaded_run::LoadedRun;
 use super::run_file::RunFileError;
 
-/// The maximum length of a text in memory, in characters. The rest is read from the file again if a condition needs it.
+/// The maximum length of a text in memory, in characters: items are sorted by as much of it.
 const MAX_TEXT: usize = 256;
 /// The maximum number of threads that read one run.
 const MAX_READERS: usize = 4;
@@ -40,10 +41,12 @@ fn sample(run: &LoadedRun) -> Vec<usize> {
 }
 
 impl Store {
-    /// The values of a column, cached.
+    /// The values of a column of all items, cached.
     pub fn column(&self, run: &LoadedRun, column: &FileColumn) -> Result<Arc<ColumnValues>, RunFileError> {
-        self.columns.get(&(run.file.clone(), column.clone()), ColumnValues::size, || {
-            let longest = if run.items.len() < LARGE { MAX_TEXT } else { MAX_TEXT_OF_LARGE };
+        let is_large = run.items.len() >= LARGE;
+        let columns = if is_large { &self.columns_of_large } else { &self.columns };
+        columns.get(&(run.file.clone(), column.clone()), ColumnValues::size, || {
+            let longest = if is_large { MAX_TEXT_OF_LARGE } else { MAX_TEXT };
             let read = self.scan_items(run, |item| {
                 let mut cell = column.read(item);
                 let hash = cell.cut(longest);
@@ -51,18 +54,29 @@ impl Store {
             })?;
             let (cells, hashes): (Vec<_>, Vec<_>) = read.into_iter().unzip();
             let cut = hashes.into_iter().enumerate().filter_map(|(place, hash)| Some((place, hash?)));
-            Ok(ColumnValues { cut: cut.collect(), cells })
+            Ok(ColumnValues { cut: cut.collect(), cells, longest })
         })
     }
 
-    /// Tests the whole value of a column for each item.
-    pub fn scan_column(
+    /// Calls a function with the whole value of a column of each item.
+    pub fn scan_column<T: Send>(
         &self,
         run: &LoadedRun,
         column: &FileColumn,
-        test: impl Fn(&Cell) -> bool + Sync,
-    ) -> Result<Vec<bool>, RunFileError> {
-        self.scan_items(run, |item| test(&column.read(item)))
+        each: impl Fn(&Cell) -> T + Sync,
+    ) -> Result<Vec<T>, RunFileError> {
+        self.scan_items(run, |item| each(&column.read(item)))
+    }
+
+    /// The items that a search or a condition selects, cached.
+    pub fn selected(
+        &self,
+        run: &LoadedRun,
+        selection: Selection,
+        select: impl FnOnce() -> Result<ItemSet, RunFileError>,
+    ) -> Result<Arc<ItemSet>, RunFileError> {
+        let key = (run.file.clone(), selection);
+        self.selections.get(&key, |items| items.size(&key.1), select)
     }
 
     /// Calls a function with the JSON of each item, on several threads.

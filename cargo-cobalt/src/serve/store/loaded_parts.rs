@@ -1,6 +1,6 @@
 //! The items of a loaded run in parts: its columns are in memory, and its texts are read part by part.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::num::NonZero;
 use std::ops::Range;
 use std::panic::resume_unwind;
@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use cobalt_core::report::ItemWithoutContents;
-use cobalt_core::store::{PartsIndex, PartsReader};
+use cobalt_core::store::{Part, PartsIndex, PartsReader};
 
-use super::loaded_item::{ItemTexts, LoadedItem};
+use super::item_texts::ItemTexts;
+use super::loaded_item::LoadedItem;
 use super::run_file::{RunFile, RunFileError};
 use crate::sized_cache::lock;
 
@@ -23,42 +24,25 @@ const MAX_TEXTS: usize = 2048;
 #[derive(Debug)]
 pub struct LoadedParts {
     reader: PartsReader,
-    /// The texts that were wanted lately, by position.
-    texts: Mutex<HashMap<usize, Arc<ItemTexts>>>,
+    texts: Mutex<TextCache>,
 }
 
-/// The text of a part.
-#[derive(Debug)]
-pub struct PartText {
-    text: String,
-    first: usize,
-    /// The end of each line.
-    ends: Vec<usize>,
+/// The texts that were read last, by position.
+#[derive(Debug, Default)]
+struct TextCache {
+    known: HashMap<usize, Arc<ItemTexts>>,
+    /// The oldest first.
+    order: VecDeque<usize>,
 }
 
-impl PartText {
-    fn new(text: Vec<u8>, first: usize) -> Option<Self> {
-        let text = String::from_utf8(text).ok()?;
-        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
-        Some(Self { text, first, ends })
-    }
-
-    /// The number of items.
-    fn items(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The item at this position in the run.
-    pub fn line(&self, position: usize) -> Option<&str> {
-        let line = position.checked_sub(self.first)?;
-        let end = *self.ends.get(line)?;
-        let start = line.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
-        Some(&self.text[start..end])
-    }
-
-    /// Its items with their positions.
-    pub fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        (self.first..self.first + self.items()).filter_map(|position| Some((position, self.line(position)?)))
+impl TextCache {
+    fn add(&mut self, position: usize, texts: Arc<ItemTexts>) {
+        if self.known.insert(position, texts).is_none() {
+            self.order.push_back(position);
+        }
+        while self.order.len() > MAX_TEXTS {
+            self.order.pop_front().map(|oldest| self.known.remove(&oldest));
+        }
     }
 }
 
@@ -76,90 +60,89 @@ impl LoadedParts {
         size_of_val(&*index.parts) + size_of_val(&*index.columns) + MAX_TEXTS.min(index.items) * TEXTS
     }
 
-    /// The number of parts.
-    pub fn count(&self) -> usize {
-        self.reader.index().parts.len()
+    pub fn reader(&self) -> &PartsReader {
+        &self.reader
     }
 
     /// The fields of all items, from the columns.
     pub fn read_items(&self) -> Result<Vec<LoadedItem>, RunFileError> {
-        let index = self.reader.index();
-        let blocks = in_parallel(index.columns.len(), |blocks| {
-            let mut items = Vec::with_capacity(blocks.clone().map(|block| index.columns[block].items).sum());
+        let blocks = in_parallel(self.reader.index().columns.len(), |blocks| {
+            let mut items = Vec::new();
             for block in blocks {
                 items.extend(self.reader.rows_of_block(block)?.map(LoadedItem::of_row));
             }
             Ok(items)
         })?;
+        let count = blocks.iter().map(Vec::len).sum::<usize>();
         let mut blocks = blocks.into_iter();
         let mut items = blocks.next().unwrap_or_default();
-        items.reserve_exact(index.items.saturating_sub(items.len()));
+        items.reserve_exact(count - items.len());
         blocks.for_each(|block| items.extend(block));
         Ok(items)
     }
 
-    /// The part that has the item at a position.
-    pub fn part_of(&self, position: usize) -> Result<PartText, RunFileError> {
-        self.part(self.reader.index().part_of(position).ok_or(RunFileError::Changed)?)
-    }
-
-    /// A part by its number.
-    pub fn part(&self, part: usize) -> Result<PartText, RunFileError> {
-        let entry = self.reader.index().parts.get(part).ok_or(RunFileError::Changed)?;
-        let text = PartText::new(self.reader.part(part)?, entry.first);
-        text.filter(|text| text.items() == entry.items).ok_or(RunFileError::Changed)
-    }
-
     /// Calls a function with the JSON of each item, on several threads.
     pub fn scan<T: Send>(&self, each: impl Fn(&str) -> T + Sync) -> Result<Vec<T>, RunFileError> {
-        let scanned = in_parallel(self.count(), |parts| {
+        let scanned = in_parallel(self.reader.index().parts.len(), |parts| {
             let mut found = Vec::new();
             for part in parts {
-                found.extend(self.part(part)?.lines().map(|(_, line)| each(line)));
+                found.extend(self.reader.part(part)?.lines().map(|(_, line)| each(line)));
             }
             Ok(found)
         })?;
         Ok(scanned.into_iter().flatten().collect())
     }
 
-    /// The starts of the texts of the item at a position.
-    pub fn texts(&self, position: usize) -> Result<Arc<ItemTexts>, RunFileError> {
-        self.read_texts(vec![position])?;
-        lock(&self.texts).get(&position).cloned().ok_or(RunFileError::Changed)
-    }
-
-    /// Reads the texts of the items at these positions, as far as they are not known.
-    pub fn read_texts(&self, positions: Vec<usize>) -> Result<(), RunFileError> {
-        let mut missing: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        let known = lock(&self.texts);
-        for position in positions.into_iter().filter(|position| !known.contains_key(position)) {
-            let part = self.reader.index().part_of(position).ok_or(RunFileError::Changed)?;
-            missing.entry(part).or_default().push(position);
-        }
-        drop(known);
-        if missing.is_empty() {
-            return Ok(());
-        }
-        let missing: Vec<_> = missing.into_iter().collect();
-        let read = in_parallel(missing.len(), |range| {
-            let mut texts = Vec::new();
-            for (part, positions) in &missing[range] {
-                let part = self.part(*part)?;
-                for position in positions {
-                    let line = part.line(*position).ok_or(RunFileError::Changed)?;
-                    let ItemWithoutContents(item) =
-                        serde_json::from_str(line).map_err(|_| RunFileError::Changed)?;
-                    texts.push((*position, Arc::new(ItemTexts::of(&item))));
+    /// The starts of the texts of the items at these positions.
+    pub fn texts(
+        &self,
+        positions: impl Iterator<Item = usize>,
+    ) -> Result<HashMap<usize, Arc<ItemTexts>>, RunFileError> {
+        let mut texts = HashMap::new();
+        let mut missing = Vec::new();
+        {
+            let cache = lock(&self.texts);
+            for position in positions {
+                match cache.known.get(&position) {
+                    Some(known) => drop(texts.insert(position, Arc::clone(known))),
+                    None => missing.push(position),
                 }
             }
-            Ok(texts)
-        })?;
-        let mut known = lock(&self.texts);
-        if known.len() > MAX_TEXTS {
-            known.clear();
         }
-        known.extend(read.into_iter().flatten());
-        Ok(())
+        let read = self.read_at(missing, |part, position| {
+            let ItemWithoutContents(item) = part.parse(position)?;
+            Ok(Arc::new(ItemTexts::of(&item)))
+        })?;
+        let mut cache = lock(&self.texts);
+        for (position, read) in read {
+            cache.add(position, Arc::clone(&read));
+            texts.insert(position, read);
+        }
+        Ok(texts)
+    }
+
+    /// Calls a function with the part of each of these positions, on several threads. A part is read once.
+    pub fn read_at<T: Send>(
+        &self,
+        positions: Vec<usize>,
+        read: impl Fn(&Part, usize) -> Result<T, RunFileError> + Sync,
+    ) -> Result<Vec<(usize, T)>, RunFileError> {
+        let mut by_part: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for position in positions {
+            by_part.entry(self.reader.number_of_part(position)?).or_default().push(position);
+        }
+        let by_part: Vec<_> = by_part.into_iter().collect();
+        let found = in_parallel(by_part.len(), |range| {
+            let mut found = Vec::new();
+            for (part, positions) in &by_part[range] {
+                let part = self.reader.part(*part)?;
+                for position in positions {
+                    found.push((*position, read(&part, *position)?));
+                }
+            }
+            Ok(found)
+        })?;
+        Ok(found.into_iter().flatten().collect())
     }
 }
 
@@ -179,4 +162,20 @@ fn in_parallel<T: Send>(
         let results = threads.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
         results.collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_texts_make_room_one_by_one() {
+        let mut cache = TextCache::default();
+        for position in 0..MAX_TEXTS + 3 {
+            cache.add(position, Arc::default());
+            cache.add(position, Arc::default());
+        }
+        assert_eq!((cache.known.len(), cache.order.len()), (MAX_TEXTS, MAX_TEXTS));
+        assert!(!cache.known.contains_key(&2) && cache.known.contains_key(&3));
+    }
 }

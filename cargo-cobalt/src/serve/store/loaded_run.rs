@@ -3,15 +3,17 @@
 //! A [`LoadedRun`] is built item by item with [`RunBuilder`], from a result file or from the lines of a journal, or from the columns of
 //! a run in parts. An item's outputs, reasons and metadata are read again from the file on demand.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::{ItemNames, ItemResult, Measurements, Report, RunConfig};
 use cobalt_core::store::ReportReader;
 
-use super::item_reader::ItemReader;
-use super::loaded_item::{ItemTexts, LoadedItem, make_names_unique};
+use super::cell::Cell;
+use super::columns::FileColumn;
+use super::item_reader::{FileItems, ItemReader};
+use super::loaded_item::{LoadedItem, make_names_unique};
 use super::loaded_parts::LoadedParts;
 use super::run_file::{RunFile, RunFileError};
 
@@ -68,33 +70,36 @@ impl LoadedRun {
         self.parts.as_ref()
     }
 
-    /// The starts of an item's texts. Those of a run in parts are read from the item's part, unless they were wanted lately.
-    pub fn texts<'a>(&'a self, item: &'a LoadedItem) -> Result<Cow<'a, ItemTexts>, RunFileError> {
-        match (item.texts(), &self.parts) {
-            (Some(texts), _) => Ok(Cow::Borrowed(texts)),
-            (None, Some(parts)) => parts.texts(self.position(item)).map(|texts| Cow::Owned((*texts).clone())),
-            (None, None) => Ok(Cow::Owned(ItemTexts::default())),
+    /// Reads the values of columns of the items at these positions. Those of an item are in the order of the columns.
+    pub fn values_at(
+        &self,
+        positions: Vec<usize>,
+        columns: &[FileColumn],
+    ) -> Result<HashMap<usize, Vec<Cell>>, RunFileError> {
+        let values = |item: &str| columns.iter().map(|column| column.read(item)).collect();
+        if columns.is_empty() {
+            return Ok(HashMap::new());
         }
-    }
-
-    /// Reads the texts of items at once, so that [`texts`](Self::texts) has them.
-    pub fn read_texts<'a>(&self, items: impl Iterator<Item = &'a LoadedItem>) -> Result<(), RunFileError> {
-        match &self.parts {
-            Some(parts) => parts.read_texts(items.map(|item| self.position(item)).collect()),
-            None => Ok(()),
+        if let Some(parts) = &self.parts {
+            let read = parts.read_at(positions, |part, position| {
+                Ok(values(part.line(position).ok_or(RunFileError::Changed)?))
+            })?;
+            return Ok(read.into_iter().collect());
         }
-    }
-
-    /// The position of an item among the items.
-    fn position(&self, item: &LoadedItem) -> usize {
-        self.items.partition_point(|other| other.index < item.index)
+        let mut items = FileItems::open(&self.items, &self.file)?;
+        let read = positions.into_iter().map(|position| {
+            // It was an item when its range was recorded.
+            let item = String::from_utf8(items.bytes(position)?).map_err(|_| RunFileError::Changed)?;
+            Ok((position, values(&item)))
+        });
+        read.collect()
     }
 
     /// A reader of single items.
     pub fn reader(&self) -> Result<ItemReader<'_>, RunFileError> {
         Ok(match &self.parts {
-            Some(parts) => ItemReader::of_parts(parts, &self.head.config),
-            None => ItemReader::of_file(&self.items, self.file.open()?, &self.file),
+            Some(parts) => ItemReader::of_parts(parts.reader(), &self.head.config),
+            None => ItemReader::of_file(FileItems::open(&self.items, &self.file)?),
         })
     }
 }

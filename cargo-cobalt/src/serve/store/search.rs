@@ -12,24 +12,23 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::Store;
+use super::item_set::{ItemSet, Selection};
 use super::loaded_run::LoadedRun;
 use super::run_file::RunFileError;
 
-/// The approximate overhead of a cached search, in bytes.
-const ENTRY: usize = 256;
-
 impl Store {
-    /// The indexes of the items with a text in their key, input, outputs, errors, reasons, tool calls, metadata or
+    /// The items with a text in their key, input, outputs, errors, reasons, tool calls, metadata or
     /// transcript; case-insensitive.
-    pub fn search(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, RunFileError> {
+    pub fn search(&self, run: &LoadedRun, text: &str) -> Result<Arc<ItemSet>, RunFileError> {
         let needle = Needle::new(text);
-        let size = |found: &Vec<usize>| ENTRY + size_of_val(&**found) + text.len();
-        self.searches.get(&(run.file.clone(), needle.text.clone()), size, || {
+        self.selected(run, Selection::Search(needle.text.clone()), || {
             let found = self.scan_items(run, |item| needle.is_in_item(item))?;
             // The key of an item without an id is not in the file.
-            let found = found.into_iter().zip(&run.items).enumerate();
-            let found = found.filter(|(_, (found, item))| *found || needle.is_in(&item.key));
-            Ok(found.map(|(place, _)| place).collect())
+            Ok(found
+                .into_iter()
+                .zip(&run.items)
+                .map(|(found, item)| found || needle.is_in(&item.key))
+                .collect())
         })
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use cobalt::command::config::Config;
 use cobalt_core::hash::sha256;
 use cobalt_core::report::Timestamp;
@@ -16,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::run_list::RunList;
+use super::team_fetches::TeamFetches;
 use crate::error::Error;
 use crate::remote::{Remote, RemoteEntry, RemoteError, RemoteIndex};
 use crate::runs::RunView;
@@ -39,8 +39,7 @@ pub struct TeamRuns {
     synced: Mutex<Synced>,
     /// When the list was last requested.
     used: Mutex<Instant>,
-    /// Held while runs are fetched, so that none is fetched twice at the same time.
-    fetching: Mutex<()>,
+    fetches: TeamFetches,
 }
 
 /// The list, as of the last successful sync.
@@ -93,7 +92,7 @@ impl TeamRuns {
                 failure: None,
             }),
             used: Mutex::new(Instant::now()),
-            fetching: Mutex::new(()),
+            fetches: TeamFetches::default(),
         };
         if let Err(error) = team.try_sync() {
             team.read(&team.remote.local_index(&team.layout)?)?;
@@ -130,11 +129,15 @@ impl TeamRuns {
     /// The result file of a run, which is fetched if need be; `None` if there is no such run.
     pub fn file(&self, id: &str) -> Result<Option<PathBuf>, ApiError> {
         let Some(entry) = self.entry(id) else { return Ok(None) };
-        let fetched = {
-            let _turn = self.remote.fetched(&entry, &self.layout).is_none().then(|| lock(&self.fetching));
-            self.remote.fetch(&entry, &self.layout)
-        };
-        fetched.map(Some).map_err(|error| ApiError::new(StatusCode::BAD_GATEWAY, error.to_string()))
+        let fetch = || self.remote.fetch(&entry, &self.layout);
+        // Marks it as used, so that it makes no room for others.
+        let fetched = self.remote.fetched(&entry, &self.layout).and_then(|_| fetch().ok());
+        fetched.map_or_else(|| self.fetches.fetch(id, fetch), Ok).map(Some)
+    }
+
+    /// A text for which runs have been fetched.
+    pub fn fetched_state(&self) -> String {
+        self.remote.fetched_state(&self.layout)
     }
 
     /// The result file of a run, if it has been fetched.
@@ -163,16 +166,14 @@ impl TeamRuns {
 
     /// Syncs the list. Returns the events.
     fn sync(&self) -> Vec<ServerEvent> {
-        let had_failed = lock(&self.synced).failure.is_some();
-        let (has_changed, has_failed) = match self.try_sync() {
-            Ok(has_changed) => (has_changed, false),
-            Err(error) => {
-                self.note_failure(&error);
-                (false, true)
-            }
-        };
+        let failure = || lock(&self.synced).failure.clone();
+        let before = failure();
+        let has_changed = self.try_sync().unwrap_or_else(|error| {
+            self.note_failure(&error);
+            false
+        });
         let results = has_changed.then_some(ServerEvent::Results {});
-        results.into_iter().chain((had_failed != has_failed).then_some(ServerEvent::Remote {})).collect()
+        results.into_iter().chain((failure() != before).then_some(ServerEvent::Remote {})).collect()
     }
 
     fn note_failure(&self, error: &RemoteError) {

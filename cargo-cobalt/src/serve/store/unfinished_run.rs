@@ -14,6 +14,8 @@ use serde_json::value::RawValue;
 
 use super::loaded_run::{LoadedRun, RunBuilder};
 use super::run_file::{RunFile, RunFileError};
+use crate::runs::{MAX_JOURNAL_BYTES, check_journal_size};
+use crate::serve::error::ApiError;
 
 /// The finished part of a run.
 pub struct UnfinishedRun {
@@ -32,8 +34,13 @@ struct JournalLine<'a> {
 }
 
 impl UnfinishedRun {
-    /// Reads the complete lines of a journal.
+    /// Reads the complete lines of a journal, unless it is too large.
     pub fn read(file: &RunFile) -> Result<Self, RunFileError> {
+        Self::read_up_to(file, MAX_JOURNAL_BYTES)
+    }
+
+    fn read_up_to(file: &RunFile, most: u64) -> Result<Self, RunFileError> {
+        check_journal_size(file.size(), most).map_err(|error| ApiError::conflict(error.to_string()))?;
         let bytes = file.read()?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
         let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
@@ -91,6 +98,7 @@ impl LoadedRun {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::StatusCode;
     use cobalt_core::redact::register_secret;
     use serde_json::json;
 
@@ -113,5 +121,18 @@ mod tests {
         let (_, _, item) = parse_entry(&header, line.as_bytes(), 0).unwrap();
         let item = serde_json::to_value(&item).unwrap();
         assert_eq!(item["output"]["output"], "it is [redacted:UNFINISHED_KEY]");
+    }
+
+    #[test]
+    fn a_journal_that_is_too_large_is_not_read() {
+        let file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
+        std::fs::write(file.path(), "not a journal").unwrap();
+        let file = RunFile::current(file.path()).unwrap();
+        let refused = |most| match UnfinishedRun::read_up_to(&file, most) {
+            Err(RunFileError::Permanent(error)) => error.status(),
+            _ => unreachable!("it is not a journal"),
+        };
+        assert_eq!(refused(12), StatusCode::CONFLICT);
+        assert_ne!(refused(13), StatusCode::CONFLICT, "it is read");
     }
 }

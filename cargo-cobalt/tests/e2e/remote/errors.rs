@@ -66,7 +66,7 @@ fn an_error_of_the_server_says_what_to_do() {
         ("403 Forbidden", "AccessDenied", "lack the permission to read objects", "`s3:GetObject`"),
         ("404 Not Found", "NoSuchBucket", "there is no bucket or container `team`", "`storage.remote`"),
         ("400 Bad Request", "AuthorizationHeaderMalformed", "in another region", "`storage.region`"),
-        ("400 Bad Request", "Strange", "told by the server", "repeat the command"),
+        ("400 Bad Request", "Strange", "told by the server", "try again"),
     ] {
         let error = refused(&project(failing(status, code)));
         assert!(error.contains(problem) && error.contains(advice), "{code}: {error}");

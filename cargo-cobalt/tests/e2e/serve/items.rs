@@ -308,3 +308,41 @@ fn an_answer_changes_with_the_runs_that_it_compares() {
     let after = server.get(&path, &[&format!("If-None-Match: {}", before.header("etag"))]);
     assert_eq!(after.status, 200, "the reference has changed");
 }
+
+#[test]
+fn many_groups_are_joined_after_the_largest() {
+    let store = Store::new();
+    store.keep_edited(&Kept::default(), |report| {
+        let items = report["items"].as_array_mut().unwrap();
+        let one = items.remove(0);
+        *items = (0..1100)
+            .map(|index| {
+                let mut item = one.clone();
+                (item["index"], item["key"]) = (json!(index), json!(format!("item-{index}")));
+                item["input"] =
+                    json!({ "id": format!("item-{index}"), "number": format!("n{:04}", index % 1050) });
+                item
+            })
+            .collect();
+    });
+    let server = Server::at(store.folder());
+    let answer = server.json(&format!("/api/runs/{A}/items?group=input.number&limit=2&offset=1050"));
+    let groups = answer["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 1001);
+    let figures = |group: &Value| (group["value"].clone(), group["items"].clone(), group["start"].clone());
+    assert_eq!(figures(&groups[0]), (json!("n0000"), json!(2), json!(0)));
+    assert_eq!(figures(&groups[999]), (json!("n0999"), json!(1), json!(1049)));
+    assert_eq!(figures(&groups[1000]), (Value::Null, json!(50), json!(1050)));
+    assert_eq!((&groups[1000]["joined"], groups[999].get("joined")), (&json!(50), None));
+    assert_eq!(keys(&answer), ["item-1000", "item-1001"]);
+}
+
+#[test]
+fn an_answer_says_by_how_much_of_long_texts_it_is_sorted() {
+    let (_store, server) = with_fields();
+    let prefix = |sort: &str| {
+        server.json(&format!("/api/runs/{B}/items?limit=1&sort={sort}")).get("sortPrefix").cloned()
+    };
+    assert_eq!(prefix("metadata.long"), Some(json!(256)));
+    assert_eq!((prefix("input.meta.topic"), prefix("latency")), (None, None));
+}

@@ -50,6 +50,8 @@ fn answers_about_a_run_in_parts_are_those_about_a_whole_one() {
         format!("{items}?search=NO%20ROUTE"),
         format!("{items}?search=item-17"),
         format!("{items}?where=input.topic=refunds&sort=input.topic"),
+        format!("{items}?columns=input.topic,reason.right,latency&sort=latency&order=desc&limit=7"),
+        format!("{items}?where=reason.right~worth%200&where=latency%3E9&limit=5"),
         format!("{items}?where=metric.retrieved%3E9"),
         format!("{items}?group=input.topic&minScore=0.5"),
         format!("{items}?compare={A}&only=regressed&sort=change"),
@@ -94,6 +96,23 @@ fn all_items_of_a_comparison_are_refused_if_a_run_is_in_parts() {
     let server = Server::at(store.folder());
     let refusal = server.refusal(&format!("/api/compare?a={A}&b={B}&sort=worst"), 400);
     assert!(refusal.contains(&format!("run {A} is large, so `limit` is required")), "{refusal}");
+}
+
+#[test]
+fn a_damaged_part_is_named_and_not_taken_for_a_file_that_changes() {
+    let store = store().into_parts();
+    let items = store.folder().join(".cobalt/results/2026-02-03T14-30-00_desk_bbbbbbbbbbbb.items.zst");
+    let mut damaged = std::fs::read(&items).unwrap();
+    damaged[100] ^= 1;
+    std::fs::write(&items, damaged).unwrap();
+    let server = Server::at(store.folder());
+    for address in ["items", "items/item-7", "items?columns=input.topic&limit=1", "items?where=input.topic=x"]
+    {
+        let answer = server.get(&format!("/api/runs/{B}/{address}"), &[]);
+        let is_told = answer.body.contains("items.zst") && answer.body.contains("part 1 of 1 is damaged");
+        assert!(answer.status == 500 && is_told, "{address}: {} {}", answer.status, answer.body);
+    }
+    server.json(&format!("/api/runs/{B}/overview"));
 }
 
 #[test]

@@ -105,15 +105,19 @@ fn a_run_that_is_pushed_is_shown_and_a_lost_store_is_said() {
     events.until(|event| event["type"] == "results");
     assert_eq!(server.json("/api/runs")["known"], 3);
 
-    let (lost, begin) = (remote.path().with_extension("lost"), Instant::now());
-    fs::rename(remote.path(), &lost).unwrap();
+    let (away, begin) = (remote.path().with_extension("lost"), Instant::now());
+    fs::rename(remote.path(), &away).unwrap();
     events.until(|event| event["type"] == "remote");
     assert!(begin.elapsed() < PATIENCE);
     let store = server.json("/api")["remote"].clone();
     assert!(store["failure"]["since"].is_string() && store["failure"]["message"].is_string(), "{store}");
     assert_eq!(server.json("/api/runs")["known"], 3, "what is known is shown");
     server.json("/api/runs/aaaaaaaaaaaa/overview");
-    assert_eq!(server.get("/api/runs/cccccccccccc/overview", &[]).status, 502);
+    let lost = server.get("/api/runs/cccccccccccc/overview", &[]);
+    assert!(lost.status == 502 && lost.body.contains("connect the drive"), "{}", lost.body);
+    let trends = server.json("/api/trends?experiment=desk");
+    assert_eq!(trends["trends"].as_array().unwrap().len(), 3, "they need no run: {trends}");
+    assert_eq!(trends["thresholds"], json!([]));
 
     // A server that starts meanwhile shows the list of the last sync.
     let mut other = serve(&here, remote.path());
@@ -121,8 +125,26 @@ fn a_run_that_is_pushed_is_shown_and_a_lost_store_is_said() {
     assert_eq!(other.json("/api/runs")["known"], 3);
     assert!(!remote.path().exists(), "a store that is only read is not created");
 
-    fs::rename(&lost, remote.path()).unwrap();
+    fs::rename(&away, remote.path()).unwrap();
     events.until(|event| event["type"] == "remote");
     assert!(server.json("/api")["remote"]["failure"].is_null());
     server.json("/api/runs/cccccccccccc/overview");
+}
+
+#[test]
+fn a_deleted_run_is_said_to_be_gone_and_lists_change_when_runs_are_fetched() {
+    let (remote, here) = (TempDir::new().unwrap(), own_run());
+    push(remote.path(), &two_runs());
+    let server = serve(&here, remote.path());
+    let etag = |path| server.get(path, &[]).header("etag").to_owned();
+    let pages = ["/api/experiments", "/api/trends?experiment=desk"];
+    let before = pages.map(etag);
+    assert_eq!(pages.map(etag), before, "nothing was fetched");
+    server.json("/api/runs/aaaaaaaaaaaa/overview");
+    let after = pages.map(etag);
+    assert!(before.iter().zip(&after).all(|(before, after)| before != after), "{before:?}");
+
+    fs::remove_dir_all(remote.path().join("runs/bbbbbbbbbbbb")).unwrap();
+    let gone = server.get("/api/runs/bbbbbbbbbbbb/overview", &[]);
+    assert!(gone.status == 404 && gone.body.contains("no longer in the remote store"), "{}", gone.body);
 }

@@ -87,7 +87,10 @@ pub fn decompress(frame: &[u8], length: u64) -> io::Result<Vec<u8>> {
     let decoder = StreamingDecoder::new(frame).map_err(|error| damaged(error.to_string()))?;
     let mut text = Vec::with_capacity(usize::try_from(length).unwrap_or_default().min(frame.len() << 8));
     // A frame that claims to be short cannot fill the memory.
-    decoder.take(length + 1).read_to_end(&mut text).map_err(|error| damaged(error.to_string()))?;
+    decoder
+        .take(length.saturating_add(1))
+        .read_to_end(&mut text)
+        .map_err(|error| damaged(error.to_string()))?;
     if text.len() as u64 != length {
         return Err(damaged(format!("its text is not {length} bytes long")));
     }
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn a_frame_whose_text_has_another_length_is_damaged() {
         let frame = compress(b"some text");
-        for length in [0, 8, 10] {
+        for length in [0, 8, 10, u64::MAX] {
             let error = decompress(&frame, length).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         }

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the format of the items file.
 pub const PARTS_FORMAT: u32 = 1;
+/// The maximum length of a frame and of the text in it, in bytes: what one read of a damaged file can take of the memory.
+const MAX_FRAME: u64 = 1 << 30;
 /// The end of an items file's name, instead of that of a result file.
 const ITEMS_FILE: &str = ".items.zst";
 
@@ -49,6 +51,13 @@ pub struct PartEntry {
     pub crc32: u32,
 }
 
+impl PartEntry {
+    /// Whether a reader accepts the claims of the entry: an item has at least one byte of text.
+    pub(super) fn is_plausible(&self) -> bool {
+        self.bytes <= MAX_FRAME && self.text <= MAX_FRAME && self.items as u64 <= self.text
+    }
+}
+
 impl PartsIndex {
     /// The part that has the item at this position, from 0.
     #[must_use]
@@ -58,7 +67,7 @@ impl PartsIndex {
         (position - entry.first < entry.items).then_some(part)
     }
 
-    /// Checks that the parts follow each other, and that none claims to be larger than the file.
+    /// Checks that the parts follow each other, and that none claims to be larger than the file, or to have more items than bytes.
     pub(super) fn check(&self) -> io::Result<()> {
         let damaged = |reason: String| Err(io::Error::new(io::ErrorKind::InvalidData, reason));
         if self.format != PARTS_FORMAT {
@@ -73,11 +82,13 @@ impl PartsIndex {
         for (entries, what) in [(&self.parts, "parts"), (&self.columns, "columns")] {
             let mut first = 0;
             for entry in entries {
-                let end = entry.offset.checked_add(entry.bytes);
-                if entry.first != first || end.is_none_or(|end| end > self.bytes) {
+                let end = entry.offset.checked_add(entry.bytes).filter(|end| *end <= self.bytes);
+                let next = entry.first.checked_add(entry.items);
+                let (Some(_), Some(next), true) = (end, next, entry.first == first && entry.is_plausible())
+                else {
                     return damaged(format!("the index of its {what} is damaged"));
-                }
-                first = first.saturating_add(entry.items);
+                };
+                first = next;
             }
             if first != self.items {
                 return damaged(format!("the index of its {what} has {first} of {} items", self.items));
@@ -137,6 +148,20 @@ mod tests {
             let error = damaged.check().unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn an_index_that_claims_more_than_a_frame_can_have_is_refused() {
+        let refused = |part: PartEntry| {
+            let whole = index(vec![entry(0, 0, 3), part]);
+            whole.check().is_err_and(|error| error.to_string().contains("index of its parts is damaged"))
+        };
+        let part = entry(10, 3, 97);
+        index(vec![entry(0, 0, 3), part]).check().unwrap();
+        assert!(refused(PartEntry { items: 101, ..part }), "more items than bytes");
+        assert!(refused(PartEntry { items: 1 << 40, text: u64::MAX, ..part }));
+        assert!(refused(PartEntry { text: MAX_FRAME + 1, ..part }));
+        assert!(refused(PartEntry { offset: u64::MAX, ..part }));
     }
 
     #[test]

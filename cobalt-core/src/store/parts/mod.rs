@@ -7,6 +7,7 @@
 mod columns;
 mod compress;
 mod index;
+mod part;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -14,5 +15,6 @@ mod writer;
 
 pub use columns::{ItemRow, RowName, RowRest, RowTraffic, index_name};
 pub use index::{PARTS_FORMAT, PartEntry, PartsIndex, head_of_items_file, items_file};
-pub use reader::{PartsReader, lines};
+pub use part::Part;
+pub use reader::PartsReader;
 pub use writer::PartsWriter;

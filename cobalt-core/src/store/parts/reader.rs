@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use super::columns::{ColumnBlock, ItemRow};
 use super::compress::decompress;
 use super::index::{PartEntry, PartsIndex};
+use super::part::{Origin, Part};
 use crate::redact::redacted_document;
 use crate::report::{ItemResult, Report, RunConfig};
 use crate::store::damaged_items::validate_lines;
@@ -24,7 +25,7 @@ pub struct PartsReader {
 
 /// What a frame of the file has.
 #[derive(Clone, Copy, Debug)]
-enum FrameKind {
+pub enum FrameKind {
     Part,
     Columns,
 }
@@ -85,39 +86,46 @@ impl PartsReader {
         &self.path
     }
 
-    /// The text of a part, an item in each line, without the secrets that are known now.
+    /// Reads a part, without the secrets that are known now.
     ///
     /// # Errors
     ///
     /// There is no such part, or it is damaged; the error has its number.
-    pub fn part(&self, part: usize) -> Result<Vec<u8>, StoreError> {
-        self.text(FrameKind::Part, part, &self.index.parts)
+    pub fn part(&self, number: usize) -> Result<Part, StoreError> {
+        let text = self.text(FrameKind::Part, number, &self.index.parts)?;
+        let PartEntry { first, items, .. } = self.index.parts[number];
+        let origin = Origin { path: self.path.clone(), number, count: self.index.parts.len() };
+        Part::new(text, first, items, origin)
+    }
+
+    /// Reads the part that has the item at this position in dataset order, from 0.
+    ///
+    /// # Errors
+    ///
+    /// There is no such item, or its part is damaged.
+    pub fn part_with(&self, position: usize) -> Result<Part, StoreError> {
+        self.part(self.number_of_part(position)?)
+    }
+
+    /// The number of the part that has the item at this position.
+    ///
+    /// # Errors
+    ///
+    /// There is no such item.
+    pub fn number_of_part(&self, position: usize) -> Result<usize, StoreError> {
+        self.index.part_of(position).ok_or_else(|| {
+            let reason = format!("it has {} items, and none at position {position}", self.index.items);
+            storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidInput, reason))
+        })
     }
 
     /// Reads the items of a part.
     ///
     /// # Errors
     ///
-    /// The part is damaged.
-    pub fn items_of_part(&self, part: usize, config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
-        self.parse(part, &self.part(part)?, config)
-    }
-
-    /// Parses the items of a part, of which this is the text.
-    fn parse(&self, part: usize, text: &[u8], config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
-        let read = |line: &[u8]| {
-            let mut item: ItemResult = serde_json::from_slice(line)?;
-            item.passed = config.passes(&item);
-            Ok(item)
-        };
-        let items: serde_json::Result<Vec<_>> = lines(text).map(read).collect();
-        let items = items.map_err(|error| self.damaged(FrameKind::Part, part, &error.to_string()))?;
-        match items.len() == self.index.parts[part].items {
-            true => Ok(items),
-            false => {
-                Err(self.damaged(FrameKind::Part, part, "the number of its items differs from its index"))
-            }
-        }
+    /// There is no such part, or it is damaged.
+    pub fn items_of_part(&self, number: usize, config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
+        self.part(number)?.items(config)
     }
 
     /// Checks the items as [`validate_report`](crate::store::validate_report) does, one part after the other, and reads all columns.
@@ -127,9 +135,9 @@ impl PartsReader {
     /// A part or an item is damaged.
     pub fn validate(&self, head: &Report) -> Result<(), StoreError> {
         for part in 0..self.index.parts.len() {
-            let text = self.part(part)?;
-            let items = self.parse(part, &text, &head.config)?;
-            validate_lines(lines(&text).zip(items), head)
+            let read = self.part(part)?;
+            let lines = read.lines().map(|(_, line)| line.as_bytes());
+            validate_lines(lines.zip(read.items(&head.config)?), head)
                 .map_err(|damage| self.damaged(FrameKind::Part, part, &damage.to_string()))?;
         }
         self.rows().try_for_each(|row| row.map(drop))
@@ -164,21 +172,9 @@ impl PartsReader {
         let part_of = |position: &usize| self.index.part_of(*position);
         let mut items = Vec::with_capacity(positions.len());
         for positions in positions.chunk_by(|one, next| part_of(one) == part_of(next)) {
-            let none = || {
-                let reason =
-                    format!("it has {} items, and none at position {}", self.index.items, positions[0]);
-                storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidInput, reason))
-            };
-            let part = part_of(&positions[0]).ok_or_else(none)?;
-            let text = self.part(part)?;
-            let lines: Vec<_> = lines(&text).collect();
+            let part = self.part_with(positions[0])?;
             for position in positions {
-                let line = lines.get(position - self.index.parts[part].first);
-                let line = line.ok_or_else(|| self.damaged(FrameKind::Part, part, "an item is missing"))?;
-                let mut item: ItemResult = serde_json::from_slice(line)
-                    .map_err(|error| self.damaged(FrameKind::Part, part, &error.to_string()))?;
-                item.passed = config.passes(&item);
-                items.push(item);
+                items.push(part.item(*position, config)?);
             }
         }
         Ok(items)
@@ -232,9 +228,14 @@ impl PartsReader {
             FrameKind::Part => self.index.parts.len(),
             FrameKind::Columns => self.index.columns.len(),
         };
-        let reason = format!("{kind} {} of {count} is damaged: {reason}", number + 1);
-        storage_error("read", &self.path, io::Error::new(io::ErrorKind::InvalidData, reason))
+        damaged(&self.path, kind, number, count, reason)
     }
+}
+
+/// The error of a part of a file.
+pub fn damaged(path: &Path, kind: FrameKind, number: usize, count: usize, reason: &str) -> StoreError {
+    let reason = format!("{kind} {} of {count} is damaged: {reason}", number + 1);
+    storage_error("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
 }
 
 /// The items of a part, or why there are none.
@@ -252,9 +253,4 @@ impl<T, I: Iterator<Item = T>> Iterator for PartItems<I> {
             Self::Error(error) => error.take().map(Err),
         }
     }
-}
-
-/// The lines of a part.
-pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }

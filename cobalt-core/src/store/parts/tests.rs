@@ -292,6 +292,33 @@ fn an_earlier_result_stays_until_both_files_of_the_new_one_are_written() {
 }
 
 #[test]
+fn an_item_that_cannot_be_parsed_is_named_and_the_others_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&[item(0), item(1), item(2)]);
+    let path = write(folder.path(), &report);
+    let mut head: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let lines: Vec<_> = report.items.iter().map(|item| serde_json::to_string(item).unwrap()).collect();
+    let text = format!("{}\n{{\"index\":\"one\"}}\n{}\n", lines[0], lines[2]);
+    let frame = super::compress::compress(text.as_bytes());
+    let part = json!({ "offset": 0, "bytes": frame.len(), "text": text.len(), "items": 3, "first": 0, "crc32": crc32fast::hash(&frame) });
+    let columns = json!({ "offset": 0, "bytes": 0, "text": 9, "items": 3, "first": 0, "crc32": 0 });
+    for (field, value) in
+        [("bytes", json!(frame.len())), ("parts", json!([part])), ("columns", json!([columns]))]
+    {
+        head["parts"][field] = value;
+    }
+    fs::write(&path, head.to_string()).unwrap();
+    fs::write(items_file(&path), frame).unwrap();
+    let file = ReportFile::open(&path).unwrap();
+    let parts = file.parts().unwrap();
+    assert_eq!(parts.item(2, &report.config).unwrap(), report.items[2]);
+    let told = parts.item(1, &report.config).unwrap_err().to_string();
+    let expected =
+        format!("failed to read `{}`: part 1 of 1 is damaged: item 1: ", items_file(&path).display());
+    assert!(told.starts_with(&expected), "{told}");
+}
+
+#[test]
 fn an_abandoned_writer_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let report = report(&[item(0)]);

@@ -186,14 +186,23 @@ impl PartsWriter {
             Frame::Items { text, items } => (&mut self.index.parts, text, items),
             Frame::Columns { text, items } => (&mut self.index.columns, text, items),
         };
-        entries.push(PartEntry {
+        let entry = PartEntry {
             offset: self.index.bytes,
             bytes: bytes.len() as u64,
             text,
             items,
             first: entries.last().map_or(0, |entry| entry.first + entry.items),
             crc32: crc32fast::hash(bytes),
-        });
+        };
+        if !entry.is_plausible() {
+            let last = entry.first + items.saturating_sub(1);
+            let reason = format!(
+                "the items at {} to {last} are longer than 1 GiB, which nobody could read",
+                entry.first
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+        }
+        entries.push(entry);
         self.index.bytes += bytes.len() as u64;
         Ok(())
     }

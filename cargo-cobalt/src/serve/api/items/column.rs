@@ -79,6 +79,22 @@ impl Column {
         }
     }
 
+    /// The value of an item, unless it is in the file.
+    pub fn computed(&self, item: &LoadedItem) -> Cell {
+        let number = |number: Option<f64>| number.map_or(Cell::Missing, Cell::number);
+        match self {
+            Self::File(_) => Cell::Missing,
+            Self::Metric(name) => number(item.metric(name)),
+            Self::Attempts => Cell::number((item.trials() + item.retried()) as f64),
+            Self::Score(evaluator) => number(item.scores.mean(*evaluator)),
+            Self::Status => Cell::Text(item.status.name().into()),
+            Self::Latency => Cell::number(item.latency_ms),
+            Self::Tokens => number(item.tokens().map(|tokens| tokens as f64)),
+            Self::Cost => number(item.cost()),
+            Self::Key => Cell::Text(item.key.clone()),
+        }
+    }
+
     /// Reads the values of all items.
     pub fn load(self, store: &Store, run: &LoadedRun) -> Result<LoadedColumn, RunFileError> {
         let values = match &self {
@@ -103,7 +119,7 @@ impl LoadedColumn {
         if let Some(values) = &self.values {
             return values.cells.get(place).map_or(Cow::Owned(Cell::Missing), Cow::Borrowed);
         }
-        Cow::Owned(self.computed(&run.items[place]))
+        Cow::Owned(self.column.computed(&run.items[place]))
     }
 
     /// The hash of the value of the item at an index, if its text is cut.
@@ -111,34 +127,9 @@ impl LoadedColumn {
         self.values.as_ref()?.cut.get(&place).copied()
     }
 
-    fn computed(&self, item: &LoadedItem) -> Cell {
-        let number = |number: Option<f64>| number.map_or(Cell::Missing, Cell::number);
-        match &self.column {
-            Column::File(_) => Cell::Missing,
-            Column::Metric(name) => number(item.metric(name)),
-            Column::Attempts => Cell::number((item.trials() + item.retried()) as f64),
-            Column::Score(evaluator) => number(item.scores.mean(*evaluator)),
-            Column::Status => Cell::Text(item.status.name().into()),
-            Column::Latency => Cell::number(item.latency_ms),
-            Column::Tokens => number(item.tokens().map(|tokens| tokens as f64)),
-            Column::Cost => number(item.cost()),
-            Column::Key => Cell::Text(item.key.clone()),
-        }
-    }
-
-    /// Whether no item has a value.
-    pub fn is_empty(&self, run: &LoadedRun) -> bool {
-        (0..run.items.len()).all(|place| self.cell(run, place).is_missing())
-    }
-
-    /// Whether there are values, and all are numbers.
-    pub fn has_only_numbers(&self, run: &LoadedRun) -> bool {
-        if self.column.is_numeric() {
-            return true;
-        }
-        let mut cells = (0..run.items.len()).map(|place| self.cell(run, place)).filter(|it| !it.is_missing());
-        let first = cells.next();
-        first.is_some_and(|first| first.as_f64().is_some() && cells.all(|cell| cell.as_f64().is_some()))
+    /// The length of the texts that are compared, in characters, if some are longer.
+    pub fn cut_length(&self) -> Option<usize> {
+        self.values.as_ref()?.cut_length()
     }
 }
 

@@ -1,10 +1,13 @@
 //! The conditions of `where`: a column, an operator and a value.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
-use super::column::{Column, LoadedColumn, no_values};
+use super::column::{Column, no_values};
 use crate::serve::error::ApiError;
-use crate::serve::store::{Cell, FileColumn, LoadedRun, RunFileError, Store, contains_ignore_case};
+use crate::serve::store::{
+    Cell, FileColumn, ItemSet, LoadedRun, RunFileError, Selection, Store, contains_ignore_case,
+};
 
 /// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,26 +110,29 @@ impl Condition {
         }
     }
 
+    /// Rejects what no item can meet, whatever the values are.
+    fn check_status(&self, column: &Column) -> Result<(), ApiError> {
+        const STATUSES: [&str; 3] = ["ok", "timeout", "error"];
+        let is_known = STATUSES.contains(&&*self.value) || self.operator == Operator::Contains;
+        match *column == Column::Status && (self.operator.is_order() || !is_known) {
+            true => Err(ApiError::bad_request(
+                "`status` is `ok`, `timeout` or `error`; compare it with `=` or `!=`",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Rejects values that no item can have.
-    fn check(&self, name: &str, column: &LoadedColumn, run: &LoadedRun) -> Result<(), ApiError> {
+    fn check(&self, name: &str, column: &Column, values: &Values) -> Result<(), ApiError> {
         let Self { operator, value, number, .. } = self;
-        let has_names = |cells: &[Cell]| cells.iter().any(|cell| matches!(cell, Cell::Names(_)));
-        if operator.is_order() && column.values.as_ref().is_some_and(|values| has_names(&values.cells)) {
+        if operator.is_order() && values.has_names {
             return Err(ApiError::bad_request(format!(
                 "`{name}` holds names, which have no order; use `=`, `!=` or `~`"
             )));
         }
-        if column.column == Column::Status {
-            const STATUSES: [&str; 3] = ["ok", "timeout", "error"];
-            let is_known = STATUSES.contains(&&**value) || *operator == Operator::Contains;
-            if operator.is_order() || !is_known {
-                return Err(ApiError::bad_request(
-                    "`status` is `ok`, `timeout` or `error`; compare it with `=` or `!=`",
-                ));
-            }
-        }
         let needs_number = *operator != Operator::Contains && number.is_none();
-        if needs_number && column.has_only_numbers(run) {
+        let has_only_numbers = values.has_numbers && !values.has_others;
+        if needs_number && (column.is_numeric() || has_only_numbers) {
             return Err(ApiError::bad_request(format!(
                 "`{name}` is a number, but `{value}` is not; use a number, as in `{name}>=1`"
             )));
@@ -135,8 +141,44 @@ impl Condition {
     }
 }
 
-/// Whether each item of the run meets a condition.
-pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec<bool>, RunFileError> {
+/// What values the items have.
+#[derive(Clone, Copy, Debug, Default)]
+struct Values {
+    has_numbers: bool,
+    has_names: bool,
+    /// Including names.
+    has_others: bool,
+}
+
+impl Values {
+    fn of(cell: &Cell) -> Self {
+        let is_number = cell.as_f64().is_some();
+        Self {
+            has_numbers: is_number,
+            has_names: matches!(cell, Cell::Names(_)),
+            has_others: !is_number && !cell.is_missing(),
+        }
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            has_numbers: self.has_numbers || other.has_numbers,
+            has_names: self.has_names || other.has_names,
+            has_others: self.has_others || other.has_others,
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        !self.has_numbers && !self.has_others
+    }
+}
+
+/// The items of the run that meet a condition, cached.
+pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Arc<ItemSet>, RunFileError> {
+    store.selected(run, Selection::Condition(text.to_owned()), || select(store, run, text))
+}
+
+fn select(store: &Store, run: &LoadedRun, text: &str) -> Result<ItemSet, RunFileError> {
     let mut splits = splits(text);
     let (name, condition) = splits.next().ok_or_else(|| {
         ApiError::bad_request(format!(
@@ -144,13 +186,7 @@ pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec
              `input.topic=billing` or `latency>=500`"
         ))
     })?;
-    let load = |name: &str, condition: &Condition| -> Result<LoadedColumn, RunFileError> {
-        let column = load_column(store, run, name)?;
-        condition.check(name, &column, run)?;
-        Ok(column)
-    };
-    let (condition, column) = match load(name, &condition) {
-        Ok(column) => (condition, column),
+    match test_items(store, run, name, &condition) {
         Err(RunFileError::Permanent(error)) => {
             // Of the items' fields, only sampled ones are known.
             let fields = store.item_fields(run)?;
@@ -159,36 +195,39 @@ pub fn items_that_meet(store: &Store, run: &LoadedRun, text: &str) -> Result<Vec
                     || evaluator_of(name).is_some_and(|it| run.evaluator_index(it).is_some())
             };
             let (name, condition) = splits.find(|(name, _)| is_known(name)).ok_or(error)?;
-            let column = load(name, &condition)?;
-            (condition, column)
+            test_items(store, run, name, &condition)
         }
-        Err(error) => return Err(error),
-    };
-    match (&column.column, &column.values) {
-        // A part of the texts is not in memory.
-        (Column::File(file), Some(values)) if values.is_cut() => {
-            store.scan_column(run, file, |cell| condition.test(cell))
-        }
-        _ => Ok((0..run.items.len()).map(|place| condition.test(&column.cell(run, place))).collect()),
+        tested => tested,
     }
+}
+
+/// The items whose value of a column meets a condition. The column must have a value, unless all runs have it.
+fn test_items(
+    store: &Store,
+    run: &LoadedRun,
+    name: &str,
+    condition: &Condition,
+) -> Result<ItemSet, RunFileError> {
+    let column = Column::expect(run, name)?;
+    condition.check_status(&column)?;
+    let test = |cell: &Cell| (condition.test(cell), Values::of(cell));
+    let tested = match &column {
+        Column::File(file) => store.scan_column(run, file, test)?,
+        _ => run.items.iter().map(|item| test(&column.computed(item))).collect(),
+    };
+    let values = tested.iter().fold(Values::default(), |all, (_, values)| all.join(*values));
+    let may_be_absent =
+        matches!(column, Column::Metric(_) | Column::File(FileColumn::Input(_) | FileColumn::Metadata(_)));
+    if may_be_absent && !run.items.is_empty() && values.is_empty() {
+        return Err(no_values(store, run, name)?.into());
+    }
+    condition.check(name, &column, &values)?;
+    Ok(tested.into_iter().map(|(is_met, _)| is_met).collect())
 }
 
 /// The evaluator that a column is of.
 fn evaluator_of(name: &str) -> Option<&str> {
     name.strip_prefix("score.").or_else(|| name.strip_prefix("reason."))
-}
-
-/// The column with this name. It must have a value, unless all runs have it.
-fn load_column(store: &Store, run: &LoadedRun, name: &str) -> Result<LoadedColumn, RunFileError> {
-    let column = Column::expect(run, name)?.load(store, run)?;
-    let may_be_absent = matches!(
-        column.column,
-        Column::Metric(_) | Column::File(FileColumn::Input(_) | FileColumn::Metadata(_))
-    );
-    if may_be_absent && !run.items.is_empty() && column.is_empty(run) {
-        return Err(no_values(store, run, name)?.into());
-    }
-    Ok(column)
 }
 
 #[cfg(test)]

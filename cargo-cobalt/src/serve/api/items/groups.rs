@@ -1,5 +1,6 @@
 //! Groups of the listed items by the value of a column.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use super::column::LoadedColumn;
@@ -12,12 +13,15 @@ const MAX_NUMBERS: usize = 12;
 /// About how many ranges there are.
 const RANGES: f64 = 8.0;
 
+/// The maximum number of groups: the smaller ones are joined.
+const MAX_GROUPS: usize = 1000;
+
 /// Orders items by group, the largest first and those without a value last, and returns the groups. Within a group, the order stays.
 pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &LoadedColumn) -> Vec<ItemGroup> {
     let cell =
-        |entry: &Entry<'_>| entry.place.map_or(Cell::Missing, |place| column.cell(run, place).into_owned());
+        |entry: &Entry<'_>| entry.place.map_or(Cow::Owned(Cell::Missing), |place| column.cell(run, place));
     let cells: Vec<_> = entries.iter().map(cell).collect();
-    let ranges = Ranges::of(&cells);
+    let ranges = Ranges::of(cells.iter().map(Cow::as_ref));
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut places = HashMap::new();
     for (entry, cell) in entries.drain(..).zip(&cells) {
@@ -27,7 +31,7 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
         };
         let hash = entry.place.and_then(|place| column.cut_hash(place));
         let place = *places.entry((value.clone(), hash)).or_insert_with(|| {
-            groups.push(Group { value, order, entries: Vec::new() });
+            groups.push(Group { value, joined: 0, order, entries: Vec::new() });
             groups.len() - 1
         });
         groups[place].entries.push(entry);
@@ -37,14 +41,8 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
         let by_value = SortKey::cmp_known_first(&one.order, &two.order, false);
         one.value.is_none().cmp(&two.value.is_none()).then(by_size).then(by_value)
     });
-    // Different texts may have the same beginning.
-    let mut equal = HashMap::new();
-    for value in groups.iter_mut().filter_map(|group| group.value.as_mut()) {
-        let number = equal.entry(value.clone()).and_modify(|number| *number += 1).or_insert(1);
-        if *number > 1 {
-            value.push_str(&format!(" ({number})"));
-        }
-    }
+    join_small_groups(&mut groups);
+    number_equal_values(&mut groups);
     let mut start = 0;
     let mut summaries = Vec::with_capacity(groups.len());
     for group in groups {
@@ -55,8 +53,32 @@ pub fn group_items(run: &LoadedRun, entries: &mut Vec<Entry<'_>>, column: &Loade
     summaries
 }
 
+/// Joins the groups after the largest ones, except that of items without a value.
+fn join_small_groups(groups: &mut Vec<Group<'_>>) {
+    let with_value = groups.partition_point(|group| group.value.is_some());
+    if with_value > MAX_GROUPS {
+        let small: Vec<_> = groups.drain(MAX_GROUPS..with_value).collect();
+        let joined = small.len();
+        let entries = small.into_iter().flat_map(|group| group.entries).collect();
+        groups.insert(MAX_GROUPS, Group { value: None, joined, order: None, entries });
+    }
+}
+
+/// Numbers groups whose different texts have the same beginning.
+fn number_equal_values(groups: &mut [Group<'_>]) {
+    let mut equal = HashMap::new();
+    for value in groups.iter_mut().filter_map(|group| group.value.as_mut()) {
+        let number = equal.entry(value.clone()).and_modify(|number| *number += 1).or_insert(1);
+        if *number > 1 {
+            value.push_str(&format!(" ({number})"));
+        }
+    }
+}
+
 struct Group<'a> {
     value: Option<String>,
+    /// The number of groups that were joined to this one.
+    joined: usize,
     order: Option<SortKey>,
     entries: Vec<Entry<'a>>,
 }
@@ -75,6 +97,7 @@ impl Group<'_> {
         let scores: BTreeMap<_, _> = (0..).zip(&run.head.config.evaluators).filter_map(mean).collect();
         ItemGroup {
             value: self.value.clone(),
+            joined: self.joined,
             start,
             items: self.entries.len(),
             passed,
@@ -94,8 +117,8 @@ struct Ranges {
 
 impl Ranges {
     /// `None` unless the values are numbers, and too many for a group each.
-    fn of(cells: &[Cell]) -> Option<Self> {
-        let known = cells.iter().filter(|cell| !cell.is_missing());
+    fn of<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Self> {
+        let known = cells.filter(|cell| !cell.is_missing());
         let mut numbers = known.map(Cell::as_f64).collect::<Option<Vec<_>>>()?;
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
@@ -141,7 +164,7 @@ mod tests {
 
     fn ranges(numbers: impl Iterator<Item = f64>) -> Vec<String> {
         let cells: Vec<_> = numbers.map(Cell::number).collect();
-        let ranges = Ranges::of(&cells).unwrap();
+        let ranges = Ranges::of(cells.iter()).unwrap();
         let mut found: Vec<_> = cells.iter().filter_map(|cell| ranges.range(cell.as_f64()?).0).collect();
         found.dedup();
         found
@@ -163,7 +186,7 @@ mod tests {
     #[test]
     fn a_number_on_a_bound_is_in_the_range_that_starts_with_it() {
         let cells: Vec<_> = (0..=20).map(|n| Cell::number(f64::from(n) / 20.0)).collect();
-        let ranges = Ranges::of(&cells).unwrap();
+        let ranges = Ranges::of(cells.iter()).unwrap();
         let range = |number: f64| ranges.range(number).0.unwrap();
         assert_eq!([0.2, 0.4, 0.6, 0.8].map(range), ["0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1"]);
         assert_eq!([0.599, 1.0].map(range), ["0.4 to 0.6", "0.8 to 1"]);
@@ -172,9 +195,9 @@ mod tests {
     #[test]
     fn few_numbers_and_texts_are_not() {
         let cells: Vec<_> = (0..12).map(|n| Cell::number(f64::from(n))).collect();
-        assert!(Ranges::of(&cells).is_none());
+        assert!(Ranges::of(cells.iter()).is_none());
         let mut mixed: Vec<_> = (0..30).map(|n| Cell::number(f64::from(n))).collect();
         mixed.push(Cell::Text("x".into()));
-        assert!(Ranges::of(&mixed).is_none());
+        assert!(Ranges::of(mixed.iter()).is_none());
     }
 }

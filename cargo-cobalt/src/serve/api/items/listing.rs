@@ -1,6 +1,5 @@
 //! The items that a query selects, in its order.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use cobalt_core::report::Status;
@@ -13,7 +12,7 @@ use super::row::{ChangeCounts, ItemGroup};
 use super::score_range::ScoreRange;
 use crate::serve::api::respond::Order;
 use crate::serve::error::ApiError;
-use crate::serve::store::{LoadedItem, LoadedRun, MatchedItem, RunFileError, SortKey, Store};
+use crate::serve::store::{LoadedItem, LoadedRun, MatchedItem, PageTexts, RunFileError, SortKey, Store};
 
 /// The maximum number of runs to compare with.
 const MAX_COMPARED: usize = 7;
@@ -67,6 +66,8 @@ pub struct Listing<'a> {
     /// The number of items before any filter.
     pub total: usize,
     pub groups: Option<Vec<ItemGroup>>,
+    /// How many characters of texts they are sorted by, if not by whole values.
+    pub sort_prefix: Option<usize>,
     pub counts: Option<ChangeCounts>,
 }
 
@@ -105,35 +106,31 @@ impl ListedRuns {
         Entry { place: Some(place), matched }
     }
 
-    /// The item in the runs that this one is compared with, in their order.
-    pub fn compared<'a>(
-        &'a self,
-        entry: &Entry<'a>,
-    ) -> impl Iterator<Item = (&'a LoadedRun, Option<&'a LoadedItem>)> {
+    /// The runs that this one is compared with, in their order, each with the item's index in it.
+    pub fn compared<'a>(&'a self, entry: &Entry<'a>) -> impl Iterator<Item = (&'a LoadedRun, Option<usize>)> {
         let found = self.comparison.as_ref().zip(entry.matched);
         found.into_iter().flat_map(|(RunComparison { runs, .. }, matched)| {
             let others = (0..runs.len()).filter(|at| *at != THIS);
-            others.map(|at| (&*runs[at], matched.place(at).map(|place| &runs[at].items[place])))
+            others.map(|at| (&*runs[at], matched.place(at)))
         })
     }
 
-    /// The item in this run, or else in the first one that has it.
-    pub fn item<'a>(&'a self, entry: &Entry<'a>) -> Option<(&'a LoadedRun, &'a LoadedItem)> {
-        let here = entry.place.map(|place| (&*self.this, &self.this.items[place]));
-        here.or_else(|| self.compared(entry).find_map(|(run, item)| Some((run, item?))))
+    /// The item in this run, or else in the first one that has it, by its index in that run.
+    pub fn item<'a>(&'a self, entry: &Entry<'a>) -> Option<(&'a LoadedRun, usize)> {
+        let here = entry.place.map(|place| (&*self.this, place));
+        here.or_else(|| self.compared(entry).find_map(|(run, place)| Some((run, place?))))
     }
 
-    /// Reads the texts of listed items in all runs at once.
-    pub fn read_texts(&self, entries: &[Entry<'_>]) -> Result<(), RunFileError> {
+    /// Reads the texts of listed items in all runs.
+    pub fn read_texts(&self, entries: &[Entry<'_>]) -> Result<PageTexts<'_>, RunFileError> {
         let Some(RunComparison { runs, .. }) = &self.comparison else {
-            let items = entries.iter().filter_map(|entry| Some(&self.this.items[entry.place?]));
-            return self.this.read_texts(items);
+            return PageTexts::read(
+                [(&*self.this, entries.iter().filter_map(|entry| entry.place))].into_iter(),
+            );
         };
-        for (at, run) in runs.iter().enumerate() {
-            let place = |entry: &Entry<'_>| entry.matched.and_then(|matched| matched.place(at));
-            run.read_texts(entries.iter().filter_map(|entry| Some(&run.items[place(entry)?])))?;
-        }
-        Ok(())
+        PageTexts::read(runs.iter().enumerate().map(|(at, run)| {
+            (&**run, entries.iter().filter_map(move |entry| entry.matched.and_then(|it| it.place(at))))
+        }))
     }
 
     /// The items that a query selects, in its order.
@@ -150,7 +147,7 @@ impl ListedRuns {
         }
         for condition in &query.conditions {
             let found = items_that_meet(store, run, condition)?;
-            entries.retain(|entry| entry.place.is_some_and(|place| found[place]));
+            entries.retain(|entry| entry.place.is_some_and(|place| found.contains(place)));
         }
         if query.state.is_some() || scores.is_some() {
             entries.retain(|entry| {
@@ -167,7 +164,7 @@ impl ListedRuns {
         }
         sort.apply(self, &mut entries, query.order == Some(Order::Desc));
         let groups = group.map(|column| group_items(run, &mut entries, &column));
-        Ok(Listing { entries, total, groups, counts })
+        Ok(Listing { entries, total, groups, sort_prefix: sort.prefix(), counts })
     }
 
     /// Keeps the items that contain a text in any of the runs.
@@ -177,18 +174,15 @@ impl ListedRuns {
         entries: &mut Vec<Entry<'_>>,
         text: &str,
     ) -> Result<(), RunFileError> {
-        let search = |run: &Arc<LoadedRun>| {
-            Ok::<_, RunFileError>(store.search(run, text)?.iter().copied().collect::<HashSet<_>>())
-        };
         let Some(RunComparison { runs, .. }) = &self.comparison else {
-            let found = search(&self.this)?;
-            entries.retain(|entry| entry.place.is_some_and(|place| found.contains(&place)));
+            let found = store.search(&self.this, text)?;
+            entries.retain(|entry| entry.place.is_some_and(|place| found.contains(place)));
             return Ok(());
         };
-        let found = runs.iter().map(search).collect::<Result<Vec<_>, _>>()?;
+        let found = runs.iter().map(|run| store.search(run, text)).collect::<Result<Vec<_>, _>>()?;
         entries.retain(|entry| {
             let place = |at| entry.matched.and_then(|matched| matched.place(at));
-            found.iter().enumerate().any(|(at, found)| place(at).is_some_and(|place| found.contains(&place)))
+            found.iter().enumerate().any(|(at, found)| place(at).is_some_and(|place| found.contains(place)))
         });
         Ok(())
     }
@@ -278,14 +272,22 @@ impl ItemSort {
         Ok(Self::Column(column.ok_or_else(unknown)?.load(store, run)?))
     }
 
+    /// How many characters of texts it compares, if some are longer.
+    fn prefix(&self) -> Option<usize> {
+        match self {
+            Self::Column(column) => column.cut_length(),
+            _ => None,
+        }
+    }
+
     /// Sorts items stably; they are in dataset order.
     fn apply(&self, runs: &ListedRuns, entries: &mut Vec<Entry<'_>>, is_descending: bool) {
         match self {
             Self::Index if is_descending => entries.reverse(),
             Self::Index => {}
             Self::Key => entries.sort_by(|one, two| {
-                let (one, two) = (runs.item(one), runs.item(two));
-                let order = one.map(|(_, item)| &item.key).cmp(&two.map(|(_, item)| &item.key));
+                let key = |entry| runs.item(entry).map(|(run, place)| &*run.items[place].key);
+                let order = key(one).cmp(&key(two));
                 if is_descending { order.reverse() } else { order }
             }),
             _ => {
@@ -316,7 +318,8 @@ impl ItemSort {
             }
             Self::ScoreChange(evaluator) => {
                 let (reference, there) = runs.compared(entry).next()?;
-                score_change((&runs.this, item()?), (reference, there?), evaluator).map(SortKey::Number)
+                let there = &reference.items[there?];
+                score_change((&runs.this, item()?), (reference, there), evaluator).map(SortKey::Number)
             }
         }
     }

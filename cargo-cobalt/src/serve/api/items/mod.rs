@@ -8,7 +8,8 @@ mod query;
 mod row;
 mod score_range;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -19,7 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::column::evaluator_index;
-use self::column::{LoadedColumn, parse_columns};
+use self::column::{Column, parse_columns};
 pub use self::listing::has_state;
 use self::listing::{Entry, ListedRuns, run_ids, score_change};
 pub use self::query::{ItemState, ItemsQuery};
@@ -27,7 +28,7 @@ use self::row::ComparedRow;
 pub use self::row::{ItemRow, ItemTraffic, Items};
 use super::respond::{Conditional, PathParams, StrictQuery, cached_json};
 use crate::serve::error::ApiError;
-use crate::serve::store::{LoadedItem, LoadedRun, RunFileError, Store};
+use crate::serve::store::{Cell, LoadedItem, LoadedRun, PageTexts, RunFileError, Store};
 
 /// An item with all of its data.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -94,19 +95,20 @@ fn owned_ids(id: &str, query: &ItemsQuery) -> Result<Vec<String>, ApiError> {
 fn items_page(store: &Store, id: &str, query: &ItemsQuery) -> Result<Items, ApiError> {
     store.with_runs(&run_ids(id, query)?, |runs| {
         let runs = ListedRuns::new(store, runs);
-        let columns = ValueColumns::load(store, &runs, query)?;
+        let columns = requested_columns(&runs, query)?;
         let listing = runs.list(store, query)?;
         let limit = query.limit.unwrap_or(DEFAULT_PAGE_SIZE).min(MAX_PAGE_SIZE);
         let from = query.offset.min(listing.entries.len());
         let page = &listing.entries[from..listing.entries.len().min(from.saturating_add(limit))];
-        runs.read_texts(page)?;
-        let rows = page.iter().filter_map(|entry| item_row(&runs, entry, &columns).transpose());
+        let data = PageData::read(&runs, page, columns)?;
+        let rows = page.iter().filter_map(|entry| item_row(&runs, entry, &data).transpose());
         Ok(Items {
             items: rows.collect::<Result<_, _>>()?,
             matching: listing.entries.len(),
             total: listing.total,
             fields: (*store.item_fields(&runs.this)?).clone(),
             groups: listing.groups,
+            sort_prefix: listing.sort_prefix,
             counts: listing.counts,
         })
     })
@@ -118,7 +120,7 @@ fn whole_item(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<
         let run = &*runs.this;
         let at = run.items.iter().position(|item| *item.key == *key);
         let at = at.ok_or_else(|| ApiError::not_found(format!("run {id} has no item “{key}”")))?;
-        let columns = ValueColumns::load(store, &runs, query)?;
+        let columns = requested_columns(&runs, query)?;
         let listing = runs.list(store, query)?;
         let entries = &listing.entries;
         let position = entries.iter().position(|entry| entry.place == Some(at));
@@ -128,11 +130,12 @@ fn whole_item(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<
             None => (&entries[..0], &entries[..0]),
         };
         let alone = runs.entry(at);
+        let data = PageData::read(&runs, &[alone], columns)?;
         let mut item = run.reader()?.item(at)?;
         item.passed = run.items[at].passed;
         Ok(WholeItem {
             item,
-            row: item_row(&runs, &alone, &columns)?.ok_or(RunFileError::Changed)?,
+            row: item_row(&runs, &alone, &data)?.ok_or(RunFileError::Changed)?,
             position,
             // Items that this run does not have cannot be opened in it.
             previous: before.iter().rev().find_map(key_of),
@@ -143,20 +146,43 @@ fn whole_item(store: &Store, id: &str, key: &str, query: &ItemsQuery) -> Result<
 }
 
 /// The requested columns by name.
-struct ValueColumns(Vec<(String, LoadedColumn)>);
+type Columns = Vec<(String, Column)>;
 
-impl ValueColumns {
-    fn load(store: &Store, runs: &ListedRuns, query: &ItemsQuery) -> Result<Self, RunFileError> {
-        let columns = parse_columns(&runs.this, query.columns.as_deref().unwrap_or_default())?;
-        let columns = columns.into_iter().map(|(name, column)| Ok((name, column.load(store, &runs.this)?)));
-        columns.collect::<Result<_, RunFileError>>().map(Self)
+fn requested_columns(runs: &ListedRuns, query: &ItemsQuery) -> Result<Columns, ApiError> {
+    parse_columns(&runs.this, query.columns.as_deref().unwrap_or_default())
+}
+
+/// What is read from files for the items of a page.
+struct PageData<'a> {
+    texts: PageTexts<'a>,
+    columns: Columns,
+    /// By the item's index, the values of those columns that are in the file, in their order.
+    in_file: HashMap<usize, Vec<Cell>>,
+}
+
+impl<'a> PageData<'a> {
+    fn read(runs: &'a ListedRuns, page: &[Entry<'_>], columns: Columns) -> Result<Self, RunFileError> {
+        let file_column = |(_, column): &(String, Column)| match column {
+            Column::File(column) => Some(column.clone()),
+            _ => None,
+        };
+        let file_columns: Vec<_> = columns.iter().filter_map(file_column).collect();
+        let places = page.iter().filter_map(|entry| entry.place).collect();
+        let in_file = runs.this.values_at(places, &file_columns)?;
+        Ok(Self { texts: runs.read_texts(page)?, columns, in_file })
     }
 
-    fn values(&self, run: &LoadedRun, place: usize) -> BTreeMap<String, Value> {
-        let value = |(name, column): &(String, LoadedColumn)| {
-            Some((name.clone(), column.cell(run, place).preview(VALUE_LEN)?))
+    /// The values of the requested columns.
+    fn values(&self, item: &LoadedItem, place: usize) -> BTreeMap<String, Value> {
+        let mut in_file = self.in_file.get(&place).into_iter().flatten();
+        let value = |(name, column): &(String, Column)| {
+            let cell = match column {
+                Column::File(_) => Cow::Borrowed(in_file.next()?),
+                other => Cow::Owned(other.computed(item)),
+            };
+            Some((name.clone(), cell.preview(VALUE_LEN)?))
         };
-        self.0.iter().filter_map(value).collect()
+        self.columns.iter().filter_map(value).collect()
     }
 }
 
@@ -164,14 +190,14 @@ impl ValueColumns {
 fn item_row(
     runs: &ListedRuns,
     entry: &Entry<'_>,
-    columns: &ValueColumns,
+    data: &PageData<'_>,
 ) -> Result<Option<ItemRow>, RunFileError> {
-    let Some(place) = entry.place else { return missing_row(runs, entry) };
+    let Some(place) = entry.place else { return missing_row(runs, entry, &data.texts) };
     let (run, item) = (&*runs.this, &runs.this.items[place]);
     let missing = (0..).zip(&run.head.config.evaluators).filter(|(at, _)| item.scores.is_missing(*at));
-    let reference = runs.compared(entry).next().and_then(|(run, item)| Some((run, item?)));
+    let reference = runs.compared(entry).next().and_then(|(run, place)| Some((run, &run.items[place?])));
     let change = |name: &String| Some((name.clone(), score_change((run, item), reference?, name)?));
-    let texts = run.texts(item)?;
+    let texts = data.texts.of(run, place)?;
     Ok(Some(ItemRow {
         key: item.key.to_string(),
         index: item.index,
@@ -191,17 +217,21 @@ fn item_row(
         cost: item.cost(),
         scores: mean_scores(run, item),
         traffic: item.traffic().map(ItemTraffic::from),
-        values: columns.values(run, place),
-        compared: compared_rows(runs, entry, Some(item))?,
+        values: data.values(item, place),
+        compared: compared_rows(runs, entry, Some(item), &data.texts)?,
         changes: run.head.config.evaluators.iter().filter_map(change).collect(),
         is_missing: false,
     }))
 }
 
 /// The row of an item that only other runs have.
-fn missing_row(runs: &ListedRuns, entry: &Entry<'_>) -> Result<Option<ItemRow>, RunFileError> {
-    let Some((run, item)) = runs.item(entry) else { return Ok(None) };
-    let texts = run.texts(item)?;
+fn missing_row(
+    runs: &ListedRuns,
+    entry: &Entry<'_>,
+    texts: &PageTexts<'_>,
+) -> Result<Option<ItemRow>, RunFileError> {
+    let Some((run, place)) = runs.item(entry) else { return Ok(None) };
+    let item = &run.items[place];
     Ok(Some(ItemRow {
         key: item.key.to_string(),
         index: item.index,
@@ -213,7 +243,7 @@ fn missing_row(runs: &ListedRuns, entry: &Entry<'_>) -> Result<Option<ItemRow>, 
         low: Vec::new(),
         eval_errors: Vec::new(),
         not_applicable: Vec::new(),
-        input: texts.input.to_string(),
+        input: texts.of(run, place)?.input.to_string(),
         output: None,
         error: None,
         latency_ms: 0.0,
@@ -222,7 +252,7 @@ fn missing_row(runs: &ListedRuns, entry: &Entry<'_>) -> Result<Option<ItemRow>, 
         scores: BTreeMap::new(),
         traffic: None,
         values: BTreeMap::new(),
-        compared: compared_rows(runs, entry, None)?,
+        compared: compared_rows(runs, entry, None, texts)?,
         changes: BTreeMap::new(),
         is_missing: true,
     }))
@@ -232,9 +262,10 @@ fn compared_rows(
     runs: &ListedRuns,
     entry: &Entry<'_>,
     this: Option<&LoadedItem>,
+    texts: &PageTexts<'_>,
 ) -> Result<Vec<Option<ComparedRow>>, RunFileError> {
-    let row = |run: &LoadedRun, item: &LoadedItem| {
-        let texts = run.texts(item)?;
+    let row = |run: &LoadedRun, place: usize| {
+        let (item, texts) = (&run.items[place], texts.of(run, place)?);
         Ok(ComparedRow {
             id: run.head.id.clone(),
             scores: mean_scores(run, item),
@@ -249,7 +280,7 @@ fn compared_rows(
             changed: this.is_some_and(|this| this.content != item.content),
         })
     };
-    runs.compared(entry).map(|(run, item)| item.map(|item| row(run, item)).transpose()).collect()
+    runs.compared(entry).map(|(run, place)| place.map(|place| row(run, place)).transpose()).collect()
 }
 
 /// Each evaluator's mean score.

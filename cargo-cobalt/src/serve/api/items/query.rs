@@ -41,6 +41,7 @@ pub struct ItemsQuery {
     #[serde(rename = "where")]
     pub conditions: Vec<String>,
     /// The column to group items by. The largest group is listed first, items without a value last; more than 12 numbers become ranges.
+    /// After the 1,000 largest groups, the others are joined.
     pub group: Option<String>,
     /// The ids of up to seven runs, separated by commas, to show each item's results in. The first is the reference, which this run
     /// and the others are compared with.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cobalt_core::report::Status;
+use cobalt_core::serde_skip::is_zero;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use crate::serve::store::{ItemField, LoadedTraffic};
 
 /// The requested items.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Items {
     pub items: Vec<ItemRow>,
     /// The number of matching items.
@@ -19,9 +21,13 @@ pub struct Items {
     pub total: usize,
     /// The columns that the items have besides those of every run, from up to 1,000 of them.
     pub fields: Vec<ItemField>,
-    /// The groups of the matching items, in the order in which the items are listed; absent without `group`.
+    /// The groups of the matching items, in the order in which the items are listed; absent without `group`. After the 1,000 largest
+    /// ones, one group joins the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<Vec<ItemGroup>>,
+    /// How many characters of texts the items are sorted by; absent if they are sorted by whole values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort_prefix: Option<usize>,
     /// How many items changed, of those that match all filters except `only`; absent without `compare`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<ChangeCounts>,
@@ -34,6 +40,9 @@ pub struct ItemGroup {
     /// The value as text, or the range; null for items without a value. Long texts are cut, and different ones with the same beginning
     /// are numbered.
     pub value: Option<String>,
+    /// How many smaller groups this one joins, whose value is null; absent for any other group.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub joined: usize,
     /// The position of its first item among the matching ones, from 0.
     pub start: usize,
     /// The number of items.

@@ -117,6 +117,11 @@ export function Items({ overview }: { overview: Overview }) {
               onChange={set}
             />
           )}
+          {start.data?.sortPrefix != null && (
+            <span className="text-muted text-xs whitespace-nowrap">
+              Sorted by the first {start.data.sortPrefix} characters
+            </span>
+          )}
         </Toolbar>
       </div>
       <Workbench

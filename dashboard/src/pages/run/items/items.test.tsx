@@ -212,6 +212,23 @@ describe('the items', () => {
     expect(screen.getByRole('link', { name: 'item 2' })).toBeVisible();
   });
 
+  test('the smallest of very many groups are joined, and items sorted by beginnings of texts are said to be', async () => {
+    const joined = {
+      value: null,
+      joined: 40,
+      start: 0,
+      items: 50,
+      passed: 50,
+      belowPassMark: 0,
+      errors: 0,
+      scores: {},
+    };
+    const given = { items: [itemRow(0)], matching: 50, groups: [joined], sortPrefix: 32 };
+    open({}, { at: '?group=input.topic&sort=reason.tone', given });
+    expect(await screen.findByRole('button', { name: /^40 smaller groups/ })).toHaveTextContent('50 items');
+    expect(screen.getByText('Sorted by the first 32 characters')).toBeVisible();
+  });
+
   test('views are saved, applied, renamed and deleted', async () => {
     const { search, user } = open({}, { at: '?state=low&item=key-0' });
     await user.click(await screen.findByRole('button', { name: 'Views' }));

@@ -32,6 +32,13 @@ test('groups have a heading above their items', () => {
   expect([0, 2, 3, 5].map(lines.lineOf)).toEqual([1, 3, 5, 8]);
 });
 
+test('the group of all smaller groups is another than that of items without a value', () => {
+  const joined = { ...group(null, 5, 40), joined: 40 };
+  expect(groupKey(joined)).not.toBe(groupKey(group(null, 45, 1)));
+  const lines = linesOf(46, [...groups.slice(0, 2), joined, group(null, 45, 1)], new Set([groupKey(joined)]));
+  expect(shown(lines)).toEqual(['a', 0, 1, 2, 'b', 3, 4, null, null, 45]);
+});
+
 test('a closed group has only its heading', () => {
   const lines = linesOf(6, groups, new Set([groupKey(group('a', 0, 3)), groupKey(group(null, 5, 1))]));
   expect(shown(lines)).toEqual(['a', 'b', 3, 4, null]);

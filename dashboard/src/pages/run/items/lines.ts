@@ -11,7 +11,7 @@ export interface Lines {
 }
 
 /** Identifies a group among those of one column. */
-export const groupKey = ({ value }: ItemGroup) => JSON.stringify(value);
+export const groupKey = ({ value, joined = 0 }: ItemGroup) => (joined > 0 ? 'joined' : JSON.stringify(value));
 
 export function linesOf(
   matching: number,

@@ -62,6 +62,10 @@ interface GroupRowProps {
   onToggle: (key: string) => void;
 }
 
+/** The value that the items of a group have. The smallest of very many groups are joined. */
+const groupName = ({ value, joined = 0 }: ItemGroup) =>
+  joined > 0 ? pluralize(joined, 'smaller group') : (value ?? 'No value');
+
 /** The name and the counts of a group, and its mean scores in the columns of the evaluators. */
 export const GroupRow = memo(function GroupRow(props: GroupRowProps) {
   const { line, group, isOpen, columns, hasFiller, onToggle } = props;
@@ -84,7 +88,7 @@ export const GroupRow = memo(function GroupRow(props: GroupRowProps) {
             aria-hidden="true"
             className={clsx('size-4 shrink-0 text-muted transition-transform', isOpen && 'rotate-90')}
           />
-          <CutText className="font-semibold">{group.value ?? 'No value'}</CutText>
+          <CutText className="font-semibold">{groupName(group)}</CutText>
           <span className="text-muted text-xs whitespace-nowrap tabular-nums">
             {pluralize(group.items, 'item')}
             {group.belowPassMark > 0 && (
