@@ -47,7 +47,7 @@ fn removed_content(item: &Item) -> Option<&str> {
 }
 
 fn is_short_hash(text: &str) -> bool {
-    text.len() == KEY_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    text.len() == KEY_DIGITS && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// An item without its content. Only its ID remains, the values of these fields, and hashes of it and of its cluster, so runs can still

@@ -99,7 +99,7 @@ impl Attempt {
             Some(_) => return None,
         }
         let counts = items.count && items.keys.is_same_as(keys);
-        counts.then(|| Self { id, timestamp, trials: FurtherTrials { trials: runs, scores: items.scores } })
+        counts.then_some(Self { id, timestamp, trials: FurtherTrials { trials: runs, scores: items.scores } })
     }
 }
 
