@@ -63,13 +63,17 @@ impl Transfer {
                     self.print_error = print(&line).err();
                 }
             }
-            Err(error) if error.is_of_the_store() => {
-                if !self.is_stopped {
-                    self.failed.push(format!("{what}: {error}"));
+            Err(error) => {
+                let is_of_the_store = error.is_of_the_store();
+                // Of errors that all runs have, one suffices.
+                if !(is_of_the_store && self.is_stopped) {
+                    self.failed.push(match error {
+                        RemoteError::File { .. } => error.to_string(),
+                        _ => format!("{what}: {error}"),
+                    });
                 }
-                self.is_stopped = true;
+                self.is_stopped |= is_of_the_store;
             }
-            Err(error) => self.failed.push(format!("{what}: {error}")),
         }
         match self.is_stopped || self.print_error.is_some() {
             true => ControlFlow::Break(()),

@@ -113,7 +113,8 @@ fn a_redacted_push_has_no_text_of_an_item() {
             item["evaluations"]["right"]["reason"] = "SECRET".into();
             item["trace"] = json!([{ "id": "a", "name": "SECRET", "kind": "tool", "durationMs": 1 }]);
             item["transcript"] = json!({ "turns": [{ "message": "SECRET", "reply": "SECRET" }] });
-            item["workspace"] = json!({ "patch": "SECRET", "files": [{ "path": "SECRET", "change": "added" }] });
+            item["workspace"] =
+                json!({ "patch": "SECRET", "files": [{ "path": "SECRET", "change": "added" }] });
         }
     });
     cobalt(&mine, &remote, &["push", "--redacted"], 0).stdout_has("without inputs and outputs");
