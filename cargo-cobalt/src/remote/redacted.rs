@@ -198,9 +198,9 @@ fn redact_evaluation(evaluation: &ScoredEvaluation) -> ScoredEvaluation {
 
 /// Which answer won, of two that a judge compared in one order.
 fn redact_order(order: &Value) -> Value {
-    let answer = |field: &str| match order[field].as_str() {
-        Some(answer @ ("output" | "tie")) => answer,
-        _ => "other",
+    let answer = |field: &str| {
+        let answer = order[field].as_str().filter(|answer| ["output", "tie"].contains(answer));
+        answer.unwrap_or("other")
     };
     json!({ "first": answer("first"), "second": answer("second"), "winner": answer("winner") })
 }

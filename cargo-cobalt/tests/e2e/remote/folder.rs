@@ -139,6 +139,8 @@ fn a_redacted_push_has_no_text_of_an_item() {
     cobalt(&theirs, &remote, &["show", "latest"], 0).stderr_has("is redacted: it has no inputs and outputs");
     cobalt(&theirs, &remote, &["history", "--remote"], 0).stdout_has("passed (redacted)");
     cobalt(&theirs, &remote, &["history"], 0).stdout_has("passed (redacted)");
+    fs::create_dir(theirs.folder().join("src")).unwrap();
+    fs::write(theirs.folder().join("src/lib.rs"), "").unwrap();
     cobalt(&theirs, &remote, &["score", "latest"], 3).stderr_has("it is redacted");
     // The list says so even if it is made again.
     fs::remove_dir_all(remote.join("index")).unwrap();
