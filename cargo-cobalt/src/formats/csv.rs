@@ -98,7 +98,7 @@ impl<'a> CsvRun<'a> {
         match file.parts() {
             None => {
                 let trials = file.report().items.iter().flat_map(|item| &item.runs);
-                trials.flat_map(|run| run.metrics.keys()).for_each(|name| add(name));
+                trials.flat_map(|run| run.metrics.keys()).for_each(&mut add);
             }
             Some(parts) => {
                 for row in parts.rows() {

@@ -31,7 +31,7 @@ fn keep(store: &Store, id: &'static str, day: u32, drop: f64) {
             "index": index, "key": id, "status": "ok", "passed": true, "latencyMs": index, "input": { "id": id, "input": "what now?" },
             "output": { "output": "that" }, "evaluations": { "right": { "score": score, "reason": format!("it is worth {score}") } },
         });
-        if index % 10 == 0 {
+        if index.is_multiple_of(10) {
             item["evaluations"] = json!({ "right": { "error": "no answer" } });
         }
         item

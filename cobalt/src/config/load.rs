@@ -38,6 +38,13 @@ const DEFAULT_CONCURRENCY: usize = 5;
 /// nightly job starts afresh.
 const DEFAULT_POOL_RERUNS: Duration = Duration::from_secs(12 * 60 * 60);
 
+/// Which items an invocation runs, if not all.
+struct ItemSelection {
+    only: Option<RerunMode>,
+    shard: Option<Shard>,
+    shard_group: Option<ShardGroup>,
+}
+
 impl Config {
     /// Loads the configuration for the package in `folder`, or for the workspace with this root. `variable` looks up an environment
     /// variable.
@@ -190,7 +197,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         // These apply to one invocation; they are not settings.
-        let (only, shard, shard_group) = self.item_selection()?;
+        let ItemSelection { only, shard, shard_group } = self.item_selection()?;
         let variants = self.variant_selection()?;
         let score = self.score(only.is_some(), shard.is_some())?;
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
@@ -279,8 +286,8 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         Ok(FetchSettings { folder: layout.datasets(), offline, refresh, is_resumed, accounts })
     }
 
-    /// Which items to run if not all, or which shard, and its group.
-    fn item_selection(&self) -> Result<(Option<RerunMode>, Option<Shard>, Option<ShardGroup>), ConfigError> {
+    /// Which items to run if not all, or which shard.
+    fn item_selection(&self) -> Result<ItemSelection, ConfigError> {
         let only = self.flags.rerun.map_or_else(|| self.variables.rerun_mode(), |only| Ok(Some(only)))?;
         let choice = self.flags.shard.map_or_else(|| self.variables.shard(), |choice| Ok(Some(choice)))?;
         let variable = |name: &str| self.variables.text(name);
@@ -296,7 +303,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         };
         match (only, shard) {
             (Some(only), Some(shard)) => Err(ConfigError::ShardWithRerun { only, shard }),
-            _ => Ok((only, shard, given.or(group))),
+            _ => Ok(ItemSelection { only, shard, shard_group: given.or(group) }),
         }
     }
 

@@ -393,7 +393,7 @@ impl PendingComparison {
             places.filter_map(|(place, run)| Some(&run.items[(*place)?]))
         };
         // A matched item is in at least one run.
-        let newest = of_runs().last().ok_or(RunFileError::Changed)?;
+        let newest = of_runs().next_back().ok_or(RunFileError::Changed)?;
         let changes = (1..self.runs.len())
             .map(|other| item_change(&self.runs, &matched.places, other, self.evaluator.as_deref()));
         let (changes, score_changes) = changes.map(Option::unzip).unzip::<_, _, Vec<_>, Vec<_>>();
