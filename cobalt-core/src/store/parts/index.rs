@@ -51,11 +51,9 @@ pub struct PartEntry {
     pub crc32: u32,
 }
 
-impl PartEntry {
-    /// Whether a reader accepts the claims of the entry: an item has at least one byte of text.
-    pub(super) fn is_plausible(&self) -> bool {
-        self.bytes <= MAX_FRAME && self.text <= MAX_FRAME && self.items as u64 <= self.text
-    }
+/// Whether a reader accepts the claims of an entry: an item has at least one byte of text.
+pub fn is_plausible(entry: &PartEntry) -> bool {
+    entry.bytes <= MAX_FRAME && entry.text <= MAX_FRAME && entry.items as u64 <= entry.text
 }
 
 impl PartsIndex {
@@ -84,7 +82,7 @@ impl PartsIndex {
             for entry in entries {
                 let end = entry.offset.checked_add(entry.bytes).filter(|end| *end <= self.bytes);
                 let next = entry.first.checked_add(entry.items);
-                let (Some(_), Some(next), true) = (end, next, entry.first == first && entry.is_plausible())
+                let (Some(_), Some(next), true) = (end, next, entry.first == first && is_plausible(entry))
                 else {
                     return damaged(format!("the index of its {what} is damaged"));
                 };

@@ -6,6 +6,7 @@
 
 mod columns;
 mod compress;
+mod damaged;
 mod index;
 mod part;
 mod reader;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 
-use super::reader::{FrameKind, damaged};
+use super::damaged::{FrameKind, damaged};
 use crate::report::{ItemResult, RunConfig};
 use crate::store::error::StoreError;
 
@@ -33,17 +33,17 @@ impl Origin {
     }
 }
 
-impl Part {
-    /// From the text of a part that starts with the item at position `first`, and has this number of items.
-    pub(super) fn new(text: Vec<u8>, first: usize, items: usize, origin: Origin) -> Result<Self, StoreError> {
-        let text = String::from_utf8(text).map_err(|_| origin.error("it is not UTF-8"))?;
-        let ends: Vec<_> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
-        match ends.len() == items {
-            true => Ok(Self { text, first, ends, origin }),
-            false => Err(origin.error("the number of its items differs from its index")),
-        }
+/// Parses the text of a part that starts with the item at position `first`, and has this number of items.
+pub fn parse_part(text: Vec<u8>, first: usize, items: usize, origin: Origin) -> Result<Part, StoreError> {
+    let text = String::from_utf8(text).map_err(|_| origin.error("it is not UTF-8"))?;
+    let ends: Vec<_> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    match ends.len() == items {
+        true => Ok(Part { text, first, ends, origin }),
+        false => Err(origin.error("the number of its items differs from its index")),
     }
+}
 
+impl Part {
     /// The JSON of the item at this position in the run. `None` if another part has it.
     #[must_use]
     pub fn line(&self, position: usize) -> Option<&str> {
@@ -81,8 +81,12 @@ impl Part {
         Ok(item)
     }
 
-    /// Its items, of a run with these settings.
-    pub(super) fn items(&self, config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
+    /// All items, of a run with these settings.
+    ///
+    /// # Errors
+    ///
+    /// One of them is damaged.
+    pub fn items(&self, config: &RunConfig) -> Result<Vec<ItemResult>, StoreError> {
         (self.first..self.first + self.ends.len()).map(|position| self.item(position, config)).collect()
     }
 }

@@ -1,6 +1,5 @@
 //! Reads the items file of a result in parts.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -8,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::columns::{ColumnBlock, ItemRow};
 use super::compress::decompress;
+use super::damaged::{FrameKind, damaged};
 use super::index::{PartEntry, PartsIndex};
-use super::part::{Origin, Part};
+use super::part::{Origin, Part, parse_part};
 use crate::redact::redacted_document;
 use crate::report::{ItemResult, Report, RunConfig};
 use crate::store::damaged_items::validate_lines;
@@ -21,22 +21,6 @@ pub struct PartsReader {
     path: PathBuf,
     file: Mutex<File>,
     index: PartsIndex,
-}
-
-/// What a frame of the file has.
-#[derive(Clone, Copy, Debug)]
-pub enum FrameKind {
-    Part,
-    Columns,
-}
-
-impl fmt::Display for FrameKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Part => "part",
-            Self::Columns => "block of columns",
-        })
-    }
 }
 
 impl PartsReader {
@@ -95,7 +79,7 @@ impl PartsReader {
         let text = self.text(FrameKind::Part, number, &self.index.parts)?;
         let PartEntry { first, items, .. } = self.index.parts[number];
         let origin = Origin { path: self.path.clone(), number, count: self.index.parts.len() };
-        Part::new(text, first, items, origin)
+        parse_part(text, first, items, origin)
     }
 
     /// Reads the part that has the item at this position in dataset order, from 0.
@@ -230,12 +214,6 @@ impl PartsReader {
         };
         damaged(&self.path, kind, number, count, reason)
     }
-}
-
-/// The error of a part of a file.
-pub fn damaged(path: &Path, kind: FrameKind, number: usize, count: usize, reason: &str) -> StoreError {
-    let reason = format!("{kind} {} of {count} is damaged: {reason}", number + 1);
-    storage_error("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
 }
 
 /// The items of a part, or why there are none.

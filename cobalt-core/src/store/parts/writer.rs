@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::columns::{ColumnBlock, ItemRow};
 use super::compress::Compressor;
-use super::index::{PARTS_FORMAT, PartEntry, PartsIndex, items_file};
+use super::index::{PARTS_FORMAT, PartEntry, PartsIndex, is_plausible, items_file};
 use crate::atomic_write::Draft;
 use crate::prices::PriceTable;
 use crate::report::{ItemResult, Report, RunConfig};
@@ -194,7 +194,7 @@ impl PartsWriter {
             first: entries.last().map_or(0, |entry| entry.first + entry.items),
             crc32: crc32fast::hash(bytes),
         };
-        if !entry.is_plausible() {
+        if !is_plausible(&entry) {
             let last = entry.first + items.saturating_sub(1);
             let reason = format!(
                 "the items at {} to {last} are longer than 1 GiB, which nobody could read",
