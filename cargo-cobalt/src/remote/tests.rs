@@ -181,7 +181,7 @@ fn a_deleted_run_and_a_lost_store_are_not_taken_for_damage() {
     assert!(error.to_string().contains("run `000000000001` is no longer in the remote store"), "{error}");
     fs::remove_dir_all(team.path("team")).unwrap();
     let error = remote.fetch(&entry, &machine).unwrap_err();
-    assert!(matches!(error, RemoteError::Lost { .. }), "{error}");
+    assert!(matches!(error, RemoteError::NoStore { .. }), "{error}");
     let left = fs::read_dir(machine.remote_runs()).unwrap().flatten().flat_map(|it| fs::read_dir(it.path()));
     assert_eq!(left.flatten().count(), 0, "no folder is left of a run that could not be fetched");
 }
