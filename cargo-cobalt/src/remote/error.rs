@@ -29,7 +29,7 @@ pub enum RemoteError {
     )]
     InsecureEndpoint { url: String, endpoint: String },
 
-    #[error("failed to open the remote store `{}`: {source}; create the folder or connect the drive, and make it writable", .path.display())]
+    #[error("failed to open the remote store `{}`: {source}; create the folder or mount the file system, and make it writable", .path.display())]
     Folder { path: PathBuf, source: io::Error },
 
     #[error("failed to {action} in the remote store `{url}`: {problem}; {advice}")]
@@ -41,7 +41,7 @@ pub enum RemoteError {
     Format { url: String, found: u64, known: u32 },
 
     #[error(
-        "the remote store `{url}` had runs, and is empty now; connect the drive or correct `storage.remote`, or, if it was emptied on \
+        "the remote store `{url}` had runs, and is empty now; mount the file system or correct `storage.remote`, or, if it was emptied on \
          purpose, delete {copy}"
     )]
     Lost { url: String, copy: String },
@@ -242,7 +242,7 @@ fn explain_folder(error: &StoreError) -> (Problem, String, String) {
             (Problem::Refused, "permission denied".to_owned(), "make the folder readable and writable")
         }
         Some(io::ErrorKind::ReadOnlyFilesystem) => {
-            (Problem::Refused, "the file system is read-only".to_owned(), "connect the drive for writing")
+            (Problem::Refused, "the file system is read-only".to_owned(), "mount it for writing")
         }
         Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
             (Problem::Refused, "the file system is full".to_owned(), "free some space, or clean the store")

@@ -114,7 +114,7 @@ fn a_run_that_is_pushed_is_shown_and_a_lost_store_is_said() {
     assert_eq!(server.json("/api/runs")["known"], 3, "what is known is shown");
     server.json("/api/runs/aaaaaaaaaaaa/overview");
     let lost = server.get("/api/runs/cccccccccccc/overview", &[]);
-    assert!(lost.status == 502 && lost.body.contains("connect the drive"), "{}", lost.body);
+    assert!(lost.status == 502 && lost.body.contains("mount its file system"), "{}", lost.body);
     let trends = server.json("/api/trends?experiment=desk");
     assert_eq!(trends["trends"].as_array().unwrap().len(), 3, "they need no run: {trends}");
     assert_eq!(trends["thresholds"], json!([]));
