@@ -103,7 +103,7 @@ fn settings_that_cannot_work_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     cobalt(&store, "".as_ref(), &["push"], 3).stderr_has("no remote store is configured");
     cobalt(&store, &folder.path().join("not/there"), &["push"], 3)
-        .stderr_has("create the folder or connect the drive");
+        .stderr_has("create the folder or mount the file system");
     let refused = |settings: &str| {
         fs::write(store.folder().join("cobalt.toml"), format!("[storage]\n{settings}\n")).unwrap();
         ProgramOutput::by(&mut command(&store, "", &["push"]), 3).stderr

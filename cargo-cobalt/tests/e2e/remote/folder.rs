@@ -245,7 +245,8 @@ fn a_run_is_pushed_at_its_end_and_a_failed_push_changes_no_exit_code() {
     run(&remote, &["run", "-e", "strict", "--push"]).stderr_has("pushed 1 run (");
     project.write("cobalt.toml", "[storage]\npush = \"always\"\n");
     for shard in ["1/2", "2/2"] {
-        run(&remote, &["run", "-e", "strict", "--shard", shard, "--shard-group", "g"]).stderr_has("pushed 1 run (");
+        run(&remote, &["run", "-e", "strict", "--shard", shard, "--shard-group", "g"])
+            .stderr_has("pushed 1 run (");
     }
     run(&remote, &["merge", ".cobalt/results"]).stderr_has("pushed 1 run (");
     project.write("cobalt.toml", "[storage]\npush = \"ci\"\n");
