@@ -148,7 +148,11 @@ fn a_damaged_result_of_a_compared_variant_stops_the_run_and_is_no_missing_one() 
     std::fs::write(result, &whole[..whole.len() / 2]).unwrap();
     let stopped = resume("small", "varied::small").code(3);
     let name = result.file_name().unwrap().to_string_lossy();
-    stopped.stderr_has(&[&name, "not a result file", "stopped with 40 of 40 items saved; fix this, then resume"]);
+    stopped.stderr_has(&[
+        &name,
+        "not a result file",
+        "stopped with 40 of 40 items saved; fix this, then resume",
+    ]);
     std::fs::write(result, whole).unwrap();
     resume("small", "varied::small").code(101).says(&["exact.drop_from(large)"]);
 }

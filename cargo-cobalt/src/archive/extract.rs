@@ -45,7 +45,7 @@ pub fn temporary_folder() -> Result<TempDir, ArchiveError> {
     folder.map_err(|source| ArchiveError::Extract { path: std::env::temp_dir(), source })
 }
 
-/// Whether a folder is a complete copy of the archive that nobody else could have changed; an error if it is neither that nor empty
+/// Whether a folder is a complete copy of the archive that no other user could have changed; an error if it is neither that nor empty
 /// or missing.
 fn is_copy(archive: &PackedArchive, folder: &Path) -> Result<bool, ArchiveError> {
     let marker = folder.join(MARKER);

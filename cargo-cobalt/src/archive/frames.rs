@@ -52,7 +52,7 @@ impl<W: Write> Write for FrameWriter<W> {
     }
 }
 
-/// How many bytes a stream may still unpack to: in all, and until the limit of the current part is set again.
+/// How many bytes a stream may still unpack to: in total, and until the limit of the current part is reset.
 #[derive(Clone, Debug)]
 pub struct Allowance {
     total: Rc<Cell<u64>>,

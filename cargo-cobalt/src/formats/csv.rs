@@ -178,7 +178,7 @@ fn number_cell(number: Option<impl ToString>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
-/// A string as it is, anything else as JSON.
+/// A string unchanged, anything else as JSON.
 fn value_cell(value: &Value) -> String {
     match value {
         Value::String(text) => escape_formula(text).into_owned(),

@@ -300,7 +300,7 @@ impl Remote {
         &*self.location.store
     }
 
-    /// The path of an object in the bucket. Names are stored as they are, not percent-encoded.
+    /// The path of an object in the bucket. Names are stored unchanged, not percent-encoded.
     fn path(&self, name: &str) -> object_store::Result<Path> {
         let prefix = self.location.prefix.as_ref();
         Ok(match prefix {

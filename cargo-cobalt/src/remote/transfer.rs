@@ -1,4 +1,4 @@
-//! Prints runs as they are pushed or pulled, and what came of all of them.
+//! Prints runs as they are pushed or pulled, and the totals.
 
 use std::io;
 use std::ops::ControlFlow;

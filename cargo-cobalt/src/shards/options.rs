@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{Cargo, Cobalt, Command, Run, RunOptions};
 use crate::error::Error;
 
-/// The options of `cargo cobalt run` that are repeated. They are stored as values: whoever can write to the store cannot add others.
+/// The options of `cargo cobalt run` that are repeated. They are stored as values, so nothing in the store can add others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ShardOptions {

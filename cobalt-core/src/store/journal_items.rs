@@ -124,7 +124,7 @@ impl JournalItems {
         self.line = redacted_document(line);
         let changed = |reason: &str| {
             let reason = format!(
-                "the line of item {index}, at byte {start}, {reason}; leave the file as it is during the run"
+                "the line of item {index}, at byte {start}, {reason}; do not change the file during the run"
             );
             io::Error::new(io::ErrorKind::InvalidData, reason)
         };

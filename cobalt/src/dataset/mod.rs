@@ -26,8 +26,8 @@
 //! | Arrow | `arrow`, `arrows`, `feather`, `ipc` | a row per item, as a file (Feather version 2) or a stream; needs the feature `parquet` |
 //!
 //! JSONL files of 64 MiB or more, if they are not compressed, stay on disk: an item is read when it is needed, and only its key and its
-//! place are in memory. So do the results of `map` and `filter`; `map` writes the changed items to the temporary folder (`TMPDIR`). Leave
-//! such a file as it is during a run: an item of a changed file is an error.
+//! place are in memory. So do the results of `map` and `filter`; `map` writes the changed items to the temporary folder (`TMPDIR`). Do not
+//! change such a file during a run: it stops the run, which can be resumed with the original file.
 //!
 //! Text files must be UTF-8, with or without a byte order mark, with LF or CRLF. JSON and JSONL are streamed.
 //! If an object repeats a key, the last value wins. In CSV every cell is a string exactly as written: spaces are part of

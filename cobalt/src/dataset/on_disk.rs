@@ -270,7 +270,7 @@ impl LineFile {
     }
 
     fn has_changed(&self) -> DatasetError {
-        let reason = "it was changed after its items were counted; leave the file as it is during a run";
+        let reason = "it was changed after its items were counted; do not change the file during a run";
         DatasetError::read(&self.name, io::Error::other(reason))
     }
 }

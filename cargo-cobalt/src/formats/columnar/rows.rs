@@ -180,7 +180,7 @@ impl Rows {
     }
 }
 
-/// A string as it is, anything else as JSON.
+/// A string unchanged, anything else as JSON.
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

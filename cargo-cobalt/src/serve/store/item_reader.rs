@@ -80,7 +80,7 @@ impl<'a> FileItems<'a> {
         Ok(Self { items, file: of.open()?, of })
     }
 
-    /// The JSON of the item at this position, as it is in the file.
+    /// The JSON of the item at this position, unchanged from the file.
     pub fn bytes(&mut self, position: usize) -> Result<Vec<u8>, RunFileError> {
         let place = self.items.get(position).and_then(LoadedItem::place).ok_or(RunFileError::Changed)?;
         let mut bytes = vec![0; usize::try_from(place.end - place.start).unwrap_or_default()];

@@ -79,7 +79,7 @@ fn fields_preview(fields: &Map<String, Value>, without: &[Option<&str>]) -> Box<
     preview(&line)
 }
 
-/// A string as it is, anything else as JSON.
+/// A string unchanged, anything else as JSON.
 fn plain_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

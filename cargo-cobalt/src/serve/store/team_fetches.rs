@@ -17,10 +17,10 @@ const OFFLINE_FOR: Duration = Duration::from_secs(5);
 /// The result file of a run, or why it cannot be fetched.
 type Outcome = Result<PathBuf, ApiError>;
 
-/// The fetches that are going on.
+/// The fetches in progress.
 #[derive(Debug, Default)]
 pub struct TeamFetches {
-    /// By run id. Whoever wants a run that is being fetched gets the same outcome.
+    /// By run id. All requests for a run that is being fetched get the same outcome.
     ongoing: Mutex<HashMap<String, Arc<OnceLock<Outcome>>>>,
     /// When the connection was lost, and the error.
     offline: Mutex<Option<(Instant, ApiError)>>,

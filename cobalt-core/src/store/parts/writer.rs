@@ -197,7 +197,7 @@ impl PartsWriter {
         if !is_plausible(&entry) {
             let last = entry.first + items.saturating_sub(1);
             let reason = format!(
-                "the items at {} to {last} are longer than 1 GiB, which nobody could read",
+                "the items at {} to {last} are longer than 1 GiB, which could not be read",
                 entry.first
             );
             return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
