@@ -13,7 +13,7 @@ use super::entry::{RemoteEntry, RemoteFile};
 use super::error::{Problem, RemoteError};
 use super::store::Remote;
 
-/// A larger result file is taken for a damaged one where no index object tells its size.
+/// The maximum size of a result file if no index object contains its size; a larger one counts as damaged.
 const LARGEST_RESULT: u64 = 4 << 30;
 
 /// The name of a file that is not complete yet: one that `clean` knows for a draft.

@@ -11,7 +11,7 @@ use super::store::{Remote, RemoteObject};
 use super::{layout, parallel};
 use crate::index::parse_run;
 
-/// What of a result file tells whether its items are in a file of their own, and whether it is redacted.
+/// The fields of a result file that show whether its items are in a separate file, and whether it is redacted.
 #[derive(Deserialize)]
 struct FileFields {
     parts: Option<PartsIndex>,

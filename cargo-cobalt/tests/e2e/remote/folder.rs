@@ -1,6 +1,7 @@
 //! A remote store in a folder: what is pushed, pulled and listed.
 
 use std::fs;
+use std::path::Path;
 
 use ruzstd::decoding::StreamingDecoder;
 use serde_json::{Value, json};
@@ -15,6 +16,14 @@ fn remote() -> (tempfile::TempDir, std::path::PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("team");
     (folder, path)
+}
+
+/// The first letters of the IDs of the runs that a new machine pulls with these arguments.
+fn pulled(remote: &Path, arguments: &[&str]) -> String {
+    let theirs = Store::new();
+    cobalt(&theirs, remote, &[&["pull"], arguments].concat(), 0);
+    let ids = results(&theirs).into_keys();
+    ids.map(|name| name.trim_end_matches(".json").rsplit_once('_').unwrap().1[..1].to_owned()).collect()
 }
 
 #[test]
@@ -52,13 +61,7 @@ fn the_filters_of_pull_narrow_what_is_pulled() {
         });
     }
     cobalt(&mine, &remote, &["push"], 0);
-    let pulled = |arguments: &[&str]| {
-        let theirs = Store::new();
-        cobalt(&theirs, &remote, &[&["pull"], arguments].concat(), 0);
-        let ids = results(&theirs).into_keys();
-        ids.map(|name| name.trim_end_matches(".json").rsplit_once('_').unwrap().1[..1].to_owned())
-            .collect::<String>()
-    };
+    let pulled = |arguments: &[&str]| pulled(&remote, arguments);
     assert_eq!(pulled(&["--branch", "main"]), "ab");
     assert_eq!(pulled(&["--branch", "main", "--since", "2026-02-02"]), "b");
     assert_eq!(pulled(&["--since", "2026-02-03"]), "c");
@@ -279,13 +282,7 @@ fn runs_are_pulled_by_any_name_and_with_their_new_labels() {
         });
     }
     cobalt(&mine, &remote, &["push"], 0);
-    let pulled = |arguments: &[&str]| {
-        let theirs = Store::new();
-        cobalt(&theirs, &remote, &[&["pull"], arguments].concat(), 0);
-        let ids = results(&theirs).into_keys();
-        ids.map(|name| name.trim_end_matches(".json").rsplit_once('_').unwrap().1[..1].to_owned())
-            .collect::<String>()
-    };
+    let pulled = |arguments: &[&str]| pulled(&remote, arguments);
     for (name, ids) in [
         ("desk@latest", "b"),
         ("desk@latest~1", "a"),
