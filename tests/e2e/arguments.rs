@@ -151,6 +151,19 @@ fn several_filters_pick_what_any_of_them_matches_and_the_rest_is_counted() {
 }
 
 #[test]
+fn exact_experiment_runs_all_its_cases() {
+    let finished = several(&["sums", "--exact"]).code(0);
+    assert_eq!(finished.cases_that("ok"), [CASES[5], CASES[6], "sums::four", "sums::two"]);
+    assert!(!finished.stdout.contains("partial"), "{finished}");
+    assert_eq!(several(&["Übersetzung 質問", "--exact", "--nocapture"]).code(0).cases_that("ok"), [CASES[7]]);
+    assert_eq!(
+        several(&["--exact", "--skip", "sums", "--skip", "desk"]).code(0).cases_that("ok"),
+        [CASES[7]]
+    );
+    several(&["--exact", "sum"]).code(0).says(&["running 0 tests"]);
+}
+
+#[test]
 fn what_cargo_and_editors_send_is_taken() {
     for args in [
         &["--nocapture"][..],

@@ -42,6 +42,25 @@ fn a_list_shows_the_cases_that_will_fail() {
 }
 
 #[test]
+fn broken_experiments_fail_under_filters() {
+    let broken = |args: &[&str]| {
+        let finished = faulty().program(fixture!("faulty")).args(args.iter().copied()).run().code(101);
+        finished.cases_that("FAILED").len()
+    };
+    for filter in ["healthy", "one", "no-such-item", "missing::first"] {
+        assert_eq!(broken(&[filter]), 6, "any of them could have such an item: {filter}");
+    }
+    assert_eq!(broken(&["--skip", "healthy"]), 6);
+    for name in ["missing", "torn", "twice_exact", "panicking"] {
+        assert_eq!(broken(&[name, "--exact"]), 1);
+        assert_eq!(broken(&[&format!("{name}::an-item"), "--exact"]), 1);
+        let listed = ["--list", "--exact", &format!("{name}::an-item")];
+        let listed = faulty().program(fixture!("faulty")).args(listed).run().code(0).stdout;
+        assert!(listed.starts_with(&format!("{name}::d")), "{listed}");
+    }
+}
+
+#[test]
 fn what_is_not_picked_is_not_read() {
     faulty().program(fixture!("faulty")).args(["--exact", "healthy::one"]).run().code(0);
 }

@@ -109,21 +109,31 @@ impl Args {
         std::iter::once(Cow::Borrowed(case)).chain(declared)
     }
 
-    /// Whether a case is selected: to be run, ignored or listed.
+    /// Whether a case is selected: to be run, ignored or listed. With `--exact`, the name of an experiment or a variant selects all of
+    /// its cases.
     pub fn selects(&self, case: &str, is_ignored: bool) -> bool {
+        let matches = |filter: &String| self.matches(filter, case);
+        self.has_kind(is_ignored)
+            && (self.filters.is_empty() || self.filters.iter().any(matches))
+            && !self.skips(case)
+    }
+
+    /// Whether cases are selected at all if they are ignored, or if they are not.
+    fn has_kind(&self, is_ignored: bool) -> bool {
         // No case is a benchmark.
-        if self.mimic.ignored && !is_ignored || self.mimic.bench {
-            return false;
-        }
-        let names = self.names_of(case);
-        let matches = |filter: &String| {
-            let is_named = |name: Cow<'_, str>| match self.mimic.exact {
-                true => name == **filter,
-                false => name.contains(&**filter),
-            };
-            names.clone().any(is_named)
-        };
-        (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
+        !(self.mimic.ignored && !is_ignored || self.mimic.bench)
+    }
+
+    /// Whether `--skip` excludes a case, or all cases of an experiment.
+    fn skips(&self, name: &str) -> bool {
+        self.mimic.skip.iter().any(|filter| self.matches(filter, name))
+    }
+
+    fn matches(&self, filter: &str, case: &str) -> bool {
+        self.names_of(case).any(|name| match self.mimic.exact {
+            true => is_within(&name, filter),
+            false => name.contains(filter),
+        })
     }
 
     /// Whether every case is selected, regardless of its name.
@@ -136,12 +146,24 @@ impl Args {
         self.mimic.ignored || self.mimic.include_ignored
     }
 
-    /// For an experiment with unknown items: whether its case is selected, or any of its items could be.
-    pub fn could_select(&self, case: &str, is_ignored: bool) -> bool {
-        let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
+    /// For an ignored experiment, or a variant: whether its case is selected, or a filter begins with its name.
+    pub fn selects_ignored(&self, experiment: &str) -> bool {
         let begins_so =
             |filter: &String| self.matches_experiment(filter, experiment, |rest| rest.starts_with("::"));
-        self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
+        self.selects(experiment, true)
+            || self.has_kind(true) && !self.skips(experiment) && self.filters.iter().any(begins_so)
+    }
+
+    /// For an experiment, or a variant, that cannot be read: whether any of its cases could be selected. Any text can be part of their
+    /// names.
+    pub fn could_select(&self, experiment: &str, is_ignored: bool) -> bool {
+        let is_possible = !self.mimic.exact
+            || self.selects(experiment, is_ignored)
+            || self
+                .filters
+                .iter()
+                .any(|filter| self.matches_experiment(filter, experiment, |rest| rest.starts_with("::")));
+        is_possible && self.has_kind(is_ignored) && !self.skips(experiment)
     }
 
     /// Whether any case of the experiment can be selected, so that its data must be read.
@@ -196,6 +218,11 @@ impl Args {
     }
 }
 
+/// Whether a name is this one, or begins with it and `::`.
+fn is_within(name: &str, outer: &str) -> bool {
+    name.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
 /// Prints text other than the cases.
 pub fn print_text(args: &Args, text: &str) {
     // Stdout is reserved for JSON.
@@ -217,12 +244,15 @@ pub(super) struct ExperimentFilter<'a> {
 }
 
 impl ExperimentFilter<'_> {
+    /// Whether the names select it, whatever the patterns are.
+    pub(super) fn selects_name(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|one| experiment_name::matches_name(one, name))
+    }
+
     pub(super) fn selects<'a>(&self, name: &'a str, mut tags: impl Iterator<Item = &'a str>) -> bool {
-        let is_named =
-            self.names.is_empty() || self.names.iter().any(|one| experiment_name::matches_name(one, name));
         let has_tag = |tag| self.patterns.iter().any(|pattern| pattern.matches(tag));
         let matches_name = || self.patterns.iter().any(|pattern| experiment_name::matches(pattern, name));
-        is_named && (self.patterns.is_empty() || matches_name() || tags.any(has_tag))
+        self.selects_name(name) && (self.patterns.is_empty() || matches_name() || tags.any(has_tag))
     }
 }
 
@@ -321,9 +351,35 @@ mod tests {
             let args =
                 read(&["--exact", &format!("{name}::a")]).with_declared_names(declared.clone().into_iter());
             assert!(args.may_select("traveller-gpt-4o-mini") && !args.may_select("desk"));
-            assert!(args.could_select("traveller-gpt-4o-mini::dataset", false));
+            assert!(args.could_select("traveller-gpt-4o-mini", false) && !args.could_select("desk", false));
+            assert_eq!(selected(&["--exact", name]), [a, b]);
+            assert_eq!(selected(&["--exact", "--skip", name]), [desk]);
         }
-        assert_eq!(selected(&["--exact", "traveller/gpt-4o-mini"]), [""; 0]);
+    }
+
+    #[test]
+    fn exact_experiment_selects_its_cases() {
+        assert_eq!(selected(&["--exact", "desk"]), ["desk::a", "desk::ab"]);
+        assert_eq!(selected(&["--exact", "des", "sums"]), ["sums::a"]);
+        assert_eq!(selected(&["--exact", "desk::a"]), ["desk::a"], "and not `desk::ab`");
+        assert_eq!(selected(&["--exact", "--skip", "desk"]), ["sums::a"]);
+        let variant = read(&["--exact", "desk::mini"]);
+        assert!(variant.may_select("desk") && variant.selects("desk::mini::a", false));
+        assert!(!variant.selects("desk::mini-2::a", false) && !variant.selects("desk", false));
+    }
+
+    #[test]
+    fn unread_experiments_match_any_text() {
+        for arguments in
+            [&[][..], &["a"], &["sums"], &["--skip", "a"], &["--exact", "desk"], &["--exact", "desk::a"]]
+        {
+            assert!(read(arguments).could_select("desk", false), "{arguments:?}");
+        }
+        for arguments in
+            [&["--skip", "desk"][..], &["--exact", "sums"], &["--exact", "desk-2::a"], &["--ignored"]]
+        {
+            assert!(!read(arguments).could_select("desk", false), "{arguments:?}");
+        }
     }
 
     #[test]

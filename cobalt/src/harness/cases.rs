@@ -30,6 +30,22 @@ pub struct Suite {
     pub plan: Result<Plan, LoadFailure>,
 }
 
+impl Suite {
+    /// The names of the selected cases of an experiment that is not ignored.
+    pub fn selected_cases(&self, args: &Args) -> Vec<String> {
+        match &self.plan {
+            Ok(plan) => {
+                let names = Cases::of_experiment(&self.name, plan).into_iter().map(|(name, _)| name);
+                names.filter(|name| args.selects(name, false)).collect()
+            }
+            Err(broken) if args.could_select(&self.name, false) => {
+                vec![failure_case_name(&self.name, broken)]
+            }
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
 /// Why an experiment cannot be run, and the case that reports it.
 pub struct LoadFailure {
     pub case: &'static str,
@@ -221,7 +237,11 @@ impl DeclaredExperiment {
 
     pub fn is_selected_by(&self, filter: &ExperimentFilter<'_>) -> bool {
         let names = [self.experiment_name(), self.name(), self.case_name()];
-        names.iter().any(|name| filter.selects(name, self.tags().iter().map(String::as_str)))
+        match self.declaration() {
+            Some(_) => names.iter().any(|name| filter.selects(name, self.tags().iter().map(String::as_str))),
+            // Any pattern could match one of its tags or variants.
+            None => names.iter().any(|name| filter.selects_name(name)),
+        }
     }
 
     /// Reads the data, and resolves the settings.
@@ -340,14 +360,6 @@ pub fn select_items(
         _ if all => Selection::All,
         true => Selection::Nothing,
         false => Selection::Some(items),
-    }
-}
-
-/// The names of an experiment's cases.
-pub fn case_names(suite: &Suite) -> Vec<String> {
-    match &suite.plan {
-        Ok(plan) => Cases::of_experiment(&suite.name, plan).iter().map(|(name, _)| name).collect(),
-        Err(broken) => vec![failure_case_name(&suite.name, broken)],
     }
 }
 

@@ -14,7 +14,7 @@ use cobalt_core::reporters::{
 use serde::{Deserialize, Serialize};
 
 use super::args::{Args, ExperimentFilter};
-use super::cases::{DeclaredExperiment, case_names};
+use super::cases::DeclaredExperiment;
 use super::event_emitter::{EventEmitter, ExitState, shut_down};
 use super::exit_code::SETUP_ERROR;
 use super::exit_guard::{self, ProcessResources, runtime_handle, signal_error};
@@ -135,7 +135,7 @@ fn list_experiment(
     let set = declared.declaration().and_then(|declaration| declaration.recordings.as_ref());
     let recordings = config.recordings().resolve(&listed.name, set);
     if listed.ignored_without.is_some() {
-        if args.could_select(&declared.case_name(), true) {
+        if args.selects_ignored(&declared.case_name()) {
             listed.recordings = recordings.list(None);
             stream.send(&Event::Listed(Box::new(listed)));
         }
@@ -144,7 +144,7 @@ fn list_experiment(
     listed.record_mode = (recordings.mode != RecordMode::Off).then(|| recordings.mode.to_string());
     listed.renews_recordings = recordings.mode.replays() && recordings.stale_after.is_some();
     let suite = declared.load(config);
-    if !case_names(&suite).iter().any(|case| args.selects(case, false)) {
+    if suite.selected_cases(args).is_empty() {
         return;
     }
     match suite.plan {
@@ -215,10 +215,8 @@ fn run(
     let told = Arc::new(ExitState::default());
     for case in schedule.cases_without_run() {
         match &case.source {
-            // If its items are unknown, it is reported if any of them could be selected.
-            CaseSource::Failure { experiment, declared_at, why, .. }
-                if case.is_selected(args) || args.could_select(&case.name, case.is_ignored) =>
-            {
+            _ if !case.is_selected(args) => {}
+            CaseSource::Failure { experiment, declared_at, why, .. } => {
                 stream.send(&Event::ExperimentBroken {
                     name: experiment.clone(),
                     error: why.to_string(),
@@ -226,7 +224,7 @@ fn run(
                 });
                 told.setup_error.store(true, Ordering::SeqCst);
             }
-            CaseSource::Ignored { experiment, variable } if args.could_select(&case.name, true) => {
+            CaseSource::Ignored { experiment, variable } => {
                 let (name, variable) = (experiment.clone(), variable.clone());
                 stream.send(&Event::ExperimentIgnored { name, variable });
             }

@@ -54,7 +54,9 @@ use warnings::ItemExplainer;
 ///
 /// Each item is a case, `<experiment>::<key>`, and so is each threshold, `<experiment>::thresholds::<threshold>`. Under
 /// `cargo nextest`, which starts a process per case, an experiment is one case. The arguments are those of any Rust test binary.
-/// Filters also match an experiment's name as declared. A filter that selects some items runs only those.
+/// Filters also match an experiment's name as declared. A filter that selects some items runs only those. With `--exact`, the name of
+/// an experiment selects all of its cases. An experiment whose declaration or data cannot be read fails under every filter, except with
+/// `--exact` and the name of another one.
 ///
 /// The exit code is
 ///
@@ -174,20 +176,22 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool,
     let is_ignored = |declared: &DeclaredExperiment| declared.ignored_without().is_some();
     let single = definitions.iter().filter(|_| whole).flat_map(|definition| {
         let cases = DeclaredExperiment::single_cases(definition, config).into_iter();
-        cases.map(|(name, declared)| (name, declared.iter().any(is_ignored))).collect::<Vec<_>>()
+        let cases = cases.map(|(name, declared)| (name, declared.iter().any(is_ignored)));
+        cases.filter(|(name, is_ignored)| args.selects(name, *is_ignored)).collect::<Vec<_>>()
     });
     let each = definitions.iter().filter(|_| !whole).flat_map(|definition| {
         DeclaredExperiment::all(definition, config).into_iter().flat_map(|declared| {
             let is_ignored = is_ignored(&declared);
             let names = match is_ignored {
-                true => vec![declared.case_name()],
-                false => cases::case_names(&declared.load(config)),
+                true => {
+                    vec![declared.case_name()].into_iter().filter(|name| args.selects_ignored(name)).collect()
+                }
+                false => declared.load(config).selected_cases(args),
             };
             names.into_iter().map(move |name| (name, is_ignored))
         })
     });
-    let cases = single.chain(each);
-    let cases: Vec<_> = cases.filter(|(name, is_ignored)| args.selects(name, *is_ignored)).collect();
+    let cases: Vec<_> = single.chain(each).collect();
     let selected = cases.len();
     let trial = |(name, is_ignored)| Trial::test(name, || Ok(())).with_ignored_flag(is_ignored);
     let trials = cases.into_iter().map(trial).collect();

@@ -78,10 +78,12 @@ pub struct Case {
 impl Case {
     /// Whether it is selected.
     pub fn is_selected(&self, args: &Args) -> bool {
-        match self.source {
+        match &self.source {
             CaseSource::Unselected => false,
             CaseSource::Failure { stands_for_selected: true, .. } => true,
-            _ => args.selects(&self.name, self.is_ignored),
+            CaseSource::Failure { suite, .. } => args.could_select(suite, self.is_ignored),
+            CaseSource::Ignored { .. } => args.selects_ignored(&self.name),
+            CaseSource::Target(..) | CaseSource::All(_) => args.selects(&self.name, self.is_ignored),
         }
     }
 }
@@ -95,7 +97,14 @@ pub enum CaseSource {
     All(Vec<usize>),
     /// Nothing: it fails, because the experiment of this name cannot be run. If the data was read, it is known that some of its cases
     /// were selected, and it represents those.
-    Failure { experiment: String, declared_at: SourceLocation, why: Arc<str>, stands_for_selected: bool },
+    Failure {
+        experiment: String,
+        /// The experiment's name in test cases.
+        suite: String,
+        declared_at: SourceLocation,
+        why: Arc<str>,
+        stands_for_selected: bool,
+    },
     /// Nothing: the experiment of this name is not run, because this variable is not set.
     Ignored { experiment: String, variable: String },
     /// Nothing: the case is not selected, only counted.
@@ -121,6 +130,7 @@ impl ScheduleEntry {
     fn of(
         ready: Result<PlannedRun, LoadFailure>,
         experiment: String,
+        suite: String,
         declared_at: SourceLocation,
         case: impl FnOnce(&LoadFailure) -> String,
         is_ignored: bool,
@@ -131,7 +141,8 @@ impl ScheduleEntry {
             Err(broken) => {
                 // Errors of user code may contain keys, for example in a URL that could not be read.
                 let why = redacted(&broken.error.to_string()).into();
-                let waits_for = CaseSource::Failure { experiment, declared_at, why, stands_for_selected };
+                let waits_for =
+                    CaseSource::Failure { experiment, suite, declared_at, why, stands_for_selected };
                 Self::Case(Case { name: case(&broken), source: waits_for, is_ignored })
             }
         }
@@ -199,7 +210,15 @@ impl Schedule {
                         Ok(ready) if ready.len() > 1 => ScheduleEntry::Together { name, ready, is_ignored },
                         ready => {
                             let ready = ready.map(|mut ready| ready.remove(0));
-                            ScheduleEntry::of(ready, experiment, declared_at, |_| name, is_ignored, true)
+                            ScheduleEntry::of(
+                                ready,
+                                experiment,
+                                name.clone(),
+                                declared_at,
+                                |_| name,
+                                is_ignored,
+                                true,
+                            )
                         }
                     }
                 }
@@ -366,7 +385,7 @@ pub fn prepare_entry(
     let case = |broken: &LoadFailure| {
         if is_ignored { name.clone() } else { cases::failure_case_name(&name, broken) }
     };
-    ScheduleEntry::of(ready, experiment, declared_at, case, is_ignored, is_read)
+    ScheduleEntry::of(ready, experiment, name.clone(), declared_at, case, is_ignored, is_read)
 }
 
 /// The missing keys, each once. Other problems are reported when the experiments are run.
@@ -412,8 +431,15 @@ mod tests {
         let error = Error::Definition { experiment: "leaky".to_owned(), problem };
         let broken = LoadFailure { case: "dataset", error };
         let place = SourceLocation { file: "tests/leaky.rs".to_owned(), line: 1 };
-        let part =
-            ScheduleEntry::of(Err(broken), "leaky".to_owned(), place, |_| "leaky".to_owned(), false, true);
+        let part = ScheduleEntry::of(
+            Err(broken),
+            "leaky".into(),
+            "leaky".into(),
+            place,
+            |_| "leaky".into(),
+            false,
+            true,
+        );
         let ScheduleEntry::Case(Case { source: CaseSource::Failure { why, .. }, .. }) = part else {
             panic!()
         };
