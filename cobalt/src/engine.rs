@@ -10,6 +10,7 @@ mod tool_tests;
 mod trace_tests;
 mod workspaces;
 
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use cobalt_core::back_off::BackOff;
 use cobalt_core::duration::milliseconds;
-use cobalt_core::item::{Item, ItemKeys, Output};
+use cobalt_core::item::{ExecutionUsage, Item, ItemKeys, Output};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{
@@ -33,10 +34,11 @@ use tokio::time::timeout;
 
 use crate::budget;
 use crate::dataset::{Dataset, DatasetError};
+use crate::error::Error;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, ConversationRun, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
-use crate::recording::{AgentTraffic, ExecutionTraffic, RunTraffic, within};
+use crate::recording::{AgentTraffic, ExecutionTraffic, RecordingFailure, RunTraffic, within};
 use crate::rescore::Rescoring;
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 use crate::trace::{ExecutionTrace, outside_of_traces};
@@ -86,8 +88,8 @@ pub enum Event {
     TrialFinished { experiment: usize, index: usize, run: usize },
     /// All trials of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
-    /// An item can no longer be read: the experiment must be stopped.
-    DatasetUnreadable { experiment: usize, error: DatasetError },
+    /// An item can no longer be read, or not be recorded: the experiment must be stopped.
+    Failed { experiment: usize, error: Error },
     /// All items of an experiment are done, or no more will be.
     ExperimentFinished { experiment: usize },
     /// The result of a large run was evaluated and written, or could not be.
@@ -102,7 +104,7 @@ impl Event {
         match self {
             Self::TrialFinished { experiment, .. }
             | Self::ItemFinished { experiment, .. }
-            | Self::DatasetUnreadable { experiment, .. }
+            | Self::Failed { experiment, .. }
             | Self::ExperimentFinished { experiment }
             | Self::ResultWritten { experiment } => Some(*experiment),
             Self::Interrupted => None,
@@ -116,8 +118,12 @@ pub async fn run(work: Work, events: Sender<Event>) {
     let _sent_at_the_end = FinishedOnDrop { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
     let next = Arc::new(AtomicUsize::new(0));
+    // If there is no key, the first item says so for all.
+    let is_stopped = work.traffic.as_ref().is_some_and(|traffic| traffic.may_lack_key())
+        && run_next_item(&work, &next, &events).await.is_break();
     let mut workers = JoinSet::new();
-    for _ in 0..work.definition.concurrency.min(work.items.len()) {
+    let parallel = work.definition.concurrency.min(work.items.len());
+    for _ in (0..parallel).take_while(|_| !is_stopped) {
         workers.spawn(run_items(Arc::clone(&work), Arc::clone(&next), events.clone()));
     }
     while let Some(ended) = workers.join_next().await {
@@ -153,25 +159,30 @@ impl Drop for FinishedOnDrop {
 
 /// Runs the next item whenever a slot is free, until there are no more items, the slots are closed, or the budget is used up.
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
-    while let Ok(slot) = work.slots.acquire().await
+    while run_next_item(&work, &next, &events).await.is_continue() {}
+}
+
+async fn run_next_item(work: &Work, next: &AtomicUsize, events: &Sender<Event>) -> ControlFlow<()> {
+    if let Ok(slot) = work.slots.acquire().await
         && budget::refusal().is_none()
         && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
     {
-        let item = run_item(&work, index, |run| {
-            send(&events, Event::TrialFinished { experiment: work.experiment, index, run });
+        let item = run_item(work, index, |run| {
+            send(events, Event::TrialFinished { experiment: work.experiment, index, run });
         });
-        match item.await {
+        let error = match item.await {
             Ok(item) => {
                 slot.forget();
-                send(&events, Event::ItemFinished { experiment: work.experiment, item });
+                send(events, Event::ItemFinished { experiment: work.experiment, item });
+                return ControlFlow::Continue(());
             }
-            Err(Unfinished::BudgetUsedUp) => break,
-            Err(Unfinished::Unreadable(error)) => {
-                send(&events, Event::DatasetUnreadable { experiment: work.experiment, error });
-                break;
-            }
-        }
+            Err(Unfinished::BudgetUsedUp) => return ControlFlow::Break(()),
+            Err(Unfinished::Unreadable(error)) => error.into(),
+            Err(Unfinished::Unrecorded(error)) => error.into(),
+        };
+        send(events, Event::Failed { experiment: work.experiment, error });
     }
+    ControlFlow::Break(())
 }
 
 /// The receiver is gone only if the run was abandoned.
@@ -186,6 +197,8 @@ pub enum Unfinished {
     BudgetUsedUp,
     /// The file of its dataset can no longer be read, or was changed.
     Unreadable(DatasetError),
+    /// It cannot be recorded, and neither can others.
+    Unrecorded(RecordingFailure),
 }
 
 /// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
@@ -210,6 +223,11 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Resu
         };
         if execution.is_in_error() && budget::refused_requests() > refused {
             return Err(Unfinished::BudgetUsedUp);
+        }
+        if execution.is_in_error()
+            && let Some(failure) = work.traffic.as_ref().and_then(|traffic| traffic.failure())
+        {
+            return Err(Unfinished::Unrecorded(failure.clone()));
         }
         // Further requests are refused one by one, except those that bypass the gateway.
         let is_last = run_index + 1 == trials;
@@ -390,9 +408,19 @@ async fn run_agent_and_evaluators(
     let faults = context.tools().close();
     let trace = take_trace(&context, traffic.as_ref()).await;
     recorded.add_trace_usage(trace.usage());
+    let answer = answer.and_then(|output| validate_output(output, &mut recorded));
+    let metadata = answer.as_ref().map_or_else(|failure| &failure.reported, Output::all_metadata);
+    let uses_model = recorded.has_usage() || ExecutionUsage::of(metadata, &work.prices).is_any();
+    let unseen = traffic.as_ref().and_then(|traffic| traffic.check_requests(uses_model, answer.is_ok()));
+    let answer = match (answer, unseen) {
+        (Ok(output), Some(problem)) => {
+            Err(AgentFailure { reported: output.into_metadata(), ..AgentFailure::error(problem) })
+        }
+        (answer, _) => answer,
+    };
     let transcript = conversation.take(&trace.shared(), &work.prices).map(Arc::new);
     let trace = transcript.iter().fold(trace, |trace, transcript| trace.with_turns(transcript));
-    let execution = match answer.and_then(|output| validate_output(output, &mut recorded)) {
+    let execution = match answer {
         Ok(mut output) => {
             recorded.merge_into(output.metadata_mut());
             let output = Arc::new(output);

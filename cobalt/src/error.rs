@@ -10,6 +10,7 @@ use cobalt_core::wording::group_thousands;
 
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
+use crate::recording::RecordingFailure;
 
 /// Why an experiment could not be declared, run or saved.
 #[derive(thiserror::Error)]
@@ -105,7 +106,11 @@ pub enum Error {
         source: Box<Error>,
     },
 
-    /// A journal could no longer be written, or a dataset no longer be read, so the run was stopped early.
+    /// Model traffic cannot be recorded.
+    #[error(transparent)]
+    Recording(#[from] RecordingFailure),
+
+    /// A journal or a recording could no longer be written, or a dataset no longer be read, so the run was stopped early.
     #[error("{source}; {}", stopped_message(.id, *.kept, *.items))]
     Stopped {
         /// The run's id.

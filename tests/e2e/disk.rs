@@ -5,12 +5,13 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use cobalt::files::read_journal;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::model::Model;
 use crate::sandbox::{Program, Sandbox, fixture, numbered};
 
-/// Limits journals to a number of bytes, fails locks, and logs syncs and renames.
+/// Limits journals and recordings to a number of bytes, fails locks, and logs syncs and renames.
 const DISK: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,12 +42,14 @@ static void note(const char *call, const char *path) {
 
 ssize_t write(int fd, const void *bytes, size_t count) {
     static long room = -1;
-    const char *limit = getenv("DISK_ROOM");
-    if (limit) {
+    const char *journals = getenv("DISK_ROOM"), *recordings = getenv("DISK_RECORDINGS");
+    if (journals || recordings) {
         char path[4096];
         path_of(fd, path, sizeof path);
         size_t length = strlen(path);
-        if (length > 6 && !strcmp(path + length - 6, ".jsonl")) {
+        int is_journal = length > 6 && !strcmp(path + length - 6, ".jsonl");
+        const char *limit = is_journal ? journals : strstr(path, "/cassettes/") ? recordings : 0;
+        if (limit) {
             if (room < 0) room = atol(limit);
             if (room == 0) {
                 errno = ENOSPC;
@@ -145,6 +148,25 @@ fn a_full_disk_stops_the_run_at_once_and_what_is_kept_is_resumed() {
         assert_eq!(sandbox.report().items.len(), items);
         assert!(sandbox.journals().is_empty());
     }
+}
+
+#[test]
+fn a_disk_full_of_recordings_stops_the_run() {
+    let item =
+        |number: usize| json!({ "id": format!("i{number}"), "input": format!("question {number:03}") });
+    let (sandbox, model) = (Sandbox::with_items((0..60).map(item)), Model::start());
+    let program = || {
+        let program = sandbox.program(fixture!("recorded")).env("NO_PROXY", "127.0.0.1");
+        program.env("OPENAI_BASE_URL", model.base_url()).env("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    };
+    let stopped = on_disk(program(), "DISK_RECORDINGS", 12_000).run().code(3);
+    stopped.stderr_has(&["cannot record `recorded`: ", "No space left on device", "of 60 items saved; "]);
+    let (asked, kept) = (model.asked(), kept(&sandbox));
+    assert!(asked < 60 && (1..15).contains(&kept), "{asked} requests, {kept} items");
+    program().env("COBALT_RESUME", sandbox.cut_short()).run().code(0);
+    drop(model);
+    let replayed = sandbox.program(fixture!("recorded")).env("CI", "true").run().code(0);
+    replayed.says(&["60 items: 60 replayed"]);
 }
 
 #[test]

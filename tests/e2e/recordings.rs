@@ -243,3 +243,69 @@ fn items_in_error_have_changed_for_a_run_that_records_them() {
     changed().env("COBALT_RECORD", "auto").run().code(0).stderr_has(&["3 in error last time"]);
     assert_eq!(model.asked(), asked + 3, "only the second turns are sent");
 }
+
+/// An agent that sends its requests to this server, and not to the gateway.
+fn bypassing(sandbox: &Sandbox, model: &Model) -> Program {
+    let host = model.base_url().trim_start_matches("http://").trim_end_matches("/v1").to_owned();
+    sandbox.program(fixture!("bypassing")).env("E2E_HOST", host).env("OPENAI_API_KEY", KEY)
+}
+
+#[test]
+fn bypassing_the_gateway_is_not_silent() {
+    let (sandbox, model) = (Sandbox::with_items(items(4)), Model::start());
+    let program = || bypassing(&sandbox, &model);
+    for reported in ["", "1"] {
+        program().env("E2E_REPORTED", reported).run().code(0).stderr_has(&[
+            "warning: 4 items of `bypassing` sent no request through the gateway",
+            "`i0`, `i1`, `i2` and 1 more; ",
+            "docs/real-agents.md",
+        ]);
+    }
+    let sent = "the agent sent no request through the gateway; ";
+    for ci in ["CI", "COBALT_CI"] {
+        program().env(ci, "1").run().code(101).says(&[sent]);
+        let asked = "the agent asked a model, but sent no request through the gateway; ";
+        program()
+            .env(ci, "1")
+            .env("E2E_REPORTED", 1)
+            .env("COBALT_RECORD", "auto")
+            .run()
+            .code(101)
+            .says(&[asked]);
+    }
+    program().env("COBALT_RECORD", "replay").run().code(101).says(&[sent]);
+    let off = program().env("COBALT_RECORD", "off").run().code(0);
+    assert!(!off.stderr.contains("warning"), "{off}");
+}
+
+#[test]
+fn agents_without_a_model_can_be_allowed() {
+    let (sandbox, model) = (Sandbox::with_items(items(2)), Model::start());
+    let program = || bypassing(&sandbox, &model).env("E2E_HOST", "").env("E2E_ALLOWED", 1);
+    let finished = program().run().code(0);
+    assert!(!finished.stderr.contains("warning"), "{finished}");
+    program().env("CI", "true").run().code(0);
+    program().env("CI", "true").env("E2E_REPORTED", 1).run().code(101).says(&["the agent asked a model"]);
+}
+
+#[test]
+fn a_missing_key_is_reported_once() {
+    let (sandbox, model) = (Sandbox::with_items(items(40)), Model::start());
+    let finished = bypassing(&sandbox, &model).env("OPENAI_API_KEY", "").run().code(3);
+    let output = format!("{}{}", finished.stdout, finished.stderr);
+    let said = "nothing is recorded yet: set `OPENAI_API_KEY` to record `bypassing`";
+    assert_eq!(output.matches(said).count(), 1, "{finished}");
+    assert!(
+        !output.contains("poisoned") && output.matches("OPENAI_API_KEY is needed").count() <= 2,
+        "{finished}"
+    );
+    assert_eq!(model.asked(), 0);
+}
+
+#[test]
+fn unreachable_providers_are_errors() {
+    let (sandbox, model) = (Sandbox::with_items(items(2)), Model::start());
+    let program = with_model(&sandbox, &model).env("COBALT_RECORD", "record").env("E2E_SWALLOWS", 1);
+    drop(model);
+    program.run().code(101).says(&["cannot reach http://127.0.0.1:"]);
+}

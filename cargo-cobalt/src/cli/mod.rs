@@ -163,8 +163,9 @@ pub enum Command {
     Dataset(Dataset),
     /// List, show and delete recordings of model traffic
     ///
-    /// Lists the recordings of the selected experiments: a file per item, below `cassettes`. A recording is unused if no item of the
-    /// experiment's current dataset uses it. The size includes long texts and images, which are in the folder `blobs`.
+    /// Lists the recordings of the selected experiments, or of the items with these keys: a file per item, below `cassettes`. A recording
+    /// is unused if no item of the experiment's current dataset uses it. The size includes long texts and images, which are in the folder
+    /// `blobs`.
     ///
     /// Exit codes: 0; 2 invalid arguments; 3 the project could not be built or configured, or a recording could not be read; 4 nothing
     /// matched.

@@ -10,7 +10,7 @@ use super::{BuildOptions, DataOptions, Selection, Settings};
 #[command(
     args_conflicts_with_subcommands = true,
     // clap-markdown would omit `cargo cobalt` in the second line.
-    override_usage = "cargo cobalt recordings [OPTIONS] [TARGET]...\n       cargo cobalt recordings <COMMAND>"
+    override_usage = "cargo cobalt recordings [OPTIONS] [TARGET|ITEM]...\n       cargo cobalt recordings <COMMAND>"
 )]
 pub struct Recordings {
     #[command(subcommand)]
@@ -71,8 +71,8 @@ pub struct ListRecordings {
 
 #[derive(Debug, Args)]
 pub struct ShowRecording {
-    /// Experiment by exact name, or the file of a recording, for which nothing is built
-    #[arg(value_name = "EXPERIMENT|FILE")]
+    /// Experiment by exact name, item by key or key prefix, or the file of a recording, for which nothing is built
+    #[arg(value_name = "EXPERIMENT|ITEM|FILE")]
     pub recording: String,
 
     /// Item by key, key prefix or file name; may be omitted if the experiment has only one recording

@@ -217,7 +217,7 @@ pub struct DataOptions {
 }
 
 /// Which experiments to run.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct Selection {
     /// Test targets by name, file or folder; target names take precedence over folders
     #[arg(value_name = "TARGET")]

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::age::format_age;
 use super::experiments::{ExperimentRecordings, Use, blobs, foreign_folders, name, roots, unattributed};
-use crate::cli::{Color, ListRecordings};
+use crate::cli::{Color, ListRecordings, Selection};
 use crate::datasets::text_table::{Column, render_table};
 use crate::error::Error;
 use crate::list::{Experiments, no_experiments, query};
@@ -50,23 +50,52 @@ struct Recording {
 }
 
 pub fn list(arguments: &ListRecordings, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let Experiments { rows, mut errors, built } =
-        query(&arguments.selection, &arguments.build, flags, color)?;
+    let selected = query(&arguments.selection, &arguments.build, flags, color);
+    let Experiments { rows, mut errors, built } = match selected {
+        Err(unknown @ Error::NothingMatched(_)) if !arguments.selection.targets.is_empty() => {
+            return list_items(arguments, flags, color, unknown);
+        }
+        selected => selected?,
+    };
     let experiments = ExperimentRecordings::of(&rows);
     let recordings = read_all(&experiments, &mut errors);
-    if arguments.json {
-        print_json(&recordings).map_err(Error::Print)?;
-    } else if !recordings.is_empty() {
-        let now = SystemTime::now();
-        let table = table(&recordings, now, stdout_width(), paint(&io::stdout()));
-        print(&format!("{table}{}\n", totals(&recordings))).map_err(Error::Print)?;
-    }
+    print_recordings(&recordings, arguments.json)?;
     if rows.is_empty() && errors.is_empty() {
         return Err(no_experiments(&arguments.selection, &built));
     }
     let is_complete = arguments.selection.is_everything() && arguments.build.test.is_empty();
     notes(&experiments, &recordings, is_complete).iter().for_each(|note| eprint_wrapped(note));
     if errors.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(errors)) }
+}
+
+/// Lists the recordings of items that are named as targets are; `unknown` is the error if there are none.
+fn list_items(
+    arguments: &ListRecordings,
+    flags: &Flags,
+    color: Color,
+    unknown: Error,
+) -> Result<ExitCode, Error> {
+    let items = &arguments.selection.targets;
+    let selection = Selection { targets: Vec::new(), ..arguments.selection.clone() };
+    let Experiments { rows, mut errors, .. } = query(&selection, &arguments.build, flags, color)?;
+    let mut recordings = read_all(&ExperimentRecordings::of(&rows), &mut errors);
+    let is_of = |recording: &Recording, item: &String| recording.item.as_ref() == Some(item);
+    if !items.iter().all(|item| recordings.iter().any(|recording| is_of(recording, item))) {
+        return Err(unknown);
+    }
+    recordings.retain(|recording| items.iter().any(|item| is_of(recording, item)));
+    print_recordings(&recordings, arguments.json)?;
+    if errors.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Multiple(errors)) }
+}
+
+fn print_recordings(recordings: &[Recording], as_json: bool) -> Result<(), Error> {
+    if as_json {
+        print_json(&recordings).map_err(Error::Print)?;
+    } else if !recordings.is_empty() {
+        let table = table(recordings, SystemTime::now(), stdout_width(), paint(&io::stdout()));
+        print(&format!("{table}{}\n", totals(recordings))).map_err(Error::Print)?;
+    }
+    Ok(())
 }
 
 /// The recordings of all experiments, then those of requests that could not be attributed.

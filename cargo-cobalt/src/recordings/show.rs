@@ -71,13 +71,43 @@ fn find(arguments: &ShowRecording, flags: &Flags, color: Color) -> Result<(PathB
         return Err(Error::Multiple(errors));
     }
     if rows.is_empty() {
-        return Err(no_experiments(&selection, &built));
+        let none = no_experiments(&selection, &built);
+        return if item.is_some() { Err(none) } else { find_item(arguments, flags, color, none) };
     }
     let mut files = Vec::new();
     for experiment in ExperimentRecordings::of(&rows) {
         files.extend(experiment.files()?);
     }
     choose(files, recording, item.as_deref())
+}
+
+/// The recording of an item of any experiment; `none` is the error if there is none.
+fn find_item(
+    arguments: &ShowRecording,
+    flags: &Flags,
+    color: Color,
+    none: Error,
+) -> Result<(PathBuf, Cassette), Error> {
+    let ShowRecording { recording: item, build, .. } = arguments;
+    let Experiments { rows, .. } = query(&Selection::default(), build, flags, color)?;
+    let mut found = Vec::new();
+    for experiment in ExperimentRecordings::of(&rows) {
+        match choose(experiment.files()?, &experiment.experiment, Some(item)) {
+            Ok(recording) => found.push((experiment.experiment, recording)),
+            Err(Error::NothingMatched(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    match found.len() {
+        0 => Err(none),
+        1 => Ok(found.remove(0).1),
+        _ => {
+            let experiments = join_quoted(found.iter().map(|(experiment, _)| experiment.as_str()));
+            Err(Error::Arguments(format!(
+                "several experiments have a recording of item `{item}`; name one before it: {experiments}"
+            )))
+        }
+    }
 }
 
 /// Chooses the recording of an item: by its name, its key, or the beginning of its key.

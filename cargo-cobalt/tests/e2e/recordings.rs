@@ -192,6 +192,23 @@ fn a_recording_is_shown_by_its_item_or_its_file() {
 }
 
 #[test]
+fn recordings_are_found_by_item() {
+    let project = with_recordings();
+    let listed = project.cobalt(&["recordings", "paris", "--json"], 0).stdout;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!((listed.as_array().unwrap().len(), &listed[0]["item"]), (1, &json!("paris")));
+    let shown = project.cobalt(&["recordings", "show", "strict", "paris"], 0).stdout;
+    assert_eq!(project.cobalt(&["recordings", "show", "paris"], 0).stdout, shown);
+    for arguments in [&["recordings", "madrid"][..], &["recordings", "show", "madrid"]] {
+        project.cobalt(arguments, 4).stderr_has("`madrid`");
+    }
+    RecordingFolder::new(project.path("cassettes/gated"))
+        .write("paris", &Cassette::new("gated", "paris"))
+        .unwrap();
+    project.cobalt(&["recordings", "show", "paris"], 2).stderr_has("name one before it: ");
+}
+
+#[test]
 fn only_what_nothing_uses_is_pruned_and_only_after_a_yes() {
     let project = with_recordings();
     RecordingFolder::new(project.path("cassettes/gone")).write("x", &Cassette::new("gone", "x")).unwrap();

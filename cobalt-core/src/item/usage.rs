@@ -238,6 +238,13 @@ impl ExecutionUsage {
         spending
     }
 
+    /// Whether a model was used.
+    pub fn is_any(&self) -> bool {
+        self.tokens.is_some_and(|tokens| tokens > 0)
+            || self.is_unpriced
+            || self.cost.is_some_and(|cost| cost > 0.0)
+    }
+
     /// Adds the usage of another execution. The cost is unknown if that of one of them is.
     pub(crate) fn add_execution(&mut self, other: Self) {
         let Self { tokens, cost, is_unpriced, unpriced_models } = other;

@@ -217,7 +217,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             let run = self.variables.text("NEXTEST_RUN_ID").filter(|id| !id.is_empty())?;
             Some(shared_ledger(&layout.limits(), &run))
         });
-        let recordings = self.recordings(recordings.unwrap_or_default())?;
+        let recordings = self.recordings(recordings.unwrap_or_default(), is_ci)?;
         self.note_written("limits", limits.as_ref());
         let (trace_limits, receives_spans) = self.trace(trace.unwrap_or_default());
         let dashboard = self.dashboard(dashboard.unwrap_or_default());

@@ -38,7 +38,11 @@ deserialize_from_str! {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
-    pub(super) fn recordings(&mut self, written: RecordingsTable) -> Result<RecordSettings, ConfigError> {
+    pub(super) fn recordings(
+        &mut self,
+        written: RecordingsTable,
+        is_gated: bool,
+    ) -> Result<RecordSettings, ConfigError> {
         let RecordingsTable { dir, mode, ignore } = written;
         let mode = mode.map(|ModeName(mode)| mode);
         let flag = (self.flags.record, Origin::Flag);
@@ -57,6 +61,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             folder: dir,
             ignore: ignore.unwrap_or_default(),
             is_ci: self.variables.text("CI").is_some_and(|value| !is_off(&value)),
+            is_gated,
             stale_after: self.variables.record_stale()?,
         })
     }

@@ -157,6 +157,11 @@ impl Records {
         }
     }
 
+    /// Whether the agent asked a model.
+    pub(crate) fn has_usage(&self) -> bool {
+        !self.usage.is_empty()
+    }
+
     fn add_metric(&mut self, metric: Metric) -> Result<(), String> {
         let (name, value) = metric.into_parts()?;
         if self.metrics.len() >= MAX_METRICS && !self.metrics.contains_key(&name) {

@@ -13,12 +13,16 @@ use super::tls::{self, Tls};
 
 /// The connect timeout, including name resolution and TLS.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
+/// The user agent of Cobalt's own requests.
+const USER_AGENT: &str = concat!("cobalt/", env!("CARGO_PKG_VERSION"));
 /// The maximum number of runtimes with open connections; most processes have one.
 const MAX_RUNTIMES: usize = 8;
 
 /// The connections of the process; each kind is set up on first use.
 #[derive(Debug, Default)]
 pub struct Connections {
+    /// Whether requests without a user agent keep none.
+    is_transparent: bool,
     /// To servers on this machine, without the proxy from the environment.
     local: ClientPool,
     /// To all other servers, with the system's trusted certificates, which take a moment to load.
@@ -44,14 +48,23 @@ pub enum Trust {
 }
 
 impl Connections {
+    /// For requests of other clients, which add no user agent.
+    #[cfg(feature = "record")]
+    pub fn transparent() -> Self {
+        Self { is_transparent: true, ..Self::default() }
+    }
+
     /// The client for a URL, in the current runtime.
     pub fn client_for(&self, url: &str) -> Result<reqwest::Client, String> {
+        let named = |builder: ClientBuilder| {
+            if self.is_transparent { builder } else { builder.user_agent(USER_AGENT) }
+        };
         if is_local(url) {
-            return self.local.client(Trust::Nobody, ClientBuilder::no_proxy);
+            return self.local.client(Trust::Nobody, |builder| named(builder).no_proxy());
         }
         match tls::unavailable_for(url) {
             Some(missing) => Err(missing),
-            None => self.remote.client(Trust::System, |builder| builder),
+            None => self.remote.client(Trust::System, named),
         }
     }
 }
@@ -60,7 +73,7 @@ impl ClientPool {
     fn client(
         &self,
         trust: Trust,
-        proxy: impl FnOnce(ClientBuilder) -> ClientBuilder,
+        settings: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<reqwest::Client, String> {
         let runtime = Handle::current().id();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +81,7 @@ impl ClientPool {
             return Ok(client.clone());
         }
         let tls = self.tls.get_or_init(|| Tls::new(trust)).clone()?;
-        let client = client(proxy(reqwest::Client::builder()), tls)?;
+        let client = client(settings(reqwest::Client::builder()), tls)?;
         if clients.len() == MAX_RUNTIMES {
             clients.remove(0);
         }
@@ -95,7 +108,6 @@ fn client(builder: ClientBuilder, tls: Tls) -> Result<reqwest::Client, String> {
         .no_zstd()
         .redirect(Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)
-        .user_agent(concat!("cobalt/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| format!("cannot set up an HTTP client: {}", root_cause(&error)))
 }

@@ -10,6 +10,7 @@ use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 use cobalt_core::trace::GatewayCall;
 use serde_json::Value;
 
+use super::failure::RecordingFailure;
 use super::tool_decision::ToolDecision;
 
 /// No traffic.
@@ -41,7 +42,15 @@ impl RunTraffic {
         match *self {}
     }
 
-    pub fn finish(&self, _: &mut Option<TrafficSummary>) {
+    pub fn failure(&self) -> Option<&RecordingFailure> {
+        match *self {}
+    }
+
+    pub fn may_lack_key(&self) -> bool {
+        match *self {}
+    }
+
+    pub fn finish(&self, _: &mut Option<TrafficSummary>) -> Option<RecordingFailure> {
         match *self {}
     }
 }
@@ -80,6 +89,10 @@ impl ExecutionTraffic {
     }
 
     pub async fn end_agent(&self, _: Duration) -> AgentTraffic {
+        match *self {}
+    }
+
+    pub fn check_requests(&self, _: bool, _: bool) -> Option<String> {
         match *self {}
     }
 

@@ -9,11 +9,12 @@ use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, Recorded
 use cobalt_core::report::{Execution, Status, Traffic};
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::trace::GatewayCall;
+use cobalt_core::wording::count;
 use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::asked::AskedMessages;
-use super::experiment::ExperimentTraffic;
+use super::experiment::{ExperimentTraffic, REMEDY};
 use super::lock::lock;
 use super::settings::{RECORD_VARIABLE, RecordMode};
 use super::tool_decision::ToolDecision;
@@ -57,6 +58,8 @@ struct State {
     judges: Vec<(JudgeAnswer, bool)>,
     asked: AskedMessages,
     traffic: Traffic,
+    /// Whether the gateway saw a request that it sent, or may have sent.
+    has_sent: bool,
     /// Why a request was refused.
     problem: Option<String>,
     /// New answers of judges.
@@ -179,6 +182,7 @@ impl ExecutionTraffic {
     pub fn decide(&self, request: &RecordedRequest, body: &[u8]) -> Decision {
         let key = request.key(self.experiment.ignore());
         let mut state = self.lock();
+        state.has_sent = true;
         state.asked.add(request, self.experiment.ignore());
         if state.mode != Mode::Live {
             if let Some(found) = state.replay(&key) {
@@ -214,8 +218,14 @@ impl ExecutionTraffic {
             return None;
         }
         let found = state.replay(&key)?;
+        state.has_sent = true;
         state.asked.add(request, self.experiment.ignore());
         Some(found)
+    }
+
+    /// Notes that the gateway saw a request that this trial may have sent.
+    pub fn note_request(&self) {
+        self.lock().has_sent = true;
     }
 
     /// Notes that a request which may belong to this trial was refused.
@@ -235,6 +245,13 @@ impl ExecutionTraffic {
     /// Notes that a request got no response.
     pub fn give_up(&self, entry: usize) {
         self.end_request(entry, None, |_| {});
+    }
+
+    /// Notes that the provider of a request could not be reached. In a mode that records, that is an error of the item, unless the same
+    /// request is answered later.
+    pub fn fail_to_send(&self, entry: usize, problem: &str) {
+        self.lock().requests.fail(entry, problem);
+        self.settled.notify_waiters();
     }
 
     /// Completes an entry with its response, whose cost is in USD.
@@ -315,7 +332,40 @@ impl ExecutionTraffic {
             let replayed = state.requests.replayed_latency() + state.tools.replayed_latency();
             state.recorded_latency = Some(own + replayed);
         }
-        AgentTraffic { recorded_latency, waited, problem: state.problem.clone() }
+        let unreachable = || state.requests.unreachable().filter(|_| self.mode.records()).map(str::to_owned);
+        let problem = state.problem.clone().or_else(unreachable);
+        AgentTraffic { recorded_latency, waited, problem }
+    }
+
+    /// Why the result of an agent does not count: its requests should have passed through the gateway, and none did. Where requests may
+    /// be sent, outside of CI, it is only a warning. `uses_model`: whether the agent shows that it asked a model; `has_output`: whether
+    /// it gave an output.
+    pub fn check_requests(&self, uses_model: bool, has_output: bool) -> Option<String> {
+        let state = self.lock();
+        if self.mode == RecordMode::Off || state.has_sent || !(uses_model || has_output) {
+            return None;
+        }
+        // A simulated user's answers are recorded by now, and those of judges are not.
+        let has_user = !state.new_judges.is_empty() || state.judges.iter().any(|(_, is_used)| *is_used);
+        let is_unused = state.tools.is_empty() && !has_user;
+        let recorded = state.requests.number_recorded();
+        let problem = match recorded {
+            _ if uses_model => "the agent asked a model, but sent no request through the gateway".to_owned(),
+            0 if self.experiment.needs_requests() => {
+                "the agent sent no request through the gateway".to_owned()
+            }
+            0 => return None,
+            recorded => {
+                let requests = count(recorded, "request");
+                format!("the recording has {requests}, but the agent sent none through the gateway")
+            }
+        };
+        let is_error = uses_model || recorded > 0 || is_unused;
+        if is_error && (self.mode == RecordMode::Replay || self.experiment.is_ci()) {
+            return Some(format!("{problem}; {REMEDY}"));
+        }
+        self.experiment.note_unseen(self.index);
+        None
     }
 
     /// Ends the trial: writes what is new, and returns what to report. `outcome` is the result of the trial.
@@ -324,6 +374,12 @@ impl ExecutionTraffic {
         state.is_closed = true;
         let replayed = [state.requests.replayed_since(), state.tools.replayed_since()].into_iter().flatten();
         let replayed = replayed.min();
+        if let Some(error) = &outcome.error
+            && !state.has_sent
+            && self.mode.records()
+        {
+            self.experiment.note_agent_error(error);
+        }
         let written = if self.mode.records() { self.write(&mut state, outcome) } else { Ok(()) };
         let mut traffic = std::mem::take(&mut state.traffic);
         traffic.asked = std::mem::take(&mut state.asked).into_hashes();
@@ -360,6 +416,7 @@ impl ExecutionTraffic {
         let keeps_others = outcome.evaluations.iter().any(|(_, evaluation)| evaluation.error.is_some());
         self.experiment
             .write((self.index, self.run), trial, judges, keeps_others)
+            .inspect_err(|error| self.experiment.fail_to_write(error))
             .map_err(|error| error.to_string())
     }
 
@@ -412,6 +469,7 @@ impl ExecutionTraffic {
             Ok(stored) => state.tools.add(stored),
             Err(error) => {
                 let problem = format!("the result of the tool `{}` cannot be recorded: {error}", call.0);
+                self.experiment.fail_to_write(&problem);
                 state.problem.get_or_insert(problem);
             }
         }

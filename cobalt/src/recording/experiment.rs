@@ -1,14 +1,16 @@
 //! The recordings of one experiment.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cobalt_core::item::ItemKeys;
-use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial};
+use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial, UNATTRIBUTED};
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
+use cobalt_core::wording::{count, join_quoted};
 
+use super::failure::RecordingFailure;
 use super::lock::lock;
 use super::process::NO_KEY;
 use super::route::PROVIDERS;
@@ -16,6 +18,12 @@ use super::settings::{RecordMode, ResolvedRecording, cassette_names};
 
 /// The maximum number of trials that a note lists.
 const MAX_LISTED: usize = 3;
+/// The maximum length of an agent's error in that of its experiment, in characters.
+const MAX_CAUSE: usize = 200;
+/// What to do if the requests of an agent do not pass through the gateway.
+pub const REMEDY: &str = "the agent's client must take its address from `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and similar variables, or \
+                          from `context.base_url`: see \"Recipes\" in docs/real-agents.md. If the agent asks no model, use \
+                          `Recordings::new(…).allow_no_requests()`";
 
 /// The cassette of an item in progress, if it has one.
 pub type OpenCassette = Arc<Mutex<Option<Cassette>>>;
@@ -42,6 +50,12 @@ pub struct ExperimentTraffic {
     unanswered: AtomicUsize,
     /// The trials that were not recorded, and why.
     unrecorded: Mutex<Vec<String>>,
+    /// The items whose agents sent no request.
+    unseen: Mutex<BTreeSet<usize>>,
+    /// Whether there were recordings at the start.
+    has_recordings: bool,
+    /// Why nothing more of it is run.
+    failure: OnceLock<RecordingFailure>,
 }
 
 /// Counts of requests without a token.
@@ -57,6 +71,8 @@ impl ExperimentTraffic {
         Arc::new(Self {
             name: name.to_owned(),
             folder: RecordingFolder::new(&settings.folder),
+            has_recordings: settings.folder.is_dir()
+                || RecordingFolder::new(&settings.root).cassette(UNATTRIBUTED).exists(),
             // A provider would only refuse the placeholder.
             records_missing: settings.records_missing && !has_placeholder_key(),
             settings,
@@ -69,6 +85,8 @@ impl ExperimentTraffic {
             written: Mutex::default(),
             unanswered: AtomicUsize::new(0),
             unrecorded: Mutex::default(),
+            unseen: Mutex::default(),
+            failure: OnceLock::new(),
         })
     }
 
@@ -90,6 +108,72 @@ impl ExperimentTraffic {
 
     pub fn root(&self) -> &std::path::Path {
         &self.settings.root
+    }
+
+    /// Whether each item must send a request through the gateway.
+    pub fn needs_requests(&self) -> bool {
+        self.settings.needs_requests
+    }
+
+    pub fn is_ci(&self) -> bool {
+        self.settings.is_ci
+    }
+
+    /// Why nothing more of it is run.
+    pub fn failure(&self) -> Option<&RecordingFailure> {
+        self.failure.get()
+    }
+
+    /// Stops the experiment, as a recording cannot be written.
+    pub fn fail_to_write(&self, problem: &dyn std::fmt::Display) {
+        let (experiment, problem) = (self.name.clone(), problem.to_string());
+        let _ = self.failure.set(RecordingFailure::Write { experiment, problem });
+    }
+
+    /// Stops the experiment, as there is neither a key nor a recording. Otherwise each item would say so.
+    pub fn lack_key(&self, key: &str, cause: Option<String>) {
+        if !self.has_recordings {
+            let (experiment, key) = (self.name.clone(), key.to_owned());
+            let _ = self.failure.set(RecordingFailure::NoKey { experiment, key, cause });
+        }
+    }
+
+    /// Stops the experiment if its agent has failed for lack of a key, before it sent anything.
+    pub fn note_agent_error(&self, error: &str) {
+        if let Some(key) = missing_key(error, |name| std::env::var(name).is_ok_and(|value| !value.is_empty()))
+        {
+            let line = error.lines().next().unwrap_or_default();
+            self.lack_key(&key, Some(line.chars().take(MAX_CAUSE).collect()));
+        }
+    }
+
+    /// Whether its items may all fail for lack of a key.
+    pub fn may_lack_key(&self) -> bool {
+        let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+        !self.has_recordings && self.mode().records() && !all_keys().any(|name| is_set(&name))
+    }
+
+    /// Notes that the agent of an item sent no request.
+    pub fn note_unseen(&self, index: usize) {
+        lock(&self.unseen).insert(index);
+    }
+
+    /// A warning of the items whose agents sent no request.
+    pub fn take_warning(&self) -> Option<String> {
+        let unseen = std::mem::take(&mut *lock(&self.unseen));
+        if unseen.is_empty() {
+            return None;
+        }
+        let mut items = join_quoted(unseen.iter().take(MAX_LISTED).map(|index| &self.keys[*index]));
+        if unseen.len() > MAX_LISTED {
+            items = format!("{items} and {} more", unseen.len() - MAX_LISTED);
+        }
+        let number = count(unseen.len(), "item");
+        Some(format!(
+            "warning: {number} of `{}` sent no request through the gateway, so nothing is recorded or replayed for it: \
+             {items}; {REMEDY}",
+            self.name
+        ))
     }
 
     pub fn counts(&self) -> &Counts {
@@ -254,26 +338,70 @@ impl ExperimentTraffic {
         if number > notes.len() {
             notes.push(format!("and {} more", number - notes.len()));
         }
-        let what = cobalt_core::wording::count(number, "trial");
+        let what = count(number, "trial");
         Some(format!("note: {what} of `{}` could not be recorded:\n  {}", self.name, notes.join("\n  ")))
     }
 
     /// Adds the counts of requests without a token to a summary.
     pub fn add_counts(&self, summary: &mut Option<TrafficSummary>) {
         let Counts { by_content, unattributed, unattributed_replayed } = &self.counts;
-        let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
-        if count(unattributed) == 0 && summary.is_none() {
+        let load = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        if load(unattributed) == 0 && summary.is_none() {
             return;
         }
         let summary = summary.get_or_insert_default();
-        summary.attributed_by_content = count(by_content);
-        summary.unattributed = count(unattributed);
-        summary.unattributed_replayed = count(unattributed_replayed);
+        summary.attributed_by_content = load(by_content);
+        summary.unattributed = load(unattributed);
+        summary.unattributed_replayed = load(unattributed_replayed);
     }
+}
+
+fn all_keys() -> impl Iterator<Item = &'static str> {
+    PROVIDERS.iter().flat_map(|provider| provider.keys).copied()
 }
 
 /// Whether this process replaces a key that is not set by a placeholder.
 fn has_placeholder_key() -> bool {
-    let keys = PROVIDERS.iter().flat_map(|provider| provider.keys);
-    keys.into_iter().any(|name| std::env::var(name).is_ok_and(|value| value == NO_KEY))
+    all_keys().any(|name| std::env::var(name).is_ok_and(|value| value == NO_KEY))
+}
+
+/// The key that an agent lacks according to its error: the variable in it, or any if none is set.
+fn missing_key(error: &str, is_set: impl Fn(&str) -> bool) -> Option<String> {
+    if let Some(named) = all_keys().find(|name| error.contains(name)) {
+        return (!is_set(named)).then(|| format!("`{named}`"));
+    }
+    let error = error.to_ascii_lowercase();
+    let hints =
+        ["api key", "api_key", "apikey", "environment variable not found", "notpresent", "been poisoned"];
+    let is_of_key = hints.iter().any(|hint| error.contains(hint)) && !all_keys().any(is_set);
+    is_of_key.then(|| "the key of your model's provider, such as `OPENAI_API_KEY`,".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_the_missing_key() {
+        let none = |_: &str| false;
+        for (error, expected) in [
+            ("panicked at evals.rs: OPENAI_API_KEY: NotPresent", Some("`OPENAI_API_KEY`")),
+            (
+                "no API key for this provider",
+                Some("the key of your model's provider, such as `OPENAI_API_KEY`,"),
+            ),
+            (
+                "LazyLock instance has previously been poisoned",
+                Some("the key of your model's provider, such as `OPENAI_API_KEY`,"),
+            ),
+            ("the index is missing", None),
+        ] {
+            assert_eq!(missing_key(error, none).as_deref(), expected, "{error}");
+        }
+        let openai = |name: &str| name == "OPENAI_API_KEY";
+        assert_eq!(missing_key("set ANTHROPIC_API_KEY", openai).as_deref(), Some("`ANTHROPIC_API_KEY`"));
+        for error in ["OPENAI_API_KEY has no access", "this API key is too old"] {
+            assert_eq!(missing_key(error, openai), None, "{error}");
+        }
+    }
 }

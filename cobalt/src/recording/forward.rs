@@ -67,7 +67,7 @@ pub struct Outgoing {
 
 impl Forwarder {
     pub fn new(prices: PriceTable, limits: Arc<Limits>) -> Self {
-        Self { connections: Connections::default(), back_off: BackOff::default(), prices, limits }
+        Self { connections: Connections::transparent(), back_off: BackOff::default(), prices, limits }
     }
 }
 
@@ -129,6 +129,7 @@ impl Gateway {
                 if let [owner] = sink.candidates() {
                     owner.add_call(unanswered_call(&outgoing, (sent, retries), &message));
                 }
+                sink.fail_to_send(&message);
                 return reply::error(502, "unreachable", &message);
             }
         };
@@ -472,8 +473,7 @@ impl Capture {
             Some(folder) => match self.store(&folder, &compared, kind) {
                 Ok(body) => (request, body),
                 Err(error) => {
-                    eprintln!("error: cannot write a recording: {error}");
-                    sink.give_up();
+                    sink.fail_to_write(&error);
                     return tokens;
                 }
             },

@@ -10,7 +10,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use cobalt_core::item::Item;
 use cobalt_core::prices::{PriceTable, Tokens};
-use cobalt_core::recordings::{Body, Interaction, ModelResponse, RecordedRequest, RecordingFolder};
+use cobalt_core::recordings::{
+    Body, Interaction, ModelResponse, RecordedRequest, RecordingError, RecordingFolder,
+};
 use cobalt_core::redact::redacted_url;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -120,7 +122,7 @@ impl Gateway {
 
     /// The base URL for requests to a provider: of an execution, or of the process.
     pub fn base_url(&self, provider: &ProviderRoute, execution: Option<&ExecutionTraffic>) -> String {
-        self.url(&format!("{}{}", provider.name, provider.base_path), execution)
+        self.url(&provider.path(), execution)
     }
 
     /// The same for any other server.
@@ -139,13 +141,14 @@ impl Gateway {
         leads_here.then(|| self.upstreams.get(name).cloned())
     }
 
-    /// The base URL of a provider to which requests are passed on.
-    fn upstream(&self, provider: &ProviderRoute) -> Option<String> {
-        let set = provider.all_variables().find_map(|(name, _)| self.upstreams.get(name));
-        let url = set.map(|url| url.trim_end_matches('/').to_owned());
-        // The variable of Ollama may hold only a host.
-        let url = url.map(|url| if url.contains("://") { url } else { format!("http://{url}") });
-        url.or_else(|| provider.own.map(str::to_owned))
+    /// The URL to which a request to a provider is passed on; `None` if the provider has no base URL.
+    fn upstream(&self, provider: &ProviderRoute, rest: &str) -> Option<String> {
+        match provider.all_variables().find_map(|(name, _)| self.upstreams.get(name)) {
+            // The variable of Ollama may hold only a host.
+            Some(url) if url.contains("://") => Some(join(url, rest)),
+            Some(host) => Some(join(&format!("http://{host}"), rest)),
+            None => Some(join(provider.own?, &provider.path_below_own(rest))),
+        }
     }
 
     pub fn new_token(&self) -> Arc<str> {
@@ -174,15 +177,13 @@ impl Gateway {
     }
 
     /// Writes the recordings of unattributed requests, when an experiment ends.
-    pub fn save_unattributed(&self, ended: &ExperimentTraffic) {
+    pub fn save_unattributed(&self, ended: &ExperimentTraffic) -> Result<(), RecordingError> {
         let renewed = ended.is_renewed().then(|| Renewed {
             root: ended.root(),
             experiment: ended.name(),
             since: ended.started(),
         });
-        if let Err(error) = self.unattributed.save(renewed) {
-            eprintln!("error: {error}");
-        }
+        self.unattributed.save(renewed)
     }
 
     /// Answers a request.
@@ -205,6 +206,7 @@ impl Gateway {
                 "the path `/{path}` names no provider; the first part must be one of {}, or `to/https/<host>`",
                 known.join(", ")
             );
+            owner.iter().flat_map(Owner::candidates).for_each(|execution| execution.refuse(&message));
             return reply::error(404, "not_found", &message);
         };
         let Ok(body) = body.collect().await else {
@@ -216,9 +218,11 @@ impl Gateway {
         };
         let body = body.to_bytes();
         let compared = comparable(&body, &head.headers);
-        let base =
-            destination.base.clone().or_else(|| self.upstream(ProviderRoute::named(&destination.provider)?));
-        let url = base.map(|base| join(&base, &destination.rest));
+        let url = match &destination.base {
+            Some(base) => Some(join(base, &destination.rest)),
+            None => ProviderRoute::named(&destination.provider)
+                .and_then(|provider| self.upstream(provider, &destination.rest)),
+        };
         let recorded = RecordedRequest {
             method: head.method.to_string(),
             path: destination.recorded_path(),
@@ -242,10 +246,13 @@ impl Gateway {
             sink.withdraw();
             return reply::error(400, "bad_request", &message);
         };
-        if has_placeholder_key(&head.headers, &url) {
-            let key = ProviderRoute::named(&destination.provider).and_then(|provider| provider.keys.first());
+        let provider = ProviderRoute::named(&destination.provider).filter(|_| destination.base.is_none());
+        let lacks_key = || provider.is_some_and(|provider| self.lacks_key(provider, &head.headers, &url));
+        if has_placeholder_key(&head.headers, &url) || sink.folder().is_some() && lacks_key() {
+            let key = provider.and_then(|provider| provider.keys.first());
             let RecordedRequest { method, path, .. } = &recorded;
             let key = key.map_or_else(|| "the server's API key".to_owned(), |key| format!("`{key}`"));
+            sink.experiments().for_each(|experiment| experiment.lack_key(&key, None));
             let problem =
                 format!("{method} {path} is not recorded, and cannot be sent without a key; set {key}");
             return self.refuse(&sink, 401, "no_key", &problem);
@@ -260,6 +267,16 @@ impl Gateway {
             compared,
         };
         self.send(outgoing, sink).await
+    }
+
+    /// Whether a request to the provider's own server has no key, and there is none that it could have.
+    fn lacks_key(&self, provider: &ProviderRoute, headers: &HeaderMap, url: &str) -> bool {
+        let is_own = !provider.all_variables().any(|(name, _)| self.upstreams.contains_key(name));
+        let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+        is_own
+            && !provider.keys.is_empty()
+            && !provider.keys.iter().any(|name| is_set(name))
+            && !has_key(headers, url)
     }
 
     /// The owner by a token; none if the token is that of the process.
@@ -323,6 +340,10 @@ impl Gateway {
         experiments.retain(|(mode, _)| *mode != RecordMode::Off);
         let Some((_, first)) = experiments.first() else { return Ok(Sink::Nothing { candidates }) };
         first.counts().unattributed.fetch_add(1, Ordering::Relaxed);
+        match &candidates[..] {
+            [] => self.executions.all().iter().for_each(|execution| execution.note_request()),
+            candidates => candidates.iter().for_each(|execution| execution.note_request()),
+        }
         let replaying: Vec<_> = experiments
             .iter()
             .filter(|(mode, _)| mode.replays())
@@ -464,6 +485,16 @@ impl Gateway {
 fn has_placeholder_key(headers: &HeaderMap, url: &str) -> bool {
     let is_placeholder = |value: &[u8]| memchr::memmem::find(value, NO_KEY.as_bytes()).is_some();
     headers.values().any(|value| is_placeholder(value.as_bytes())) || is_placeholder(url.as_bytes())
+}
+
+/// Whether a request has any key.
+fn has_key(headers: &HeaderMap, url: &str) -> bool {
+    let has_value = |name: &str| {
+        let value = headers.get(name).map_or("", |value| value.to_str().unwrap_or("?"));
+        !value.trim_start_matches("Bearer").trim().is_empty()
+    };
+    ["authorization", "x-api-key", "x-goog-api-key", "api-key"].into_iter().any(has_value)
+        || url.contains("key=")
 }
 
 /// Refuses a request that belongs to one of the owners. It is unknown whose it is, so none of them has an output that can be trusted.

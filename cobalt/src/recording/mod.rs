@@ -12,6 +12,7 @@ mod disabled;
 mod execution;
 #[cfg(feature = "record")]
 mod experiment;
+mod failure;
 #[cfg(feature = "record")]
 mod forward;
 #[cfg(feature = "record")]
@@ -57,6 +58,7 @@ pub(crate) use disabled::{AgentTraffic, ExecutionTraffic, RunTraffic, within, wi
 pub(crate) use execution::{AgentTraffic, ExecutionTraffic};
 #[cfg(feature = "record")]
 pub(crate) use experiment::ExperimentTraffic;
+pub use failure::RecordingFailure;
 #[cfg(feature = "record")]
 pub(crate) use gateway::{Gateway, GatewaySettings};
 #[cfg(feature = "record")]

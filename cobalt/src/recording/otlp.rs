@@ -20,7 +20,7 @@ const JSON: &str = "application/json";
 
 /// Answers an export to a path below the endpoint. Metrics and logs are accepted, so their exporters report no errors, and ignored.
 pub async fn answer(path: &str, headers: &HeaderMap, body: Incoming) -> Reply {
-    let path = path.trim_end_matches('/');
+    let path = path.trim_matches('/');
     if !matches!(path, "v1/traces" | "v1/metrics" | "v1/logs") {
         let message =
             format!("there is no `{path}` at this endpoint for OpenTelemetry; send spans to `v1/traces`");

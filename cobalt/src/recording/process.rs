@@ -67,7 +67,7 @@ pub fn missing_variables(
     let base = format!("http://{}:{port}/{token}", Ipv4Addr::LOCALHOST);
     for provider in PROVIDERS.iter().filter(|_| led.models) {
         for name in led_variables(provider, &upstreams) {
-            variables.insert(name.to_owned(), format!("{base}/{}{}", provider.name, provider.base_path));
+            variables.insert(name.to_owned(), format!("{base}/{}", provider.path()));
         }
     }
     if led.exporters {
@@ -211,12 +211,18 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_are_set_lead_to_the_gateway_and_so_do_the_usual_ones() {
-        let set = BTreeMap::from([("OLLAMA_HOST".to_owned(), "127.0.0.1:11434".to_owned())]);
-        let led: Vec<_> = PROVIDERS.iter().flat_map(|provider| led_variables(provider, &set)).collect();
-        for name in ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST"] {
+    fn unset_variables_lead_to_the_gateway() {
+        let led_with = |set: &[&str]| {
+            let set = set.iter().map(|name| ((*name).to_owned(), "http://mine".to_owned())).collect();
+            PROVIDERS.iter().flat_map(|provider| led_variables(provider, &set)).collect::<Vec<_>>()
+        };
+        assert!(led_with(&["AZURE_ENDPOINT", "ANTHROPIC_API_URL"]).contains(&"AZURE_ENDPOINT"));
+        let led = led_with(&[]);
+        for name in
+            ["OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_BASE_URL", "GROQ_BASE_URL", "OLLAMA_HOST"]
+        {
             assert!(led.contains(&name), "{led:?}");
         }
-        assert!(!led.contains(&"OPENAI_API_BASE") && !led.contains(&"AZURE_OPENAI_ENDPOINT"), "{led:?}");
+        assert!(!led.contains(&"ANTHROPIC_API_URL") && !led.contains(&"AZURE_OPENAI_ENDPOINT"), "{led:?}");
     }
 }

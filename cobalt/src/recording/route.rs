@@ -15,21 +15,47 @@ pub struct ProviderRoute {
     pub own: Option<&'static str>,
     /// Variables from which clients read the base URL. They are set for the process if the provider has a base URL of its own.
     pub variables: &'static [&'static str],
-    /// Further variables, which are only replaced if they are set.
+    /// Further variables, which are only replaced if they are set: clients differ in what they expect there.
     pub if_set: &'static [&'static str],
     /// Variables from which clients read the key.
     pub keys: &'static [&'static str],
+    /// The beginnings of paths that clients send if they expect another path in the base URL, and what is missing before them.
+    missing: &'static [(&'static str, &'static str)],
 }
+
+/// The API of OpenAI below another path than its own.
+const fn openai_api(path: &'static str) -> [(&'static str, &'static str); 4] {
+    [("/chat/completions", path), ("/completions", path), ("/responses", path), ("/embeddings", path)]
+}
+
+const GEMINI: [(&str, &str); 5] = {
+    let [a, b, c, d] = openai_api("/v1beta/openai");
+    [a, b, c, d, ("/models", "/v1beta")]
+};
+
+const OLLAMA: [(&str, &str); 9] = {
+    let [a, b, c, d] = openai_api("/v1");
+    [
+        a,
+        b,
+        c,
+        d,
+        ("/models", "/v1"),
+        ("/chat", "/api"),
+        ("/generate", "/api"),
+        ("/embed", "/api"),
+        ("/tags", "/api"),
+    ]
+};
 
 const fn provider(
     name: &'static str,
     base_path: &'static str,
     own: &'static str,
     variables: &'static [&'static str],
-    if_set: &'static [&'static str],
     keys: &'static [&'static str],
 ) -> ProviderRoute {
-    ProviderRoute { name, base_path, own: Some(own), variables, if_set, keys }
+    ProviderRoute { name, base_path, own: Some(own), variables, if_set: &[], keys, missing: &[] }
 }
 
 /// All providers with a name of their own. Any other server is reached by its address.
@@ -38,69 +64,66 @@ pub const PROVIDERS: &[ProviderRoute] = &[
         "openai",
         "/v1",
         "https://api.openai.com/v1",
-        &["OPENAI_BASE_URL"],
-        &["OPENAI_API_BASE"],
+        &["OPENAI_BASE_URL", "OPENAI_API_BASE"],
         &["OPENAI_API_KEY"],
     ),
-    provider(
-        "anthropic",
-        "",
-        "https://api.anthropic.com",
-        &["ANTHROPIC_BASE_URL"],
-        &["ANTHROPIC_API_URL"],
-        &["ANTHROPIC_API_KEY"],
-    ),
-    provider(
-        "gemini",
-        "",
-        "https://generativelanguage.googleapis.com",
-        &["GOOGLE_GEMINI_BASE_URL"],
-        &["GEMINI_BASE_URL"],
-        &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    ),
+    ProviderRoute {
+        // Some expect the address of an endpoint there.
+        if_set: &["ANTHROPIC_API_URL"],
+        missing: &[("/messages", "/v1"), ("/models", "/v1")],
+        ..provider(
+            "anthropic",
+            "",
+            "https://api.anthropic.com",
+            &["ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"],
+            &["ANTHROPIC_API_KEY"],
+        )
+    },
+    ProviderRoute {
+        missing: &GEMINI,
+        ..provider(
+            "gemini",
+            "",
+            "https://generativelanguage.googleapis.com",
+            &["GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"],
+            &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+        )
+    },
     provider(
         "cohere",
         "",
         "https://api.cohere.com",
-        &["CO_API_URL"],
-        &["COHERE_BASE_URL"],
+        &["CO_API_URL", "COHERE_BASE_URL"],
         &["CO_API_KEY", "COHERE_API_KEY"],
     ),
     provider(
         "mistral",
         "/v1",
         "https://api.mistral.ai/v1",
-        &[],
         &["MISTRAL_BASE_URL", "MISTRAL_API_BASE"],
         &["MISTRAL_API_KEY"],
     ),
-    provider(
-        "groq",
-        "/openai/v1",
-        "https://api.groq.com/openai/v1",
-        &[],
-        &["GROQ_BASE_URL"],
-        &["GROQ_API_KEY"],
-    ),
-    provider("deepseek", "", "https://api.deepseek.com", &[], &["DEEPSEEK_BASE_URL"], &["DEEPSEEK_API_KEY"]),
-    provider("xai", "/v1", "https://api.x.ai/v1", &[], &["XAI_BASE_URL"], &["XAI_API_KEY"]),
+    provider("groq", "/openai/v1", "https://api.groq.com/openai/v1", &["GROQ_BASE_URL"], &["GROQ_API_KEY"]),
+    provider("deepseek", "", "https://api.deepseek.com", &["DEEPSEEK_BASE_URL"], &["DEEPSEEK_API_KEY"]),
+    provider("xai", "/v1", "https://api.x.ai/v1", &["XAI_BASE_URL"], &["XAI_API_KEY"]),
     provider(
         "openrouter",
         "/api/v1",
         "https://openrouter.ai/api/v1",
-        &[],
         &["OPENROUTER_BASE_URL"],
         &["OPENROUTER_API_KEY"],
     ),
-    provider(
-        "ollama",
-        "",
-        "http://localhost:11434",
-        &[],
-        &["OLLAMA_API_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_HOST"],
-        &[],
-    ),
-    provider("voyage", "/v1", "https://api.voyageai.com/v1", &[], &["VOYAGE_BASE_URL"], &["VOYAGE_API_KEY"]),
+    ProviderRoute {
+        missing: &OLLAMA,
+        ..provider(
+            "ollama",
+            "",
+            "http://localhost:11434",
+            &["OLLAMA_API_BASE_URL", "OLLAMA_BASE_URL", "OLLAMA_API_BASE", "OLLAMA_HOST"],
+            &[],
+        )
+    },
+    provider("voyage", "/v1", "https://api.voyageai.com/v1", &["VOYAGE_BASE_URL"], &["VOYAGE_API_KEY"]),
     ProviderRoute {
         name: "azure",
         base_path: "",
@@ -108,6 +131,7 @@ pub const PROVIDERS: &[ProviderRoute] = &[
         variables: &[],
         if_set: &["AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL", "AZURE_ENDPOINT", "AZURE_API_BASE"],
         keys: &["AZURE_OPENAI_API_KEY", "AZURE_API_KEY"],
+        missing: &[],
     },
 ];
 
@@ -122,6 +146,25 @@ impl ProviderRoute {
         let always = self.variables.iter().map(|name| (*name, true));
         always.chain(self.if_set.iter().map(|name| (*name, false)))
     }
+
+    /// The path of a base URL below the gateway. Without a path that clients expect, it ends in a slash: otherwise clients that resolve
+    /// paths as links are resolved would replace the provider's name.
+    pub fn path(&self) -> String {
+        let end = if self.base_path.is_empty() { "/" } else { self.base_path };
+        format!("{}{end}", self.name)
+    }
+
+    /// A path as it is below the provider's own base URL: some clients expect more of the path there, some less.
+    pub fn path_below_own<'a>(&self, rest: &'a str) -> Cow<'a, str> {
+        let ends = self.base_path.match_indices('/').map(|(at, _)| &self.base_path[at..]);
+        if let Some(below) = ends.filter_map(|end| below(rest, end)).find(|below| !below.is_empty()) {
+            return below.into();
+        }
+        match self.missing.iter().find(|(begin, _)| below(rest, begin).is_some()) {
+            Some((_, missing)) => format!("{missing}{rest}").into(),
+            None => rest.into(),
+        }
+    }
 }
 
 /// Where a request goes: a provider, or another server by its address.
@@ -135,6 +178,19 @@ pub struct Destination {
     pub base: Option<String>,
 }
 
+/// The beginnings of paths below `/v1` that clients append without a slash.
+const ENDPOINTS: [&str; 10] = [
+    "audio/",
+    "batches",
+    "chat/",
+    "completions",
+    "embeddings",
+    "files",
+    "images/",
+    "models",
+    "moderations",
+    "responses",
+];
 /// The first part of the path of a server that is reached by its address.
 const BY_ADDRESS: &str = "to";
 
@@ -150,24 +206,34 @@ impl Destination {
             if !matches!(scheme, "http" | "https") || host.is_empty() {
                 return None;
             }
+            let (host, appended) = host.split_at(host.len() - appended_to_port(host));
             return Some(Self {
                 provider: without_user(host).to_owned(),
-                rest: with_slash(rest),
+                rest: if appended.is_empty() {
+                    with_slash(rest)
+                } else {
+                    format!("/{appended}{}", with_slash(rest))
+                },
                 base: Some(format!("{scheme}://{host}")),
             });
         }
-        let provider = ProviderRoute::named(first)?;
-        let rest = with_slash(rest);
-        let below = rest
-            .strip_prefix(provider.base_path)
-            .filter(|below| below.starts_with(['/', '?']) || below.is_empty());
-        Some(Self { provider: first.to_owned(), rest: below.unwrap_or(&rest).to_owned(), base: None })
+        let is_first = |provider: &&ProviderRoute| first.starts_with(provider.name);
+        let provider = ProviderRoute::named(first).or_else(|| PROVIDERS.iter().find(is_first))?;
+        // Without a slash between the two, the path is appended to the name.
+        let rest = with_slash(path[provider.name.len()..].trim_start_matches('/'));
+        let below = below(&rest, provider.base_path).map(Cow::Borrowed).or_else(|| {
+            let appended = rest.strip_prefix(provider.base_path)?;
+            ENDPOINTS.iter().any(|begin| appended.starts_with(begin)).then(|| format!("/{appended}").into())
+        });
+        let rest = below.unwrap_or_else(|| rest.as_str().into()).into_owned();
+        Some(Self { provider: provider.name.to_owned(), rest, base: None })
     }
 
-    /// The path of a base URL below the gateway.
+    /// The path of a base URL below the gateway. It ends in a slash, so that every way to append a path to it works.
     pub fn path_for(base_url: &str) -> Option<String> {
         let (scheme, rest) = base_url.split_once("://")?;
-        Some(format!("{BY_ADDRESS}/{scheme}/{}", rest.trim_end_matches('/')))
+        let end = if rest.contains('?') { "" } else { "/" };
+        Some(format!("{BY_ADDRESS}/{scheme}/{}{end}", rest.trim_end_matches('/')))
     }
 
     /// The path by which requests are compared and recorded, without secrets.
@@ -205,6 +271,20 @@ fn without_empty_segments(path: &str) -> Cow<'_, str> {
     let segments: Vec<_> = before.split('/').filter(|segment| !segment.is_empty()).collect();
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     format!("{}{query}", segments.join("/")).into()
+}
+
+/// What is left of a path below its beginning; `None` if it has another one.
+fn below<'a>(path: &'a str, beginning: &str) -> Option<&'a str> {
+    path.strip_prefix(beginning).filter(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+}
+
+/// The length of a path that a client has appended to the port of a host without a slash, as in `localhost:11434api`.
+fn appended_to_port(host: &str) -> usize {
+    let Some((_, port)) = host.rsplit_once(':') else { return 0 };
+    let rest = port.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    let is_path = rest.len() < port.len() && rest.starts_with(|first: char| first.is_ascii_alphabetic());
+    // A password may look like this, too.
+    if is_path && !rest.contains(['@', '%']) { rest.len() } else { 0 }
 }
 
 fn split(path: &str) -> (&str, &str) {
@@ -251,7 +331,59 @@ mod tests {
         for path in ["", "unknown/v1", "to/ftp/host/x", "to/http"] {
             assert_eq!(Destination::parse(path), None, "{path}");
         }
-        assert_eq!(Destination::path_for("https://host.test/v1/").unwrap(), "to/https/host.test/v1");
+    }
+
+    #[test]
+    fn paths_are_appended_in_any_way() {
+        let base = reqwest::Url::parse("http://gateway/token/").unwrap();
+        let urls = ["http://vllm:8000", "http://vllm:8000/", "https://host.test/v1"];
+        let bases = urls.map(|url| Destination::path_for(url).unwrap());
+        assert_eq!(bases, ["to/http/vllm:8000/", "to/http/vllm:8000/", "to/https/host.test/v1/"]);
+        let providers =
+            ["ollama", "anthropic", "openai"].map(|name| ProviderRoute::named(name).unwrap().path());
+        assert_eq!(providers, ["ollama/", "anthropic/", "openai/v1"]);
+        for (path, recorded) in bases.iter().chain(&providers).zip([
+            "vllm:8000/chat/completions",
+            "vllm:8000/chat/completions",
+            "host.test/v1/chat/completions",
+            "ollama/chat/completions",
+            "anthropic/chat/completions",
+            "openai/chat/completions",
+        ]) {
+            let joined = base.join(path).unwrap().join("chat/completions").unwrap();
+            let joined = joined.path().trim_start_matches("/token/").to_owned();
+            let without_slash = format!("{}chat/completions", path.trim_end_matches('/'));
+            let appended = [format!("{path}/chat/completions"), format!("{path}chat/completions"), joined];
+            for appended in appended {
+                assert_eq!(parsed(&appended).0, recorded, "{appended}");
+            }
+            if !path.contains("host.test") {
+                assert_eq!(parsed(&without_slash).0, recorded, "{without_slash}");
+            }
+        }
+        let password = Destination::parse("to/http/ann:5ecret@vllm/v1").unwrap();
+        assert_eq!(password.base.as_deref(), Some("http://ann:5ecret@vllm"));
+    }
+
+    #[test]
+    fn own_base_urls_get_the_paths_they_expect() {
+        for (name, rest, expected) in [
+            ("openai", "/chat/completions", "/chat/completions"),
+            ("openai", "/v1/chat/completions", "/chat/completions"),
+            ("groq", "/v1/chat/completions", "/chat/completions"),
+            ("groq", "/openai/v1/models?a=1", "/models?a=1"),
+            ("anthropic", "/messages", "/v1/messages"),
+            ("anthropic", "/v1/messages?beta=true", "/v1/messages?beta=true"),
+            ("gemini", "/models/g:generateContent", "/v1beta/models/g:generateContent"),
+            ("gemini", "/v1beta/models/g:generateContent", "/v1beta/models/g:generateContent"),
+            ("gemini", "/chat/completions", "/v1beta/openai/chat/completions"),
+            ("ollama", "/api/chat", "/api/chat"),
+            ("ollama", "/chat", "/api/chat"),
+            ("ollama", "/chat/completions", "/v1/chat/completions"),
+            ("deepseek", "/v1/chat/completions", "/v1/chat/completions"),
+        ] {
+            assert_eq!(ProviderRoute::named(name).unwrap().path_below_own(rest), expected, "{name}{rest}");
+        }
     }
 
     #[test]

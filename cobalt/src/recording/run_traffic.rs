@@ -7,6 +7,7 @@ use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
+use super::failure::RecordingFailure;
 use super::gateway::Gateway;
 use super::lock::lock;
 
@@ -54,12 +55,27 @@ impl RunTraffic {
         self.experiment.close(index);
     }
 
-    /// Writes what could not be attributed, adds its counts to a summary, and says which trials could not be recorded.
-    pub fn finish(&self, summary: &mut Option<TrafficSummary>) {
-        if let Some(note) = self.experiment.take_note() {
-            eprintln!("{note}");
+    /// Why nothing more of the experiment is run.
+    pub fn failure(&self) -> Option<&RecordingFailure> {
+        self.experiment.failure()
+    }
+
+    /// Whether the items may all fail for lack of a key.
+    pub fn may_lack_key(&self) -> bool {
+        self.experiment.may_lack_key()
+    }
+
+    /// Writes what could not be attributed, adds its counts to a summary, and says which trials could not be recorded. Returns why
+    /// something could not be written.
+    pub fn finish(&self, summary: &mut Option<TrafficSummary>) -> Option<RecordingFailure> {
+        for text in self.experiment.take_note().into_iter().chain(self.experiment.take_warning()) {
+            eprintln!("{text}");
         }
-        self.gateway.save_unattributed(&self.experiment);
         self.experiment.add_counts(summary);
+        let saved = self.gateway.save_unattributed(&self.experiment);
+        if let Err(error) = saved {
+            self.experiment.fail_to_write(&error);
+        }
+        self.failure().cloned()
     }
 }

@@ -86,12 +86,13 @@ pub struct Recordings {
     pub(crate) folder: PathBuf,
     pub(crate) ignore: Vec<String>,
     pub(crate) mode: Option<RecordMode>,
+    pub(crate) allows_no_requests: bool,
 }
 
 impl Recordings {
     /// Recordings below a folder, relative to the package; each experiment has a folder of its own in it.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), ignore: Vec::new(), mode: None }
+        Self { folder: folder.into(), ignore: Vec::new(), mode: None, allows_no_requests: false }
     }
 
     /// Fields of request bodies that are not compared, because they differ each time: dotted paths such as `metadata.trace_id`. A path
@@ -105,6 +106,13 @@ impl Recordings {
     /// nothing is recorded.
     pub fn mode(mut self, mode: RecordMode) -> Self {
         self.mode = Some(mode);
+        self
+    }
+
+    /// Accepts items whose agent asks no model. Otherwise, an item without a request at the gateway is an error in mode `replay` and in
+    /// CI, and a warning elsewhere, as its requests may have bypassed the gateway.
+    pub fn allow_no_requests(mut self) -> Self {
+        self.allows_no_requests = true;
         self
     }
 }
@@ -128,6 +136,8 @@ pub struct RecordSettings {
     pub ignore: Vec<String>,
     /// Whether `CI` is set.
     pub is_ci: bool,
+    /// Whether failures affect the exit code: with the flag `--ci`.
+    pub is_gated: bool,
     /// Recordings that are older are renewed.
     pub stale_after: Option<std::time::Duration>,
 }
@@ -144,6 +154,10 @@ pub struct ResolvedRecording {
     pub folder: PathBuf,
     pub ignore: Vec<String>,
     pub stale_after: Option<std::time::Duration>,
+    /// Whether each item must send a request through the gateway, as the experiment declares recordings.
+    pub needs_requests: bool,
+    /// Whether it runs in CI, where an item without requests is an error.
+    pub is_ci: bool,
 }
 
 impl RecordSettings {
@@ -171,6 +185,8 @@ impl RecordSettings {
             folder,
             ignore,
             stale_after: self.stale_after,
+            needs_requests: declared.is_some_and(|declared| !declared.allows_no_requests),
+            is_ci: self.is_ci || self.is_gated,
         }
     }
 }

@@ -50,7 +50,7 @@ impl Sink {
     }
 
     /// The experiments that may have sent the request; one may be there more than once.
-    fn experiments(&self) -> impl Iterator<Item = &ExperimentTraffic> {
+    pub fn experiments(&self) -> impl Iterator<Item = &ExperimentTraffic> {
         let first = match self {
             Self::Unattributed { experiment, .. } => Some(&**experiment),
             Self::Execution { .. } | Self::Nothing { .. } => None,
@@ -111,5 +111,24 @@ impl Sink {
         if let Self::Execution { execution, entry } = self {
             execution.give_up(*entry);
         }
+    }
+
+    /// Notes that the provider could not be reached, which is an error of each item that may have sent the request and is recorded.
+    pub fn fail_to_send(&self, problem: &str) {
+        match self {
+            Self::Execution { execution, entry } => execution.fail_to_send(*entry, problem),
+            Self::Unattributed { candidates, .. } => {
+                candidates.iter().filter(|it| it.records()).for_each(|it| it.refuse(problem));
+            }
+            Self::Nothing { .. } => {}
+        }
+    }
+
+    /// Stops what is recorded here, as a response cannot be written.
+    pub fn fail_to_write(&self, error: &std::io::Error) {
+        let problem = format!("cannot write a recording: {error}");
+        self.give_up();
+        self.experiments().for_each(|experiment| experiment.fail_to_write(&problem));
+        self.candidates().iter().for_each(|execution| execution.refuse(&problem));
     }
 }

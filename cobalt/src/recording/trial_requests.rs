@@ -45,6 +45,8 @@ enum Answer {
     New(Box<Interaction>),
     /// The request was never answered, or not sent.
     None,
+    /// The provider could not be reached, for this reason.
+    Unreachable(String),
 }
 
 impl TrialRequests {
@@ -65,6 +67,11 @@ impl TrialRequests {
     /// Whether any request is recorded.
     pub fn has_recording(&self) -> bool {
         !self.recorded.is_empty()
+    }
+
+    /// The number of recorded requests.
+    pub fn number_recorded(&self) -> usize {
+        self.recorded.len()
     }
 
     /// Whether there was no request.
@@ -111,6 +118,32 @@ impl TrialRequests {
         }
     }
 
+    /// Ends a request whose provider could not be reached.
+    pub fn fail(&mut self, entry: usize, problem: &str) {
+        if self.is_pending(entry) {
+            self.entries[entry].answer = Answer::Unreachable(problem.to_owned());
+        }
+    }
+
+    /// Why a provider could not be reached, unless the client has sent the request again and got an answer.
+    pub fn unreachable(&self) -> Option<&str> {
+        self.unanswered().find_map(|entry| match &entry.answer {
+            Answer::Unreachable(problem) => Some(problem.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The requests without an answer, also later.
+    fn unanswered(&self) -> impl Iterator<Item = &Entry> {
+        let is_answered_later = |at: usize, key: &RequestKey| {
+            self.entries[at + 1..].iter().any(|it| it.answer.interaction().is_some() && it.key == *key)
+        };
+        let is_unanswered = move |(at, entry): &(usize, &Entry)| {
+            entry.answer.interaction().is_none() && !is_answered_later(*at, &entry.key)
+        };
+        self.entries.iter().enumerate().filter(is_unanswered).map(|(_, entry)| entry)
+    }
+
     /// The recorded latency of all replayed requests, in milliseconds.
     pub fn replayed_latency(&self) -> f64 {
         self.replayed().map(|interaction| interaction.latency_ms).sum()
@@ -151,15 +184,7 @@ impl TrialRequests {
         if was_refused {
             return Some("a request was refused".to_owned());
         }
-        // A client may have sent it again.
-        let is_answered_later = |at: usize, key: &RequestKey| {
-            self.entries[at + 1..].iter().any(|it| it.answer.interaction().is_some() && it.key == *key)
-        };
-        let is_unanswered = |(at, entry): (usize, &Entry)| {
-            entry.answer.interaction().is_none() && !is_answered_later(at, &entry.key)
-        };
-        let is_unanswered = self.entries.iter().enumerate().any(is_unanswered);
-        is_unanswered.then(|| "a request was not answered".to_owned())
+        self.unanswered().next().map(|_| "a request was not answered".to_owned())
     }
 
     /// The statuses of new responses that are no answers, unless the client has sent the request again and got one.
@@ -219,7 +244,7 @@ impl Answer {
         match self {
             Self::Replayed(interaction) => Some(interaction),
             Self::New(interaction) => Some(interaction),
-            Self::Pending | Self::None => None,
+            Self::Pending | Self::None | Self::Unreachable(_) => None,
         }
     }
 
@@ -231,7 +256,7 @@ impl Answer {
                 Some(Interaction { recorded_at: kept.recorded_at.or(recorded_at), ..kept })
             }
             Self::New(interaction) => Some(*interaction),
-            Self::Pending | Self::None => None,
+            Self::Pending | Self::None | Self::Unreachable(_) => None,
         }
     }
 }

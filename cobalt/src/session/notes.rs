@@ -2,16 +2,14 @@
 
 use cobalt_core::report::Report;
 
-use crate::recording::RunTraffic;
+use crate::recording::{RecordingFailure, RunTraffic};
 #[cfg(feature = "otlp")]
 use crate::trace::export_note;
 use crate::trace::take_note;
 
-/// Adds what the process knows of the traffic, and prints what it has noted.
-pub fn add_notes(traffic: Option<&RunTraffic>, report: &mut Report) {
-    if let Some(traffic) = traffic {
-        traffic.finish(&mut report.summary.traffic);
-    }
+/// Adds what the process knows of the traffic, and prints what it has noted. Returns why something could not be recorded.
+pub fn add_notes(traffic: Option<&RunTraffic>, report: &mut Report) -> Option<RecordingFailure> {
+    let unrecorded = traffic.and_then(|traffic| traffic.finish(&mut report.summary.traffic));
     if let Some(note) = take_note() {
         eprintln!("{note}");
     }
@@ -19,4 +17,5 @@ pub fn add_notes(traffic: Option<&RunTraffic>, report: &mut Report) {
     if let Some(note) = export_note() {
         eprintln!("{note}");
     }
+    unrecorded
 }

@@ -19,7 +19,7 @@ use super::summaries::run_summaries;
 use crate::config::Config;
 use crate::engine::Event;
 use crate::experiment::ResolvedDefinition;
-use crate::recording::RunTraffic;
+use crate::recording::{RecordingFailure, RunTraffic};
 
 /// The number of items that wait to be written.
 const QUEUED_ITEMS: usize = 256;
@@ -52,6 +52,8 @@ pub struct EvaluatedRun {
     pub notable: NotableItems,
     /// Its result file.
     pub written: Result<PathBuf, StoreError>,
+    /// Why something could not be recorded.
+    pub unrecorded: Option<RecordingFailure>,
 }
 
 impl PartsJob {
@@ -86,9 +88,9 @@ impl PartsJob {
         report.git = git;
         let references = References { baseline: &baseline, variants: &others };
         evaluation.finish(&mut report, &references, summaries, duration);
-        add_notes(traffic.as_deref(), &mut report);
+        let unrecorded = add_notes(traffic.as_deref(), &mut report);
         let written = writer.and_then(|parts| parts.finish(&report));
-        Ok(Some(EvaluatedRun { report, notable, written }))
+        Ok(Some(EvaluatedRun { report, notable, written, unrecorded }))
     }
 }
 

@@ -24,7 +24,7 @@ use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{ProgressCallback, ResolvedDefinition};
-use crate::recording::RunTraffic;
+use crate::recording::{RecordingFailure, RunTraffic};
 pub use record_events::{Listener, record_events};
 
 /// The results of earlier processes; of a new run, none.
@@ -200,7 +200,8 @@ impl Recorder {
         self.ended = true;
         if let Some(traffic) = &self.traffic {
             // A resumed run does not send again what finished items have sent.
-            traffic.finish(&mut None);
+            let unrecorded = traffic.finish(&mut None).map(Error::from);
+            self.failure = self.failure.take().or(unrecorded);
         }
         let (id, items) = (self.header.id.clone(), self.expected);
         // Dropping the journal unlocks it or, if it has no items, removes it.
@@ -315,10 +316,10 @@ impl Recorder {
             });
         }
         let items = self.take_items();
-        let report = self.report(items, duration, git, config, others);
+        let (report, unrecorded) = self.report(items, duration, git, config, others);
         let notable = NotableItems::of(&report, |index| self.names.get(index));
         let written = self.saves.then(|| write_report(config.layout(), &report));
-        Some(self.finish_evaluated(report, notable, written))
+        Some(self.finish_evaluated(report, notable, written, unrecorded))
     }
 
     /// Evaluates and writes a large run: most of it is done if its items were streamed, else it is read from the journal.
@@ -350,8 +351,8 @@ impl Recorder {
     pub fn finish_written(&mut self) -> Option<RunEnd> {
         let evaluated = self.finishing.take()?.join();
         Some(match evaluated.and_then(|evaluated| evaluated.ok_or_else(|| self.incomplete())) {
-            Ok(EvaluatedRun { report, notable, written }) => {
-                self.finish_evaluated(report, notable, Some(written))
+            Ok(EvaluatedRun { report, notable, written, unrecorded }) => {
+                self.finish_evaluated(report, notable, Some(written), unrecorded)
             }
             Err(error) => {
                 self.fail(error);
@@ -365,6 +366,7 @@ impl Recorder {
         report: Report,
         notable: NotableItems,
         written: Option<Result<PathBuf, StoreError>>,
+        unrecorded: Option<RecordingFailure>,
     ) -> RunEnd {
         self.ended = true;
         self.finished = self.header.variant.is_some().then(|| report.without_items());
@@ -372,6 +374,7 @@ impl Recorder {
             Arc::make_mut(measured).add_summary(&report);
         }
         let (path, unsaved) = written.map_or((None, None), |written| self.end_journal(written));
+        let unsaved = unsaved.or(unrecorded.map(Error::from));
         RunEnd::Finished(Box::new(RunOutcome { report, notable, path, unsaved }))
     }
 
@@ -432,13 +435,13 @@ impl Recorder {
         git: Option<GitState>,
         config: &Config,
         others: &OtherVariants,
-    ) -> Report {
+    ) -> (Report, Option<RecordingFailure>) {
         let mut report = self.unevaluated_report(items, git);
         let ResolvedDefinition { thresholds, summaries, .. } = &*self.definition;
         let references = References { baseline: &self.baseline, variants: others };
         evaluate_run(&mut report, thresholds, summaries, &references, duration, config);
-        add_notes(self.traffic.as_deref(), &mut report);
-        report
+        let unrecorded = add_notes(self.traffic.as_deref(), &mut report);
+        (report, unrecorded)
     }
 
     fn unevaluated_report(&self, items: Vec<ItemResult>, git: Option<GitState>) -> Report {

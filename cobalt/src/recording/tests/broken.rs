@@ -94,7 +94,38 @@ async fn a_provider_that_cannot_be_reached_is_an_error_with_its_address() {
     let execution = process.begin(0, 0);
     let (status, text) = process.ask(&execution, &["hi"]).await;
     assert!(status == 502 && text.contains("cannot reach http://127.0.0.1:"), "{text}");
+    // An agent that swallows it has no output that could be replayed.
     let (traffic, problem) = end(&execution).await;
-    // The agent may have an answer for that.
-    assert_eq!((traffic.live, problem), (1, None));
+    assert_eq!(traffic.live, 1);
+    assert!(problem.unwrap().contains("cannot reach http://127.0.0.1:"));
+    let off = scene.process(RecordMode::Off);
+    let execution = off.begin(0, 0);
+    assert_eq!(off.ask(&execution, &["hi"]).await.0, 502);
+    assert_eq!(end(&execution).await.1, None, "the agent may have an answer for that");
+}
+
+#[tokio::test]
+async fn unreachable_twins_are_both_in_error() {
+    let mut scene = Scene::numbered();
+    scene.stop();
+    let process = scene.process(RecordMode::Record);
+    let twins = process.begin_twins();
+    assert_eq!(process.post(&process.base_url(None), &chat(&[TWIN])).await.0, 502);
+    for twin in twins {
+        assert!(end(&twin).await.1.unwrap().contains("cannot reach"));
+    }
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_written_stop_the_experiment() {
+    let long = "0123456789".repeat(1_000);
+    let scene = Scene::new(move |_| completion(&long));
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    // There is no place for long texts.
+    std::fs::write(scene.folder.path().join("desk"), "a file").unwrap();
+    assert_eq!(process.ask(&execution, &["hi"]).await.0, 200);
+    assert!(end(&execution).await.1.unwrap().contains("cannot write a recording"));
+    let failure = execution.experiment().failure().unwrap().to_string();
+    assert!(failure.starts_with("cannot record `desk`: "), "{failure}");
 }

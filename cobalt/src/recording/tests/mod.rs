@@ -15,6 +15,7 @@ mod stale;
 mod streams;
 mod tools;
 mod unattributed;
+mod unseen;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -113,6 +114,8 @@ impl Scene {
             folder: self.folder.path().join(name),
             ignore: Vec::new(),
             stale_after: None,
+            needs_requests: true,
+            is_ci: false,
         };
         change(&mut settings);
         let keys = Arc::new((0..1_000).map(|index| format!("item-{index}")).collect());

@@ -110,7 +110,7 @@ impl<L: Listener> Recording<L> {
                 self.listener.item(experiment, &item);
                 self.records[experiment].keep(item);
             }
-            Event::DatasetUnreadable { experiment, error } => self.records[experiment].fail(error),
+            Event::Failed { experiment, error } => self.records[experiment].fail(error),
             Event::ExperimentFinished { experiment } => {
                 self.records[experiment].complete(&self.config);
                 while let Some(ready) = next_ready(&self.records) {

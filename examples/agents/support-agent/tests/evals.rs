@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 use cobalt::{EvalContext, EvalError, LlmJudge, Score, ToolCalls};
-use rig::prelude::PromptError;
 use serde::Deserialize;
 use support_agent::{SupportAgent, shop};
 
@@ -11,9 +10,9 @@ const MESSAGES: &str = "datasets/messages.jsonl";
 /// The judge's model: another one than the agent's.
 const JUDGE: &str = "gpt-6-luna";
 
-/// The agent under test, built once.
-static AGENT: LazyLock<SupportAgent> =
-    LazyLock::new(|| SupportAgent::from_env().unwrap_or_else(|error| panic!("no agent: {error}")));
+/// The agent under test, built once; an error without a key, as a panic would hide the reason from all items but one.
+static AGENT: LazyLock<Result<SupportAgent, String>> =
+    LazyLock::new(|| SupportAgent::from_env().map_err(|error| error.to_string()));
 
 /// The field of an item that the agent sees.
 #[derive(Deserialize)]
@@ -100,8 +99,9 @@ fn helpful() -> LlmJudge {
         judge_cost.total <= 0.02,
     ],
 )]
-async fn support(message: Message) -> Result<String, PromptError> {
-    AGENT.answer(&message.input).await
+async fn support(message: Message) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+    let agent = AGENT.as_ref().map_err(String::as_str)?;
+    Ok(agent.answer(&message.input).await?)
 }
 
 fn main() {
