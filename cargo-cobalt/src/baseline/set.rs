@@ -11,7 +11,7 @@ use cobalt_core::report::comparison::{Difference, Verdict, compare, replay_note}
 use cobalt_core::store::{Layout, find_name_conflict, read_measurements, write_baseline};
 use cobalt_core::wording;
 
-use super::source::RunHeader;
+use super::source::{RunHeader, package_around};
 use crate::cli::{RunName, SetBaseline};
 use crate::config::settings;
 use crate::error::{CommandError, Error, ErrorKind};
@@ -22,19 +22,41 @@ use crate::terminal::{eprint_wrapped, one_line, print, relative_path};
 
 pub fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let files = result_files(arguments, &settings)?;
+    let groups = result_files(arguments, &settings)?;
+    check_file_collisions(groups.iter().flat_map(BTreeMap::keys), &settings)?;
     let allowed = AllowedRuns { failed: arguments.allow_failed, replayed: arguments.allow_replayed };
-    let SavedBaselines { saved, warnings, commit_advice } = save_baselines(&files, allowed, &settings)?;
-    let warn = |warning: &String| eprint_wrapped(&format!("warning: {warning}"));
-    warnings.iter().for_each(warn);
-    for baseline in &saved {
-        print(&baseline.confirmation()).map_err(Error::Print)?;
-        baseline.warnings.iter().for_each(warn);
+    let mut advice = None;
+    let mut refused = Ok(ExitCode::SUCCESS);
+    for files in groups {
+        match save_baselines(&files, allowed, &settings) {
+            Ok(saved) => {
+                saved.print()?;
+                advice = advice.or(saved.commit_advice);
+            }
+            // The packages are independent; the last error ends the command.
+            Err(error) => {
+                if let Err(before) = std::mem::replace(&mut refused, Err(error)) {
+                    before.eprint();
+                }
+            }
+        }
     }
-    if let Some(advice) = commit_advice {
+    if let Some(advice) = advice {
         eprint_wrapped(&advice);
     }
-    Ok(ExitCode::SUCCESS)
+    refused
+}
+
+impl SavedBaselines {
+    fn print(&self) -> Result<(), Error> {
+        let warn = |warning: &String| eprint_wrapped(&format!("warning: {warning}"));
+        self.warnings.iter().for_each(warn);
+        for baseline in &self.saved {
+            print(&baseline.confirmation()).map_err(Error::Print)?;
+            baseline.warnings.iter().for_each(warn);
+        }
+        Ok(())
+    }
 }
 
 /// The runs that can become baselines although their later runs may wrongly count as no worse.
@@ -138,8 +160,9 @@ fn refuse_replayed(run: &Measurements) -> Result<(), Error> {
     }
 }
 
-/// The result files of the selected runs, by experiment.
-fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
+/// The result files of the selected runs, by experiment. If no runs are named, those of each package for itself, and in the folder of a
+/// package only its own.
+fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<Vec<BTreeMap<String, PathBuf>>, Error> {
     let lookup = RunLookup::open(settings)?;
     let is_meant =
         |experiment: &str| arguments.experiment.as_ref().is_none_or(|name| name.matches(experiment));
@@ -153,12 +176,21 @@ fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<S
         }
     }
     runs.retain(|run| is_meant(&run.experiment));
-    let mut files = BTreeMap::new();
+    let here = std::env::current_dir().map_err(Error::CurrentFolder)?;
+    let workspace = workspace_root(&here);
+    let own = package_around(&here).filter(|folder| *folder != workspace && arguments.runs.is_empty());
+    let mut groups = BTreeMap::<_, BTreeMap<_, _>>::new();
     for run in lookup.fetch(runs)? {
-        RunHeader::read(&run.path)?.refuse_partial()?;
+        let header = RunHeader::read(&run.path)?;
+        let package = header.package(&workspace).filter(|_| arguments.runs.is_empty());
+        if own.is_some() && package.is_some() && package != own {
+            continue;
+        }
+        header.refuse_partial()?;
         if let Some(note) = run.note {
             eprint_wrapped(&format!("warning: {note}"));
         }
+        let files = groups.entry(package).or_default();
         let other = files.insert(run.experiment.clone(), run.path.clone());
         if let Some(other) = other.filter(|other| *other != run.path) {
             return Err(Error::Arguments(format!(
@@ -169,10 +201,10 @@ fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<S
             )));
         }
     }
-    if files.is_empty() {
+    if groups.is_empty() {
         Err(Error::NothingMatched(no_runs_message(arguments, lookup.known(), settings)))
     } else {
-        Ok(files)
+        Ok(groups.into_values().collect())
     }
 }
 
@@ -189,6 +221,9 @@ fn no_runs_message(arguments: &SetBaseline, known: &KnownRuns, settings: &Config
                 "no experiment with a complete run matches `{name}`; {}",
                 wording::suggest_or_list(&name.to_string(), experiments)
             )
+        }
+        None if arguments.runs.is_empty() => {
+            "no complete run of this package yet; create one with `cargo cobalt run`".to_owned()
         }
         _ => "none of the runs belongs to an experiment that matches `--experiment`".to_owned(),
     }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::{fs, io};
 
 use cobalt::command::config::Config;
-use cobalt_core::report::Timestamp;
+use cobalt_core::report::{SourceLocation, Timestamp};
 use cobalt_core::store::{Layout, strip_bom};
 use cobalt_core::wording;
 use serde::Deserialize;
@@ -198,9 +198,16 @@ pub struct RunHeader {
     pub timestamp: Timestamp,
     #[serde(default)]
     pub partial: bool,
+    #[serde(default, rename = "declaredAt")]
+    declared_at: Option<SourceLocation>,
 }
 
 impl RunHeader {
+    /// The folder of the package that declares the experiment, if it is known and still there.
+    pub fn package(&self, workspace: &Path) -> Option<PathBuf> {
+        package_around(&workspace.join(&self.declared_at.as_ref()?.file))
+    }
+
     pub fn read(path: &Path) -> Result<Self, Error> {
         let bytes = fs::read(path).map_err(|error| file_error(path, &error))?;
         Self::parse(&bytes).map_err(|reason| file_error(path, &reason))
@@ -222,6 +229,11 @@ impl RunHeader {
             false => Ok(()),
         }
     }
+}
+
+/// The innermost folder around a path, or the path, with a manifest.
+pub fn package_around(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).map(Path::to_owned)
 }
 
 fn file_error(path: &Path, reason: &impl ToString) -> Error {

@@ -118,7 +118,7 @@ pub enum BaselineCommand {
 
 #[derive(Debug, Args)]
 pub struct SetBaseline {
-    /// Runs: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file [default: the latest complete run of each experiment]
+    /// Runs: ID prefix, name, `latest~1`, `help-desk@latest`, `branch:main`, git revision or result file [default: the latest complete run of each experiment of the package, or in the workspace root of each experiment]
     #[arg(value_name = "RUN")]
     pub runs: Vec<RunName>,
 

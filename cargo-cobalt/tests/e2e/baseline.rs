@@ -109,6 +109,31 @@ fn a_run_that_failed_becomes_a_baseline_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn failed_runs_of_other_packages_are_no_obstacle() {
+    let project = Project::empty();
+    project.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"app\", \"other\"]\n");
+    for (package, experiment, id, passed) in
+        [("app", "desk", "aaaaaaaaaaaa", true), ("other", "faq", "bbbbbbbbbbbb", false)]
+    {
+        project.write(&format!("{package}/Cargo.toml"), &format!("[package]\nname = \"{package}\"\n"));
+        let mut run = run(experiment, id, 3, &[1.0]);
+        run["declaredAt"] = json!({ "file": format!("{package}/tests/evals.rs"), "line": 1 });
+        run["passed"] = json!(passed);
+        write(&project, &run);
+    }
+    let set_in = |folder: &str, code| {
+        let mut command = project.command(&["baseline", "set"]);
+        ProgramOutput::by(command.current_dir(project.path(folder)), code)
+    };
+    let said = set_in("app", 0);
+    assert!(said.stdout.starts_with("desk: saved run") && !said.stdout.contains("faq"), "{said:?}");
+    set_in("other", 2).stderr_has("run bbbbbbbbbbbb of `faq` failed");
+    set_in("", 2).stdout_has("desk: run aaaaaaaaaaaa").stderr_has("run bbbbbbbbbbbb of `faq` failed");
+    project.cobalt(&["baseline", "set", "--experiment", "desk"], 0);
+    assert_eq!(set(&project), pairs(&[("desk", "aaaaaaaaaaaa")]));
+}
+
+#[test]
 fn a_replayed_run_becomes_a_baseline_only_if_it_is_allowed_and_is_said_to_be_replayed() {
     let project = with_runs();
     let mut replayed = run("desk", "dddddddddddd", 11, &[1.0, 1.0]);
