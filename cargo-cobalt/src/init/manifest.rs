@@ -26,6 +26,16 @@ pub struct Manifest {
     additions: Vec<Addition>,
 }
 
+/// How the tests of a package can use serde.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serde {
+    /// With its derive macros.
+    Derives,
+    /// The dev-dependency lacks the feature `derive`.
+    WithoutDerive,
+    Missing,
+}
+
 #[derive(Debug)]
 struct Addition {
     by_hand: String,
@@ -96,6 +106,28 @@ impl Manifest {
         self.get(&["workspace", "dependencies", "cobalt"])
     }
 
+    /// Whether the workspace declares serde for its members.
+    pub fn shares_serde(&self) -> bool {
+        self.get(&["workspace", "dependencies", "serde"]).is_some()
+    }
+
+    /// The package's dependency on serde as tests see it, which must have the feature `derive`.
+    pub fn serde(&self) -> Serde {
+        let has_derive = |serde: &Item| {
+            let features = serde.get("features").and_then(Item::as_array);
+            features.into_iter().flatten().any(|feature| feature.as_str() == Some("derive"))
+        };
+        let find = |kind| self.document.get(kind)?.get("serde");
+        let of_tests = find("dev-dependencies").or_else(|| find("dev_dependencies"));
+        if find("dependencies").into_iter().chain(of_tests).any(has_derive) {
+            Serde::Derives
+        } else if of_tests.is_some() {
+            Serde::WithoutDerive
+        } else {
+            Serde::Missing
+        }
+    }
+
     /// The package's unconditional dependency on the library.
     pub fn dependency(&self) -> Option<&Item> {
         self.dependencies().find(|dependency| !is_optional(dependency))
@@ -118,7 +150,7 @@ impl Manifest {
 
     /// The `harness` setting of a test target; `None` if the manifest does not list the target.
     pub fn harness(&self, target: &str) -> Option<bool> {
-        harness(&self.document, target)
+        harness(&self.document, "test", target)
     }
 
     fn get(&self, path: &[&str]) -> Option<&Item> {
@@ -126,10 +158,25 @@ impl Manifest {
     }
 
     pub fn add_dependency(&mut self, dependency: &Dependency) {
-        let dependency = dependency.to_table();
+        self.add_dev_dependency("cobalt", dependency.to_table(), DEPENDENCY_COMMENT);
+    }
+
+    /// Adds serde with the feature `derive`, as the workspace declares it if it does.
+    pub fn add_serde(&mut self, is_shared: bool) {
+        let mut serde = InlineTable::new();
+        if is_shared {
+            serde.insert("workspace", true.into());
+        } else {
+            serde.insert("version", "1".into());
+        }
+        serde.insert("features", Array::from_iter(["derive"]).into());
+        self.add_dev_dependency("serde", serde, "");
+    }
+
+    fn add_dev_dependency(&mut self, name: &str, dependency: InlineTable, comment: &str) {
         let dotted = if dependency.is_dotted() { ".workspace = true" } else { &format!(" = {dependency}") };
-        let by_hand = format!("[dev-dependencies]\ncobalt{dotted}\n");
-        self.additions.push(Addition { by_hand, description: "the dependency `cobalt`".to_owned() });
+        let by_hand = format!("[dev-dependencies]\n{name}{dotted}\n");
+        self.additions.push(Addition { by_hand, description: format!("the dependency `{name}`") });
         // Cargo reads the older spelling only if the newer one is missing.
         let older = self.document.contains_key("dev_dependencies");
         let kind = if older { "dev_dependencies" } else { "dev-dependencies" };
@@ -138,12 +185,12 @@ impl Manifest {
             self.document.insert(kind, Item::Table(section));
         }
         match &mut self.document[kind] {
-            Item::Value(Value::InlineTable(table)) => append_to_inline(table, dependency),
+            Item::Value(Value::InlineTable(table)) => append_to_inline(table, name, dependency),
             Item::Table(table) => {
                 let may_comment = !table.is_dotted() && !dependency.is_dotted();
-                table.insert("cobalt", value(dependency));
-                if let Some(mut key) = table.key_mut("cobalt").filter(|_| may_comment) {
-                    key.leaf_decor_mut().set_prefix(DEPENDENCY_COMMENT);
+                table.insert(name, value(dependency));
+                if let Some(mut key) = table.key_mut(name).filter(|_| may_comment) {
+                    key.leaf_decor_mut().set_prefix(comment);
                 }
             }
             _ => {}
@@ -221,8 +268,8 @@ fn is_optional(dependency: &Item) -> bool {
     dependency.get("optional").and_then(Item::as_bool).unwrap_or(false)
 }
 
-/// Adds the library to `{ … }`.
-fn append_to_inline(table: &mut InlineTable, mut dependency: InlineTable) {
+/// Adds a dependency to `{ … }`.
+fn append_to_inline(table: &mut InlineTable, name: &str, mut dependency: InlineTable) {
     dependency.set_dotted(false);
     let mut dependency = Value::from(dependency);
     let has_comma = table.trailing_comma();
@@ -234,7 +281,7 @@ fn append_to_inline(table: &mut InlineTable, mut dependency: InlineTable) {
     if table.is_empty() {
         table.set_trailing("");
     }
-    table.insert("cobalt", dependency);
+    table.insert(name, dependency);
 }
 
 /// Adds an element to `[ … ]`, on its own line if the others are.

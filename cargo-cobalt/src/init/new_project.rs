@@ -25,7 +25,8 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
         None => Dependency::locate(None)?,
     };
     plan.notes.extend(dependency.sharing_note());
-    let manifest = manifest(folder, &name, &dependency, &target)?;
+    let shares_serde = joins.as_ref().is_some_and(|workspace| workspace.manifest.shares_serde());
+    let manifest = manifest(folder, &name, &dependency, shares_serde, &target)?;
     plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
     if let Agent::NewLibrary(_) = agent {
@@ -45,11 +46,18 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-fn manifest(folder: &Path, name: &str, dependency: &Dependency, target: &str) -> Result<String, InitError> {
+fn manifest(
+    folder: &Path,
+    name: &str,
+    dependency: &Dependency,
+    shares_serde: bool,
+    target: &str,
+) -> Result<String, InitError> {
     let text =
         format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n");
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), &text)?;
     manifest.add_dependency(dependency);
+    manifest.add_serde(shares_serde);
     manifest.add_test(target, None);
     Ok(manifest.render_changes()?.unwrap_or(text))
 }

@@ -8,7 +8,7 @@ use toml_edit::{Item, TableLike};
 
 use super::dependency::{Dependency, InitError};
 use super::example::{self, Agent};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Serde};
 use super::plan::{ManifestEdit, Plan, exists_or_link};
 use crate::error::Error;
 
@@ -25,6 +25,9 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     let mut plan = Plan::new(metadata.workspace_root.as_std_path(), folder, experiments.target());
 
     add_dependency(&mut plan, &mut manifest)?;
+    if let Experiments::Missing { .. } = experiments {
+        add_serde(&mut plan, &mut manifest)?;
+    }
     if manifest.harness(experiments.target()).is_none() {
         manifest.add_test(experiments.target(), None);
     }
@@ -103,6 +106,26 @@ fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, 
         return Err(InitError::Renamed { folder: folder.to_owned(), name });
     }
     Ok(package)
+}
+
+/// Adds serde, with which experiments declare their items, unless the package has it.
+fn add_serde(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitError> {
+    match manifest.serde() {
+        Serde::Derives => {}
+        Serde::WithoutDerive => plan.notes.push(
+            "add the feature `derive` to the dev-dependency `serde`, to declare items as types".to_owned(),
+        ),
+        Serde::Missing => {
+            let root = plan.root.join("Cargo.toml");
+            let is_shared = if root == manifest.path() {
+                manifest.shares_serde()
+            } else {
+                Manifest::read(&root)?.shares_serde()
+            };
+            manifest.add_serde(is_shared);
+        }
+    }
+    Ok(())
 }
 
 /// Adds the library, unless the package depends on it unconditionally.

@@ -120,6 +120,33 @@ fn a_new_project_passes_as_it_is() {
     place.second_call_changes_nothing("desks/2 Desks");
 }
 
+/// The first code block of this kind in a page.
+fn code<'a>(page: &'a str, kind: &str) -> &'a str {
+    let (_, code) = page.split_once(&format!("```{kind}\n")).unwrap();
+    code.split_once("```").unwrap().0
+}
+
+#[test]
+fn first_pages_work_after_init() {
+    let place = Place::new();
+    place.init("desk");
+    place.lock("desk");
+    let page = include_str!("../../../docs/first-experiment.md");
+    place.write("desk/datasets/questions.jsonl", code(page, "json"));
+    place.write("desk/tests/evals.rs", code(page, "rust,no_run"));
+    let run = place.run("desk", COBALT, &["cobalt", "run"], 0);
+    assert!(run.contains("geography: FAILED, 1 of 2 items passed"), "{run}");
+    let page = include_str!("../../../docs/gate.md");
+    place.write("desk/datasets/sums.jsonl", code(page, "json"));
+    let tests = place.read("desk/tests/evals.rs");
+    place.write("desk/tests/evals.rs", &format!("{}{tests}", code(page, "rust,no_run")));
+    let mut commands = code(page, "console").lines().filter_map(|line| line.strip_prefix("$ cargo "));
+    for command in commands.by_ref().take(2) {
+        place.run("desk", COBALT, &command.split(' ').collect::<Vec<_>>(), 0);
+    }
+    place.read("desk/.cobalt/baselines/sums.json");
+}
+
 #[test]
 fn a_package_that_is_there_gets_an_experiment_and_keeps_its_tests_and_its_format() {
     let manifest =

@@ -48,6 +48,25 @@ fn tables_that_are_missing_come_to_the_end() {
 }
 
 #[test]
+fn serde_is_added_unless_it_derives() {
+    for (dependencies, expected) in [
+        ("", Serde::Missing),
+        ("[dependencies]\nserde = \"1\"\n", Serde::Missing),
+        ("[dependencies]\nserde = { version = \"1\", features = [\"derive\"] }\n", Serde::Derives),
+        ("[dev-dependencies.serde]\nversion = \"1\"\nfeatures = [\"derive\"]\n", Serde::Derives),
+        ("[dev-dependencies]\nserde = \"1\"\n", Serde::WithoutDerive),
+    ] {
+        assert_eq!(parse(dependencies).serde(), expected, "{dependencies}");
+    }
+    for (is_shared, source) in [(false, "version = \"1\""), (true, "workspace = true")] {
+        let mut manifest = parse("");
+        manifest.add_serde(is_shared);
+        let added = manifest.render_changes().unwrap().unwrap();
+        assert!(added.contains(&format!("serde = {{ {source}, features = [\"derive\"] }}")), "{added}");
+    }
+}
+
+#[test]
 fn a_comment_at_the_end_stays_where_it_is() {
     for end in ["# tokio = \"1\"", "# tokio = \"1\"\n", "\n# tokio = \"1\"\n\n\n"] {
         let text = format!("[package]\nname = \"p\"\n[dependencies]\nserde = \"1\"\n{end}");
