@@ -156,3 +156,12 @@ for (const [name, options] of Object.entries({ light: {}, dark: DARK, narrow: NA
     });
   });
 }
+
+test('names keep their spaces where they may be cut', async ({ page, request }) => {
+  const { id } = await runOf(request, EXPERIMENT);
+  await page.goto(itemPage(id, 'chart'));
+  const crumb = page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('Item chart');
+  await expect(crumb).toBeVisible();
+  const parts = crumb.locator('xpath=..').locator('[aria-hidden]');
+  expect((await parts.allInnerTexts()).join('')).toBe('Item chart');
+});

@@ -22,7 +22,8 @@ export function CutText({ children: text, className }: { children: string; class
   return (
     <bdi dir="auto" title={title} className={clsx('flex min-w-0 whitespace-pre', className)}>
       <span className="sr-only select-none">{title}</span>
-      <span aria-hidden="true" className="truncate">
+      {/* Not `truncate`, which drops a space where the name is divided. */}
+      <span aria-hidden="true" className="overflow-hidden text-ellipsis">
         {renderText(characters.slice(0, -tail).join(''))}
       </span>
       <span aria-hidden="true" className="shrink-0">
