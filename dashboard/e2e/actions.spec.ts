@@ -193,8 +193,12 @@ test('an experiment is started, followed and stopped, and its run is resumed', a
   await page.getByRole('button', { name: 'Resume', exact: true }).click();
   await expect(job.getByText('Running')).toBeVisible();
   await expect(job.getByText(/^([5-9]|1\d) of 20 items/)).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Progress' })).toBeVisible();
   await job.getByRole('button', { name: 'Stop' }).click();
   await expect(job.getByText('Stopped')).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Interrupted' })).toBeVisible();
+  await page.getByRole('button', { name: 'Actions' }).click();
+  await expect(page.getByRole('menuitem', { name: 'Resume…' })).toBeEnabled();
 });
 
 test.describe('in a narrow window', () => {

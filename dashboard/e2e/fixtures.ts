@@ -90,6 +90,13 @@ export async function noSidewaysScroll(page: Page): Promise<void> {
   expect(beyond, 'elements beyond the window').toEqual([]);
 }
 
+/** Makes the chunks of code with these names unavailable, and returns a function that makes them available. */
+export async function blockCode(page: Page, names: string, status?: number): Promise<() => Promise<void>> {
+  const pattern = new RegExp(`/assets/(${names})-[^/]*\\.js$`);
+  await page.route(pattern, (route) => (status === undefined ? route.abort() : route.fulfill({ status })));
+  return () => page.unroute(pattern);
+}
+
 /** Waits until the page has loaded and rendered its data. */
 export async function settled(page: Page): Promise<void> {
   // Before the page is rendered, nothing is busy either.

@@ -20,11 +20,9 @@ async function measure(page: Page): Promise<{ seconds: number; mebibytes: number
   return { seconds, mebibytes: usedSize / 2 ** 20 };
 }
 
-for (const name of ['experiments', 'runs', 'experiment', 'run', 'compare', 'trends']) {
+for (const name of ['experiments', 'runs', 'experiment', 'run', 'compare', 'trends'] as const) {
   test(`the page ${name} is ready quickly`, async ({ page, request }) => {
-    const addressOf = PAGES[name];
-    if (!addressOf) throw new Error(`no such page: ${name}`);
-    await page.goto(await addressOf(request));
+    await page.goto(await PAGES[name](request));
     await settled(page);
     const { seconds, mebibytes } = await measure(page);
     console.log(`${name}: ready after ${seconds.toFixed(2)} s, ${mebibytes.toFixed(1)} MiB`);

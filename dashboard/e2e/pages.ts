@@ -5,7 +5,7 @@ import type { Items, Runs } from '../src/api/types';
 type Address = (request: APIRequestContext) => Promise<string>;
 
 /** The pages by name. */
-export const PAGES: Record<string, Address> = {
+export const PAGES = {
   experiments: async () => '/',
   runs: async () => '/?view=runs',
   experiment: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}`,
@@ -26,7 +26,7 @@ export const PAGES: Record<string, Address> = {
     return `/runs/${other.id}?compare=${base.id}`;
   },
   trends: async (request) => `/experiments/${encodeURIComponent((await newest(request))[0].name)}?tab=trends`,
-};
+} satisfies Record<string, Address>;
 
 /** The URL of an item within its run. */
 export function itemAddress(run: string, key: string): string {

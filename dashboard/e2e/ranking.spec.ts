@@ -1,7 +1,7 @@
 // Variants are ranked, from their runs down to an item.
 import type { APIRequestContext } from '@playwright/test';
 import type { Runs } from '../src/api/types';
-import { axe, DARK, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+import { axe, blockCode, DARK, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 
 test.use({ store: 'variants' });
 
@@ -26,6 +26,19 @@ test('a run in the list leads to the variants, and each variant to its run', asy
   await expect(strip).toContainText('gpt-5.4');
   await strip.getByRole('link', { name: 'Compare all variants' }).click();
   await expect(page).toHaveURL(/\/groups\//);
+});
+
+test('a plot that cannot be loaded leaves its table', async ({ page, request, faults }) => {
+  faults.expect(/Failed to load resource/);
+  const allow = await blockCode(page, 'plot');
+  await page.goto(await groupAddress(request));
+  const figure = page.getByRole('figure', { name: /^Score against agent cost/ });
+  await expect(figure.getByRole('alert')).toContainText('Failed to load the chart');
+  await expect(page.getByRole('table', { name: /^Score and agent cost/ })).toBeVisible();
+  await axe(page);
+  await allow();
+  await figure.getByRole('button', { name: 'Try again' }).click();
+  await expect(figure.locator('circle')).toHaveCount(3);
 });
 
 test('the plot is drawn, and its table has the same values', async ({ page, request }) => {

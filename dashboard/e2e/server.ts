@@ -17,6 +17,8 @@ export interface Server {
   link: string;
   /** The user's project folder; its store is `.cobalt`. */
   project: string;
+  /** Stops the server, and starts it at the same address after `meanwhile`. */
+  restart(meanwhile: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -30,18 +32,28 @@ export async function serve(
   const parent = mkdtempSync(join(tmpdir(), 'cobalt-'));
   const project = join(parent, store);
   const folder = writeStore(store, project);
-  const server = spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', '0', ...flags], {
-    cwd: project,
-    env: { ...process.env, COBALT_DIR: folder, NO_COLOR: '1', ...prepare(project) },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const env = { ...process.env, COBALT_DIR: folder, NO_COLOR: '1', ...prepare(project) };
+  const start = (port: string) =>
+    spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', port, ...flags], {
+      cwd: project,
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  let server = start('0');
   const stop = async () => {
     await stopProcess(server);
     rmSync(parent, { recursive: true, force: true });
   };
   try {
     const link = await waitForLink(server);
-    return { url: new URL(link).origin, link, project, stop };
+    const { origin, port } = new URL(link);
+    const restart = async (meanwhile: () => Promise<void>) => {
+      await stopProcess(server);
+      await meanwhile();
+      server = start(port);
+      await waitForLink(server);
+    };
+    return { url: origin, link, project, restart, stop };
   } catch (error) {
     await stop();
     throw error;

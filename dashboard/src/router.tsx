@@ -1,13 +1,27 @@
 // The routes. Each page is loaded on first use.
+import type { ComponentType } from 'react';
 import { createBrowserRouter, redirect } from 'react-router';
+import { Imported } from './components/imported';
 import { experimentUrl } from './lib/addresses';
 import { redirectCompare } from './lib/former-comparison';
+import { type Load, startImport } from './lib/use-import';
 import { ErrorPage } from './shell/error-page';
 import { NotFound } from './shell/not-found';
 import type { PageLayout } from './shell/page-layout';
 import { Shell } from './shell/shell';
 
 const FILLS_WINDOW: PageLayout = { fillsWindow: true };
+
+/** Loads a page before it is shown. The router would never try again after a failure, so that is left to the page. */
+const page = (load: Load<{ Component: ComponentType }>) => async () => {
+  await startImport(load);
+  const element = (
+    <Imported load={load} name="this page" isPage placeholder={null}>
+      {({ Component }) => <Component />}
+    </Imported>
+  );
+  return { element };
+};
 
 /** To the trends of the experiment, with the same filters. */
 function redirectTrends({ request }: { request: Request }) {
@@ -28,18 +42,18 @@ export const router = createBrowserRouter([
       {
         errorElement: <ErrorPage />,
         children: [
-          { index: true, lazy: () => import('./pages/experiments') },
-          { path: 'experiments/:name', lazy: () => import('./pages/experiment') },
-          { path: 'runs/:id', handle: FILLS_WINDOW, lazy: () => import('./pages/run') },
-          { path: 'runs/:id/items/:key', lazy: () => import('./pages/run/item') },
+          { index: true, lazy: page(() => import('./pages/experiments')) },
+          { path: 'experiments/:name', lazy: page(() => import('./pages/experiment')) },
+          { path: 'runs/:id', handle: FILLS_WINDOW, lazy: page(() => import('./pages/run')) },
+          { path: 'runs/:id/items/:key', lazy: page(() => import('./pages/run/item')) },
           // The address of comparisons before they became a mode of the items table.
           {
             path: 'compare',
             element: null,
             loader: ({ request }) => redirect(redirectCompare(new URL(request.url).searchParams)),
           },
-          { path: 'ranking', lazy: () => import('./pages/ranking') },
-          { path: 'groups/:group', lazy: () => import('./pages/ranking') },
+          { path: 'ranking', lazy: page(() => import('./pages/ranking')) },
+          { path: 'groups/:group', lazy: page(() => import('./pages/ranking')) },
           // The address of the trends before they became a part of the experiment.
           { path: 'trends', loader: redirectTrends, element: null },
           { path: '*', element: <NotFound /> },

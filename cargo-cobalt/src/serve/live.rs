@@ -39,6 +39,8 @@ const CHANNEL_CAPACITY: usize = 8 * MAX_ITEM_EVENTS;
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", tag = "type")]
 pub enum ServerEvent {
+    /// Nothing happened for 15 seconds, and the connection still works.
+    Alive {},
     /// The unfinished runs: sent at first, and whenever one of them starts, makes progress, or ends.
     Live { runs: Vec<LiveRun> },
     /// An item of a run is finished.

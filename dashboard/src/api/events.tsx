@@ -1,9 +1,10 @@
 // Subscribes to server events, and invalidates the queries that they affect.
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { openEventStream } from './event-stream';
 import { updateJob } from './jobs';
-import { RESULT_KEYS } from './queries';
-import type { LiveRun, ServerEvent } from './types';
+import { overviewQuery, RESULT_KEYS } from './queries';
+import type { LiveRun, RunState, ServerEvent } from './types';
 
 interface LiveState {
   /** Whether the event stream is connected. */
@@ -21,6 +22,22 @@ export const LiveContext = createContext(INITIAL_STATE);
 /** The live state. */
 export const useLive = () => useContext(LiveContext);
 
+/** A run's overview. It is loaded again if its state is not that of the latest event: the run may have ended while it was loaded. */
+export function useOverview(id: string) {
+  const client = useQueryClient();
+  const { hasReceived, runs } = useLive();
+  const overview = useQuery(overviewQuery(id));
+  const state = overview.data?.state;
+  useEffect(() => {
+    const isOutdated = hasReceived && state !== undefined && state !== stateOf(id, runs);
+    if (isOutdated) void client.invalidateQueries({ queryKey: ['run', id] });
+  }, [client, id, hasReceived, runs, state]);
+  return overview;
+}
+
+const stateOf = (id: string, unfinished: LiveRun[]): RunState =>
+  unfinished.find((run) => run.id === id)?.state ?? 'finished';
+
 /**
  * Keeps the connection open while the page is visible. Browsers limit the connections to a server across all tabs, and
  * hidden tabs would use them up.
@@ -30,41 +47,42 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   const [live, setLive] = useState(INITIAL_STATE);
 
   useEffect(() => {
-    let source: EventSource | undefined;
-    let wasConnected = false;
-    const onEvent = (event: MessageEvent<string>) => {
-      const serverEvent = JSON.parse(event.data) as ServerEvent;
-      if (serverEvent.type === 'live') {
-        setLive({ isConnected: true, hasReceived: true, runs: serverEvent.runs });
+    let close: (() => void) | undefined;
+    let hasMissedEvents = false;
+    let runs: LiveRun[] | undefined;
+    const onOpen = () => {
+      setLive((live) => ({ ...live, isConnected: true }));
+      if (hasMissedEvents) {
+        invalidateResults(client);
+        void client.invalidateQueries({ queryKey: ['index'] });
+        // The server may have been restarted, with another token.
+        void client.invalidateQueries({ queryKey: ['session'] });
       }
-      invalidate(client, serverEvent);
+      hasMissedEvents = false;
+    };
+    const onEvent = (event: ServerEvent) => {
+      if (event.type === 'live') {
+        setLive({ isConnected: true, hasReceived: true, runs: event.runs });
+        if (runs !== undefined && haveStatesChanged(runs, event.runs)) invalidateResults(client);
+        runs = event.runs;
+      }
+      invalidate(client, event);
+    };
+    const onLost = () => {
+      hasMissedEvents = true;
+      setLive((live) => ({ ...live, isConnected: false }));
     };
     const connect = () => {
-      source = new EventSource('/api/events');
-      for (const type of ['live', 'item', 'job', 'results', 'remote'] satisfies ServerEvent['type'][]) {
-        source.addEventListener(type, onEvent);
-      }
-      source.onopen = () => {
-        setLive((live) => ({ ...live, isConnected: true }));
-        // Events may have been missed while disconnected.
-        if (wasConnected) {
-          invalidate(client, { type: 'results' });
-          invalidate(client, { type: 'remote' });
-          // The server may have been restarted, with another token.
-          void client.invalidateQueries({ queryKey: ['session'] });
-        }
-        wasConnected = true;
-      };
-      // The browser reconnects automatically.
-      source.onerror = () => setLive((live) => ({ ...live, isConnected: false }));
+      close = openEventStream({ onOpen, onEvent, onLost });
     };
     const disconnect = () => {
-      source?.close();
-      source = undefined;
+      close?.();
+      close = undefined;
+      hasMissedEvents = true;
     };
     const onVisibilityChange = () => {
       if (document.visibilityState === 'hidden') disconnect();
-      else if (source === undefined) connect();
+      else if (close === undefined) connect();
     };
     onVisibilityChange();
     document.addEventListener('visibilitychange', onVisibilityChange);
@@ -77,6 +95,18 @@ export function LiveProvider({ children }: { children: ReactNode }) {
   return <LiveContext value={live}>{children}</LiveContext>;
 }
 
+/** Whether a run has started, ended, been interrupted or been resumed. */
+function haveStatesChanged(before: LiveRun[], runs: LiveRun[]): boolean {
+  const states = new Map(before.map((run) => [run.id, run.state]));
+  return runs.length !== before.length || runs.some((run) => states.get(run.id) !== run.state);
+}
+
+function invalidateResults(client: QueryClient) {
+  for (const key of [...RESULT_KEYS, 'jobs']) {
+    void client.invalidateQueries({ queryKey: [key] });
+  }
+}
+
 function invalidate(client: QueryClient, event: ServerEvent) {
   switch (event.type) {
     case 'live':
@@ -85,9 +115,7 @@ function invalidate(client: QueryClient, event: ServerEvent) {
       }
       break;
     case 'results':
-      for (const key of [...RESULT_KEYS, 'jobs']) {
-        void client.invalidateQueries({ queryKey: [key] });
-      }
+      invalidateResults(client);
       break;
     case 'remote':
       void client.invalidateQueries({ queryKey: ['index'] });
@@ -95,6 +123,7 @@ function invalidate(client: QueryClient, event: ServerEvent) {
     case 'job':
       updateJob(client, event.job);
       break;
+    case 'alive':
     case 'item':
       break;
   }

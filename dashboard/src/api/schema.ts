@@ -3323,6 +3323,9 @@ export interface components {
         /** @description An event of the server; its name is `type`. */
         ServerEvent: {
             /** @constant */
+            type: "alive";
+        } | {
+            /** @constant */
             type: "live";
             runs: components["schemas"]["LiveRun"][];
         } | {

@@ -17,7 +17,7 @@ const MAX_UNFILTERED_RUNS = 5;
 /** The pause in typing after which the server is queried. */
 const DEBOUNCE_MS = 150;
 
-interface PaletteProps {
+export interface PaletteProps {
   onClose: () => void;
   onShortcuts: () => void;
 }

@@ -1,18 +1,18 @@
 // The frame of every page: header, shortcuts, and a warning if the server is unreachable.
 import clsx from 'clsx';
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { Outlet, ScrollRestoration } from 'react-router';
 import { JobPanel } from '../actions/job-panel';
 import { useLive } from '../api/events';
 import { DockArea } from '../components/dock';
 import { type KeyHandlers, useKeys } from '../lib/use-keys';
 import { Breadcrumbs } from './breadcrumbs';
+import { FormattingWarning } from './formatting-warning';
 import { Header } from './header';
+import { LoadedPalette } from './loaded-palette';
 import { useFillsWindow } from './page-layout';
 import { RemoteStoreWarning } from './remote-store';
 import { Shortcuts } from './shortcuts';
-
-const Palette = lazy(() => import('./palette'));
 
 export function Shell() {
   const [open, setOpen] = useState<'palette' | 'shortcuts'>();
@@ -30,6 +30,7 @@ export function Shell() {
       <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <ConnectionWarning />
       <RemoteStoreWarning />
+      <FormattingWarning />
       <Breadcrumbs fillsWindow={fillsWindow} />
       <main
         id="content"
@@ -44,11 +45,7 @@ export function Shell() {
       <DockArea>
         <JobPanel />
       </DockArea>
-      {open === 'palette' && (
-        <Suspense>
-          <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />
-        </Suspense>
-      )}
+      {open === 'palette' && <LoadedPalette onClose={close} onShortcuts={() => setOpen('shortcuts')} />}
       {open === 'shortcuts' && <Shortcuts onClose={close} />}
       <ScrollRestoration getKey={({ pathname }) => pathname} />
     </div>

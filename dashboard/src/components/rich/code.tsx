@@ -3,8 +3,7 @@ import clsx from 'clsx';
 import type { ReactNode } from 'react';
 import { useImport } from '../../lib/use-import';
 import { renderText } from '../text';
-
-const load = () => import('./highlight');
+import { loadHighlighter } from './formatters';
 
 interface CodeProps {
   children: string;
@@ -15,7 +14,7 @@ interface CodeProps {
 
 /** Highlights code, for components that show a lot of it; plain text until the highlighter is loaded. */
 export function useHighlight(): (code: string, language: string | undefined) => ReactNode {
-  const highlight = useImport(load)?.default;
+  const highlight = useImport(loadHighlighter)?.default;
   return (code, language) =>
     highlight === undefined || language === undefined ? renderText(code) : highlight(code, language);
 }

@@ -7,8 +7,7 @@ import { SegmentedControl } from '../segmented-control';
 import { TextBlock } from '../text';
 import { Highlighted } from './code';
 import { FoldedBlock } from './folded-block';
-
-const loadMarkdown = () => import('./markdown');
+import { loadMarkdown } from './formatters';
 
 type Form = 'json' | 'markdown' | 'text';
 

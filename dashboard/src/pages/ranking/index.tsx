@@ -5,6 +5,7 @@ import clsx from 'clsx';
 import { GitCompareArrows, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { Link, useParams } from 'react-router';
 import { ApiError } from '../../api/client';
+import { useLive } from '../../api/events';
 import { groupQuery, type MatrixFilter, rankingQuery } from '../../api/queries';
 import type { LiveRun, Ranking } from '../../api/types';
 import { buttonLook } from '../../components/button';
@@ -35,16 +36,19 @@ export function Component() {
 
 function GroupPage({ group }: { group: string }) {
   const { data, error, refetch } = useQuery(groupQuery(group));
+  const { hasReceived, runs } = useLive();
   const experiment = data?.ranking.experiment ?? data?.live[0]?.variant?.experiment;
   useTitle(experiment == null ? 'Variants' : `Variants of ${escapeHidden(experiment)}`);
   if (data === undefined) return <Pending error={error} onRetry={refetch} what="variants" />;
+  // Events are newer.
+  const unfinished = hasReceived ? runs.filter((run) => run.variant?.group === group) : data.live;
   return (
     <div className="flex min-h-[calc(100dvh-7.75rem)] flex-col gap-3">
       <Heading
         title={<>Variants of {experiment != null && <Text>{experiment}</Text>}</>}
         ranking={data.ranking}
       />
-      <Unfinished runs={data.live} />
+      <Unfinished runs={unfinished} />
       {data.ranking.runs.length > 0 && <Answer ranking={data.ranking} filter={{ group }} name="Variant" />}
     </div>
   );

@@ -1,6 +1,6 @@
 import { screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, expect, test } from 'vitest';
-import type { MatrixItem } from '../../api/types';
+import type { LiveRun, MatrixItem } from '../../api/types';
 import { choose } from '../../test/choose';
 import { transcript, turn } from '../../test/conversation';
 import { mockLayout } from '../../test/layout';
@@ -14,7 +14,7 @@ import { frontOf, pointsOf } from './pareto';
 
 beforeEach(() => mockLayout());
 
-function draw(response: object, others: Record<string, object> = {}, query = '') {
+function draw(response: object, others: Record<string, object> = {}, query = '', live?: LiveRun[]) {
   const requests = mockServer({
     '/api/groups/0123456789ab': response,
     '/api/ranking': response,
@@ -23,7 +23,7 @@ function draw(response: object, others: Record<string, object> = {}, query = '')
   });
   return {
     requests,
-    ...renderPage(Component, { at: `/groups/0123456789ab${query}`, path: '/groups/:group' }),
+    ...renderPage(Component, { at: `/groups/0123456789ab${query}`, path: '/groups/:group', live }),
   };
 }
 
@@ -206,6 +206,14 @@ test('unfinished variants are listed', async () => {
   draw(group({ live: [liveRun({ variant })] }));
   const list = await screen.findByRole('list', { name: 'Unfinished variants' });
   expect(list).toHaveTextContent('huge in progress: 10 of 40 items');
+});
+
+test('unfinished variants follow the events', async () => {
+  const variant = { experiment: 'qa', name: 'huge', group: '0123456789ab' };
+  const interrupted = liveRun({ variant, state: 'cut-off', finishedItems: 11 });
+  draw(group({ live: [liveRun({ variant })] }), {}, '', [interrupted, liveRun({ id: 'f00ba5' })]);
+  const list = await screen.findByRole('list', { name: 'Unfinished variants' });
+  expect(list).toHaveTextContent(/^huge interrupted: 11 of 40 items$/);
 });
 
 test('the preferences of a judge are listed, strongest first', async () => {

@@ -1,10 +1,10 @@
 // The plot of score against agent cost, with a table of the same values beside it.
 
 import type { Ranking } from '../../api/types';
+import { Imported } from '../../components/imported';
 import { Skeleton } from '../../components/skeleton';
 import { Text } from '../../components/text';
 import { formatCost, formatScore } from '../../lib/format';
-import { useImport } from '../../lib/use-import';
 import { evaluatorsOf, type Point, pointsOf } from './pareto';
 
 // Loaded on demand: the chart library is as large as the rest of the page.
@@ -22,7 +22,6 @@ export function ScoreAndCost({ ranking, name, evaluator }: ScoreAndCostProps) {
   // With one evaluator, its mean is the mean over the evaluators, and has a CI.
   const isOnly = only !== undefined && evaluatorsOf(ranking).length === 1;
   const points = pointsOf(ranking, isOnly ? only.evaluator : evaluator);
-  const Plot = useImport(loadPlot)?.default;
   return (
     <>
       {points.length === 0 ? (
@@ -30,11 +29,13 @@ export function ScoreAndCost({ ranking, name, evaluator }: ScoreAndCostProps) {
       ) : (
         <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(20rem,28rem)]">
           <figure aria-label="Score against agent cost; the table has the same values">
-            {Plot === undefined ? (
-              <Skeleton label="Loading chart" className="h-48" />
-            ) : (
-              <Plot points={points} />
-            )}
+            <Imported
+              load={loadPlot}
+              name="the chart"
+              placeholder={<Skeleton label="Loading chart" className="h-48" />}
+            >
+              {({ default: Plot }) => <Plot points={points} />}
+            </Imported>
           </figure>
           <PointTable points={points} name={name} missing={ranking.runs.length - points.length} />
         </div>

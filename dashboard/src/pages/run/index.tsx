@@ -1,12 +1,13 @@
 // The page of a run: the verdict, the key figures, and the items with the open one beside them.
 import { Collapsible } from '@base-ui/react/collapsible';
-import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { ChevronRight } from 'lucide-react';
 import { useCallback } from 'react';
 import { Link, useParams } from 'react-router';
 import { ApiError } from '../../api/client';
-import { itemsQuery, overviewQuery } from '../../api/queries';
+import { useOverview } from '../../api/events';
+import { itemsQuery } from '../../api/queries';
 import type { Overview } from '../../api/types';
 import { buttonLook } from '../../components/button';
 import { EmptyState } from '../../components/empty-state';
@@ -35,7 +36,7 @@ import { Unfinished } from './unfinished';
 export function Component() {
   const { id = '' } = useParams();
   const { search } = useUrlParameters();
-  const { data, error, refetch } = useQuery(overviewQuery(id));
+  const { data, error, refetch } = useOverview(id);
   // Load the items in parallel with the overview.
   usePrefetchQuery(itemsQuery(id, parseFilter(search), 0));
   useTitle(data === undefined ? `Run ${id}` : escapeHidden(data.run.name));

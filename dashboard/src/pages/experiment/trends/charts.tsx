@@ -1,6 +1,7 @@
 // The charts of an experiment: scores, latency, tokens, costs and errors.
-import { lazy, Suspense } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 import type { Trends as TrendsResponse } from '../../../api/types';
+import { Imported } from '../../../components/imported';
 import { Panel } from '../../../components/panel';
 import { Skeleton } from '../../../components/skeleton';
 import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../../../lib/format';
@@ -10,7 +11,7 @@ import type { TrendsParameters } from './parameters';
 import { lineStyle, lowestTick, type PlottedRun, type Series, scoreThresholds } from './series';
 
 // Loaded on demand: Recharts is as large as the rest of the page.
-const Chart = lazy(() => import('./chart'));
+const loadChart = () => import('./chart');
 
 type Shared = Pick<ChartProps, 'axis' | 'runs' | 'active' | 'onActive' | 'onOpen'>;
 
@@ -40,17 +41,19 @@ export function Charts({ scores, thresholds, parameters, ...shared }: ChartsProp
       <Panel title="Scores">
         <Legend series={scores} hidden={hidden} onToggle={toggle} thresholds={lines} />
         <ChartFrame height={SCORES_HEIGHT}>
-          <Chart
-            {...shared}
-            label="Mean scores per run"
-            series={shown}
-            thresholds={lines}
-            format={formatScore}
-            formatChange={formatSigned}
-            domain={[tenths[0] ?? 0, 1]}
-            ticks={tenths}
-            height={SCORES_HEIGHT}
-          />
+          {(Chart) => (
+            <Chart
+              {...shared}
+              label="Mean scores per run"
+              series={shown}
+              thresholds={lines}
+              format={formatScore}
+              formatChange={formatSigned}
+              domain={[tenths[0] ?? 0, 1]}
+              ticks={tenths}
+              height={SCORES_HEIGHT}
+            />
+          )}
         </ChartFrame>
       </Panel>
       <div className="grid gap-4 lg:grid-cols-2">
@@ -133,28 +136,37 @@ function MetricChart({ title, series, quantity, isCount, format, thresholds, ...
       }
     >
       <ChartFrame height={METRIC_HEIGHT}>
-        <Chart
-          {...shared}
-          label={`${title} per run`}
-          series={known}
-          thresholds={lines}
-          format={format}
-          formatChange={signedFormat(format)}
-          isCount={isCount}
-          domain={[0, 'auto']}
-          height={METRIC_HEIGHT}
-        />
+        {(Chart) => (
+          <Chart
+            {...shared}
+            label={`${title} per run`}
+            series={known}
+            thresholds={lines}
+            format={format}
+            formatChange={signedFormat(format)}
+            isCount={isCount}
+            domain={[0, 'auto']}
+            height={METRIC_HEIGHT}
+          />
+        )}
       </ChartFrame>
     </Panel>
   );
 }
 
-function ChartFrame({ height, children }: { height: number; children: React.ReactNode }) {
+interface ChartFrameProps {
+  height: number;
+  children: (Chart: ComponentType<ChartProps>) => ReactNode;
+}
+
+function ChartFrame({ height, children }: ChartFrameProps) {
   return (
-    <Suspense
-      fallback={<Skeleton label="Loading chart" className={height === SCORES_HEIGHT ? 'h-80' : 'h-50'} />}
+    <Imported
+      load={loadChart}
+      name="the chart"
+      placeholder={<Skeleton label="Loading chart" className={height === SCORES_HEIGHT ? 'h-80' : 'h-50'} />}
     >
-      {children}
-    </Suspense>
+      {({ default: Chart }) => children(Chart)}
+    </Imported>
   );
 }

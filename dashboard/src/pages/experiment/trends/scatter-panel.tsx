@@ -1,6 +1,7 @@
 // One metric of the runs against another, such as the score against the cost.
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { TrendPoint } from '../../../api/types';
+import { Imported } from '../../../components/imported';
 import { Panel } from '../../../components/panel';
 import { Select } from '../../../components/select';
 import { Skeleton } from '../../../components/skeleton';
@@ -11,7 +12,7 @@ import type { TrendsParameters } from './parameters';
 import { axesOf, type Metric, metricsOf, type ScatterPoint, scatterPoints } from './scatter-axes';
 
 // Loaded on demand, with Recharts.
-const Scatter = lazy(() => import('./scatter'));
+const loadScatter = () => import('./scatter');
 
 interface RunScatterProps {
   points: TrendPoint[];
@@ -53,9 +54,15 @@ export function RunScatter({ points, parameters, onOpen }: RunScatterProps) {
       }
     >
       <ActiveRun run={drawn.find(({ point }) => point.id === active)} axes={axes} />
-      <Suspense fallback={<Skeleton label="Loading chart" className="h-80" />}>
-        <Scatter points={drawn} axes={axes} active={active} onActive={setActive} onOpen={onOpen} />
-      </Suspense>
+      <Imported
+        load={loadScatter}
+        name="the chart"
+        placeholder={<Skeleton label="Loading chart" className="h-80" />}
+      >
+        {({ default: Scatter }) => (
+          <Scatter points={drawn} axes={axes} active={active} onActive={setActive} onOpen={onOpen} />
+        )}
+      </Imported>
       {missing > 0 && (
         <p className="mt-2 text-muted text-xs">
           Not drawn: {pluralize(missing, 'run')} without both metrics.

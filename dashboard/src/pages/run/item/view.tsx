@@ -1,9 +1,9 @@
 // An item: its head and its tabs, in a pane or on a page of its own.
 
-import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useId, useMemo } from 'react';
 import { ApiError } from '../../../api/client';
-import { type ItemsFilter, overviewQuery } from '../../../api/queries';
+import { useOverview } from '../../../api/events';
+import type { ItemsFilter } from '../../../api/queries';
 import type { Overview, WholeItem } from '../../../api/types';
 import { ErrorMessage } from '../../../components/error-message';
 import { Skeleton } from '../../../components/skeleton';
@@ -34,7 +34,7 @@ export function ItemView({ runId, itemKey, filter, heading, other, onGo, onClose
   const title = useId();
   const { get, set } = useUrlParameters();
   const query = useItem(runId, itemKey, filter);
-  const overview = useQuery(overviewQuery(runId));
+  const overview = useOverview(runId);
   // The previous item is shown while the next one is loading.
   const whole = query.data;
   const run = overview.data?.run;
