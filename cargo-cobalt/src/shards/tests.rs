@@ -351,8 +351,9 @@ fn shards_that_start_at_once_agree_on_a_plan() {
     let machines = [(); 4].map(|()| Machine::with_store(&store));
     let experiments = ["desk".to_owned(), "sums".to_owned()];
     let plans = std::thread::scope(|scope| {
-        let plan = |(latency, machine): (u64, &'_ Machine)| {
-            let own = ShardPlan { source: "run".to_owned(), latencies: [("a".to_owned(), latency)].into() };
+        let plan = |(latency, machine): (u32, &'_ Machine)| {
+            let latencies = [("a".to_owned(), f64::from(latency).into())].into();
+            let own = ShardPlan { source: "run".to_owned(), latencies };
             let given = ShardPlans([("desk".to_owned(), own)].into());
             let (remote, settings) = (Arc::clone(&machine.remote), machine.settings.clone());
             let experiments = &experiments;

@@ -13,6 +13,10 @@ use crate::hash::sha256_hex;
 /// The number of digits of a plan's hash.
 const HASH_DIGITS: usize = 16;
 
+/// What an item costs besides its agent's latency, for starting, scoring and storing it. Without it, a shard would get all items of
+/// an agent that takes no time.
+const ITEM_COST: Microseconds = Microseconds(5_000);
+
 /// The latencies that the items of an experiment are expected to have.
 ///
 /// All shards of a run must use the same plan: which items a shard has depends only on the plan, the keys of all items, and the
@@ -22,29 +26,48 @@ const HASH_DIGITS: usize = 16;
 pub struct ShardPlan {
     /// The run whose latencies these are, for messages.
     pub source: String,
-    /// The mean latency of each item in whole milliseconds, by key. Integers add up to the same load on every machine.
-    pub latencies: BTreeMap<String, u64>,
+    /// The mean latency of each item, by key.
+    pub latencies: BTreeMap<String, Microseconds>,
+}
+
+/// A latency in whole microseconds, which add up to the same load on every machine. Files have it in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "f64", into = "f64")]
+pub struct Microseconds(u64);
+
+impl From<f64> for Microseconds {
+    /// From milliseconds; negative ones and those that are no number count as 0.
+    fn from(milliseconds: f64) -> Self {
+        Self((milliseconds * 1000.0).round() as u64)
+    }
+}
+
+impl From<Microseconds> for f64 {
+    fn from(Microseconds(microseconds): Microseconds) -> Self {
+        microseconds as Self / 1000.0
+    }
 }
 
 impl ShardPlan {
     /// The plan that expects the latencies of an earlier run.
     #[must_use]
     pub fn of(source: String, run: &Measurements) -> Self {
-        let latency = |item: MeasuredItemRef<'_>| (item.key().to_owned(), item.latency_ms().round() as u64);
+        let latency = |item: MeasuredItemRef<'_>| (item.key().to_owned(), item.latency_ms().into());
         Self { source, latencies: run.items.iter().map(latency).collect() }
     }
 
-    /// A hash of the latencies: shards with different plans do not belong together.
+    /// A hash of the latencies and the cost per item: shards with different plans do not belong together.
     #[must_use]
     pub fn hash(&self) -> String {
-        let parts = self.latencies.iter().flat_map(|(key, latency)| [key.clone(), latency.to_string()]);
-        sha256_hex(&parts.collect::<Vec<_>>())[..HASH_DIGITS].to_owned()
+        let parts = self.latencies.iter().flat_map(|(key, latency)| [key.clone(), latency.0.to_string()]);
+        let parts: Vec<_> = std::iter::once(ITEM_COST.0.to_string()).chain(parts).collect();
+        sha256_hex(&parts)[..HASH_DIGITS].to_owned()
     }
 
     /// The indexes of the items in a shard, in order. `keys` are those of all items of the dataset.
     ///
-    /// The item with the highest expected latency goes first, to the shard with the least expected work. An item that the plan does not
-    /// know counts as the median.
+    /// The item with the highest expected latency goes first, to the shard with the least expected work, which includes 5 ms for each
+    /// item besides its latency. An item that the plan does not know counts as the median.
     #[must_use]
     pub fn items<K: AsRef<str>>(&self, shard: Shard, keys: &[K]) -> Vec<usize> {
         let shards = self.assign(shard.total(), keys);
@@ -71,23 +94,23 @@ impl ShardPlan {
         items.sort_by(|(one, a), (other, b)| {
             b.cmp(a).then_with(|| keys[*one].as_ref().cmp(keys[*other].as_ref())).then(one.cmp(other))
         });
-        // Of equal loads, the shard with fewer items comes first: latencies can be 0.
+        // Of equal loads, the shard with fewer items comes first.
         let mut loads: BinaryHeap<_> = (0..total).map(|shard| Reverse((0_u64, 0_usize, shard))).collect();
         let mut shards = vec![0; keys.len()];
         for (index, latency) in items {
             let Some(mut least) = loads.peek_mut() else { break };
             let Reverse((load, items, shard)) = &mut *least;
             shards[index] = *shard;
-            *load = load.saturating_add(latency);
+            *load = load.saturating_add(latency.0).saturating_add(ITEM_COST.0);
             *items += 1;
         }
         shards
     }
 
-    fn median(&self) -> u64 {
+    fn median(&self) -> Microseconds {
         let mut known: Vec<_> = self.latencies.values().copied().collect();
         known.sort_unstable();
-        known.get(known.len() / 2).copied().unwrap_or(1)
+        known.get(known.len() / 2).copied().unwrap_or(Microseconds(0))
     }
 }
 
@@ -100,8 +123,10 @@ pub struct ShardPlans(pub BTreeMap<String, ShardPlan>);
 mod tests {
     use super::*;
 
-    fn plan(latencies: impl IntoIterator<Item = (String, u64)>) -> ShardPlan {
-        ShardPlan { source: "run a".to_owned(), latencies: latencies.into_iter().collect() }
+    /// A plan of latencies in milliseconds.
+    fn plan(latencies: impl IntoIterator<Item = (String, f64)>) -> ShardPlan {
+        let latencies = latencies.into_iter().map(|(key, latency)| (key, latency.into()));
+        ShardPlan { source: "run a".to_owned(), latencies: latencies.collect() }
     }
 
     fn shards(total: u16) -> impl Iterator<Item = Shard> {
@@ -120,8 +145,8 @@ mod tests {
     }
 
     /// Keys with latencies like those of models: lognormal with a median of 2 s.
-    fn lognormal(items: usize, random: &mut Normal) -> Vec<(String, u64)> {
-        let latency = |random: &mut Normal| (2_000.0 * (0.8 * random.next()).exp()).round() as u64;
+    fn lognormal(items: usize, random: &mut Normal) -> Vec<(String, f64)> {
+        let latency = |random: &mut Normal| 2_000.0 * (0.8 * random.next()).exp();
         (0..items).map(|item| (format!("item-{item}"), latency(random))).collect()
     }
 
@@ -131,19 +156,19 @@ mod tests {
 
     /// The time of the slowest shard by the mean over all shards, if each shard runs this many items at a time, in order.
     fn slowest_by_mean(
-        latencies: &[(String, u64)],
+        latencies: &[(String, f64)],
         concurrency: usize,
         shards: impl Iterator<Item = Vec<usize>>,
     ) -> f64 {
         let time = |items: Vec<usize>| {
-            let mut workers = vec![0; concurrency];
+            let mut workers = vec![0.0; concurrency];
             for item in items {
-                *workers.iter_mut().min().unwrap() += latencies[item].1;
+                *workers.iter_mut().min_by(|a, b| f64::total_cmp(a, b)).unwrap() += latencies[item].1;
             }
-            workers.into_iter().max().unwrap()
+            workers.into_iter().fold(0.0, f64::max)
         };
-        let times: Vec<u64> = shards.map(time).collect();
-        *times.iter().max().unwrap() as f64 * times.len() as f64 / times.iter().sum::<u64>() as f64
+        let times: Vec<f64> = shards.map(time).collect();
+        times.iter().copied().fold(0.0, f64::max) * times.len() as f64 / times.iter().sum::<f64>()
     }
 
     #[test]
@@ -172,7 +197,7 @@ mod tests {
         for seed in 0..SAMPLES {
             let mut random = seeded(seed);
             let expected = lognormal(items, &mut random);
-            let mut varied = |time: u64| (time as f64 * (noise * random.next()).exp()).round() as u64;
+            let mut varied = |time: f64| time * (noise * random.next()).exp();
             let latencies: Vec<_> = expected.iter().map(|(key, time)| (key.clone(), varied(*time))).collect();
             let keys: Vec<_> = expected.iter().map(|(key, _)| key.clone()).collect();
             let plan = plan(expected);
@@ -204,7 +229,7 @@ mod tests {
     #[test]
     fn the_slowest_items_start_first() {
         let keys = ["a", "b", "c", "d"];
-        let plan = plan([("a", 1), ("b", 7), ("d", 3)].map(|(key, time)| (key.to_owned(), time)));
+        let plan = plan([("a", 0.1), ("b", 0.7), ("d", 0.3)].map(|(key, time)| (key.to_owned(), time)));
         assert_eq!(plan.slowest_first(&[0, 1, 2, 3], &keys), [1, 2, 3, 0], "`c` counts as the median");
     }
 
@@ -216,11 +241,27 @@ mod tests {
         }
     }
 
+    /// The number of items in each of three shards of 45 items, of which the plan knows these latencies in milliseconds.
+    fn sizes_of_three(latencies: impl Fn(usize) -> Option<f64>) -> Vec<usize> {
+        let keys: Vec<_> = (0..45).map(|item| format!("item-{item}")).collect();
+        let known = keys.iter().enumerate().filter_map(|(item, key)| Some((key.clone(), latencies(item)?)));
+        let plan = plan(known);
+        let mut sizes: Vec<_> = shards(3).map(|shard| plan.items(shard, &keys).len()).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
     #[test]
-    fn latencies_of_zero_do_not_put_all_items_into_one_shard() {
-        let keys: Vec<_> = (0..40).map(|item| format!("item-{item}")).collect();
-        let plan = plan(keys.iter().map(|key| (key.clone(), 0)));
-        assert!(shards(4).all(|shard| plan.items(shard, &keys).len() == 10));
+    fn fast_items_are_spread_over_all_shards() {
+        let spread = |sizes: &[usize]| sizes[0] >= 14 && sizes.iter().sum::<usize>() == 45;
+        let slow = |item: usize, slow: f64, fast: f64| Some(if item < 2 { slow } else { fast });
+        assert_eq!(sizes_of_three(|_| Some(0.0)), [15; 3]);
+        assert!(spread(&sizes_of_three(|item| slow(item, 0.6, 0.4))));
+        assert!(spread(&sizes_of_three(|item| slow(item, 1.2, 0.0))));
+        assert!(spread(&sizes_of_three(|item| (item > 1).then_some(0.0))), "unknown latencies");
+        assert!(spread(&sizes_of_three(|_| Some(f64::NAN))), "damaged latencies");
+        let giant = sizes_of_three(|item| Some(if item == 7 { 60_000.0 } else { 0.2 }));
+        assert_eq!(giant, [1, 22, 22]);
     }
 
     #[test]
@@ -238,5 +279,8 @@ mod tests {
         let plans = ShardPlans(BTreeMap::from([("desk".to_owned(), plan(lognormal(3, &mut seeded(1))))]));
         let file = serde_json::to_string(&plans).unwrap();
         assert_eq!(serde_json::from_str::<ShardPlans>(&file).unwrap(), plans);
+        let of_earlier_versions = r#"{"source":"run a","latencies":{"a":12}}"#;
+        let read: ShardPlan = serde_json::from_str(of_earlier_versions).unwrap();
+        assert_eq!(read, plan([("a".to_owned(), 12.0)]));
     }
 }
