@@ -318,6 +318,8 @@ pub struct Setup {
     pub(crate) models: Arc<Models>,
     /// Whether the agent has a workspace, or its stored outputs are from one.
     pub(crate) has_workspace: bool,
+    /// Whether only some of the dataset's items are run.
+    pub(crate) is_partial: bool,
 }
 
 impl Setup {

@@ -344,8 +344,9 @@ impl Evaluator for PartEvaluator {
                     item
                 };
                 let dataset = setup.dataset.clone().map(with_input);
-                let (models, has_workspace) = (Arc::clone(&setup.models), setup.has_workspace);
-                self.evaluator.check(&Setup { dataset, models, has_workspace })
+                let Setup { has_workspace, is_partial, .. } = *setup;
+                let models = Arc::clone(&setup.models);
+                self.evaluator.check(&Setup { dataset, models, has_workspace, is_partial })
             }
         }
     }

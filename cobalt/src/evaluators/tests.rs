@@ -44,7 +44,7 @@ pub fn all_asked_by(evaluator: &dyn Evaluator, contexts: &[EvalContext]) -> Vec<
 /// Runs the check with these items and without API keys.
 pub fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
     let dataset = Dataset::from_items(items.iter().cloned());
-    evaluator.check(&Setup { dataset, models: models("", |_| None), has_workspace: true })
+    evaluator.check(&Setup { dataset, models: models("", |_| None), has_workspace: true, is_partial: false })
 }
 
 fn models(config: &str, variable: fn(&str) -> Option<String>) -> Arc<Models> {

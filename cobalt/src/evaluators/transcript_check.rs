@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use cobalt_core::item::Item;
 use cobalt_core::report::{ConversationEnd, Transcript};
 use cobalt_core::wording::count;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::options::{Options, fingerprint};
 use super::reasons::format_list;
@@ -278,6 +280,12 @@ fn no_repeated_reply(transcript: &Transcript) -> Score {
     Score::new(share).reason(reason)
 }
 
+/// Whether a turn of the item's script says what the reply must meet.
+fn has_expectations(item: &Item) -> bool {
+    let turns = item.get("turns").and_then(Value::as_array);
+    turns.into_iter().flatten().any(|turn| turn.get("expect").is_some())
+}
+
 fn script(transcript: &Transcript) -> Score {
     let checks = || {
         (1..)
@@ -313,14 +321,26 @@ impl Evaluator for TranscriptCheck {
         self.0.pass_mark.map_or(1.0, |ScoreValue(mark)| mark)
     }
 
-    fn check(&self, _: &Setup) -> Result<(), CheckError> {
-        self.0.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))
+    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+        if let Some(problem) = self.0.problem() {
+            return Err(CheckError::new(problem));
+        }
+        let is_unused = self.0.check.0 == Check::Script
+            && !setup.is_partial
+            && !setup.dataset.is_empty()
+            && !setup.items().any(|item| has_expectations(&item));
+        if is_unused {
+            return Err(CheckError::new(
+                "no turn of any item's `turns` has `expect`, so the check `script` checks nothing; add `expect`, or use another check",
+            ));
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::item::{Item, Output};
+    use cobalt_core::item::Output;
     use cobalt_core::report::{Turn, TurnCheck};
 
     use super::*;

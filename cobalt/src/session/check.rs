@@ -32,7 +32,7 @@ impl MissingKeys {
             && definition.recording.mode != RecordMode::Replay
         {
             let dataset = Dataset::from_items([] as [Item; 0]);
-            let setup = Setup { dataset, models: config.shared_models(), has_workspace: true };
+            let setup = Setup { dataset, models: config.shared_models(), has_workspace: true, is_partial: false };
             collect_problems(&definition, definition.evaluators.iter(), &setup, &mut missing).for_each(drop);
         }
         missing
@@ -65,6 +65,7 @@ impl Plan {
             dataset: select_items(&self.dataset, items),
             models: Arc::clone(&self.models),
             has_workspace: self.definition.workspace.is_some(),
+            is_partial: items.is_some_and(|items| items.len() < self.dataset.len()),
         };
         // Recorded answers need no key.
         let mut unneeded = MissingKeys::default();

@@ -158,6 +158,8 @@ impl ToolCallsOptions {
         let CallCheckName(check) = self.check;
         let contradiction = if self.extra_tool.is_some() {
             "already names its tool; remove `tool`"
+        } else if self.tool().is_some_and(|tool| tool.trim().is_empty()) {
+            "has an empty `tool`; write the name of the tool"
         } else if self.match_arguments.is_some() && check == CallCheck::Arguments {
             "always compares arguments; remove `match_arguments`, or use `recall`"
         } else if self.match_arguments.is_some() && !check.uses_expected() {
@@ -387,7 +389,8 @@ impl Evaluator for ToolCalls {
 
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         self.0.check()?;
-        self.0.expected.as_ref().map_or(Ok(()), |field| check_items(field, setup, self.0.only_tool()))
+        let CallCheckName(check) = self.0.check;
+        self.0.expected.as_ref().map_or(Ok(()), |field| check_items(check, field, setup, self.0.only_tool()))
     }
 }
 
@@ -437,6 +440,11 @@ impl CallCheck {
     fn uses_expected(self) -> bool {
         !(self.needs_tool() || self.has_limit() || self == Self::Succeeded)
     }
+
+    /// Whether unexpected calls lower its score. If they do not, an item that expects no calls always has the full score.
+    fn counts_unexpected(self) -> bool {
+        matches!(self, Self::ExactOrder | Self::Precision | Self::F1)
+    }
 }
 
 /// The expected calls in an item's field.
@@ -451,15 +459,31 @@ fn read_expected(field: &ItemField, value: &Value) -> Result<Vec<ToolCall>, Tool
     Reader::strict().read(alone.as_ref().unwrap_or(value), field.name())
 }
 
-/// Fails if no item has the field, if expected calls cannot be read, or if none is a call of the only tool that counts.
-fn check_items(field: &ItemField, setup: &Setup, tool: Option<&str>) -> Result<(), CheckError> {
+/// Fails if no item has the field, if expected calls cannot be read, if none is a call of the only tool that counts, or if no item
+/// expects a call and the check does not mind unexpected ones.
+fn check_items(
+    check: CallCheck,
+    field: &ItemField,
+    setup: &Setup,
+    tool: Option<&str>,
+) -> Result<(), CheckError> {
     field.check(setup)?;
-    let mut names = Vec::new();
+    let (mut names, mut with_list) = (Vec::new(), 0);
     for (index, item) in setup.items().enumerate() {
         let Ok(value) = field.resolve(&item) else { continue };
+        with_list += 1;
         let calls = read_expected(field, value);
         let calls = calls.map_err(|error| CheckError::new(format!("item {index} (from 0): {error}")))?;
         names.extend(calls.into_iter().map(|call| call.name));
+    }
+    let expects_nothing = names.is_empty() && with_list > 0 && with_list == setup.dataset.len();
+    if expects_nothing && !setup.is_partial && !check.counts_unexpected() {
+        return Err(CheckError::new(format!(
+            "every item's `{}` is empty, so the check `{}` would be met by any calls; use `f1` or `exact-order` if no calls may be \
+             made, or write the expected calls",
+            field.name(),
+            check.name()
+        )));
     }
     names.sort_unstable();
     names.dedup();

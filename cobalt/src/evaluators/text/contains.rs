@@ -109,7 +109,7 @@ pub enum Quantity {
 
 impl Contains {
     /// Looks for the texts in the item's `field`: a text, a list of texts, or a path such as `answer.keywords`. An empty list
-    /// requires nothing.
+    /// requires nothing; if all items have one, that is an error before the run.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::with_source(name, Some(ItemField::new(field.as_ref())), None)
     }
@@ -226,7 +226,17 @@ impl TextEvaluator for Contains {
     }
 
     fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.options.requirement().check_items(setup, |field, item| self.item_texts(field, item).map(drop))
+        let requirement = self.options.requirement();
+        requirement.check_items(setup, |field, item| self.item_texts(field, item).map(drop))?;
+        let Requirement::InItem(field) = requirement else { return Ok(()) };
+        let is_empty = |item: &Item| self.item_texts(field, item).is_ok_and(|texts| texts.is_empty());
+        if setup.is_partial || setup.dataset.is_empty() || !setup.items().all(|item| is_empty(&item)) {
+            return Ok(());
+        }
+        Err(CheckError::new(format!(
+            "every item's `{}` is an empty list, so there is nothing to look for; write the texts",
+            field.name()
+        )))
     }
 }
 
@@ -311,6 +321,9 @@ mod tests {
         let error =
             checked(&field, json!([{"id": "good", "w": "a"}, {"id": "bad", "w": ["a", ""]}])).unwrap_err();
         assert_eq!(error, "item `bad`: the item's `w` contains an empty text, which matches every output");
+        let error = checked(&field, json!([{"w": []}, {"w": []}])).unwrap_err();
+        assert_eq!(error, "every item's `w` is an empty list, so there is nothing to look for; write the texts");
+        assert!(checked(&field, json!([{"w": []}, {"w": "a"}])).is_ok());
         assert!(checked(&Contains::texts("c", [""; 1]), json!([])).unwrap_err().contains("is empty"));
         assert!(checked(&Contains::texts("c", [""; 0]), json!([])).unwrap_err().contains("add at least one"));
     }

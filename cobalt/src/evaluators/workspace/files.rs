@@ -124,6 +124,9 @@ impl FilesOptions {
             all.push(Requirement { path: path(name)?, what: What::IsAbsent });
         }
         for (name, Texts(texts)) in &self.contain {
+            if texts.is_empty() {
+                return Err(format!("`contain` has no text for `{name}`; add one, or remove the file"));
+            }
             for text in texts {
                 let (path, text) = (path(name)?, fill(text)?);
                 if text.is_empty() {

@@ -240,36 +240,41 @@ fn texts(value: &Value) -> Result<Vec<String>, String> {
 }
 
 impl Expectation {
-    /// Reads a text that the reply must contain, or an object.
+    /// Reads a text that the reply must contain, or an object. Something is expected: an empty list or object would always be met.
     fn read(value: &Value) -> Result<Vec<Self>, String> {
+        const EMPTY: &str = "it is empty, so it checks nothing; remove it, or write what the reply must meet";
+        let some_texts = |value: &Value| match texts(value) {
+            Ok(texts) if texts.is_empty() => Err(EMPTY.to_owned()),
+            texts => texts,
+        };
         if !value.is_object() {
-            return Ok(texts(value)?.into_iter().map(Self::Contains).collect());
+            return Ok(some_texts(value)?.into_iter().map(Self::Contains).collect());
         }
         let mut expected = Vec::new();
         for (key, value) in into_item(value.clone())? {
-            let texts = texts(&value).map_err(|problem| format!("`{key}`: {problem}"))?;
-            for text in texts {
-                expected.push(match key.as_str() {
-                    "contains" => Self::Contains(text),
-                    "notContains" => Self::NotContains(text),
-                    "equals" => Self::Equals(text),
-                    "matches" => {
-                        let regex = Regex::new(&text);
-                        Self::Matches(Box::new(regex.map_err(|error| format!("`matches`: {error}"))?))
-                    }
-                    "calls" => Self::Calls(text),
-                    "notCalls" => Self::NotCalls(text),
-                    unknown => {
-                        let known = ["contains", "notContains", "equals", "matches", "calls", "notCalls"];
-                        return Err(format!(
-                            "unknown expectation `{unknown}`; {}",
-                            suggest_or_list(unknown, known)
-                        ));
-                    }
-                });
-            }
+            let expectation: fn(String) -> Result<Self, String> = match key.as_str() {
+                "contains" => |text| Ok(Self::Contains(text)),
+                "notContains" => |text| Ok(Self::NotContains(text)),
+                "equals" => |text| Ok(Self::Equals(text)),
+                "matches" => |text| match Regex::new(&text) {
+                    Ok(regex) => Ok(Self::Matches(Box::new(regex))),
+                    Err(error) => Err(error.to_string()),
+                },
+                "calls" => |text| Ok(Self::Calls(text)),
+                "notCalls" => |text| Ok(Self::NotCalls(text)),
+                unknown => {
+                    let known = ["contains", "notContains", "equals", "matches", "calls", "notCalls"];
+                    return Err(format!(
+                        "unknown expectation `{unknown}`; {}",
+                        suggest_or_list(unknown, known)
+                    ));
+                }
+            };
+            let read = some_texts(&value).and_then(|texts| texts.into_iter().map(expectation).collect());
+            let read: Vec<_> = read.map_err(|problem| format!("`{key}`: {problem}"))?;
+            expected.extend(read);
         }
-        Ok(expected)
+        if expected.is_empty() { Err(EMPTY.to_owned()) } else { Ok(expected) }
     }
 
     /// Whether a reply meets it; upper and lower case are the same in `contains`.
@@ -391,6 +396,24 @@ mod tests {
             (
                 json!({ "turns": [{ "say": "a", "expect": { "matches": "(" } }] }),
                 "turn 1 of `turns`: `expect`: `matches`: regex",
+            ),
+            (
+                json!({ "turns": ["a", { "say": "b", "expect": {} }] }),
+                "turn 2 of `turns`: `expect`: it is empty, so it checks nothing; remove it, or write what",
+            ),
+            (json!({ "turns": [{ "say": "a", "expect": [] }] }), "turn 1 of `turns`: `expect`: it is empty"),
+            (json!({ "turns": [{ "say": "a", "expect": "" }] }), "turn 1 of `turns`: `expect`: a text is empty"),
+            (
+                json!({ "turns": [{ "say": "a", "expect": { "contains": [] } }] }),
+                "turn 1 of `turns`: `expect`: `contains`: it is empty",
+            ),
+            (
+                json!({ "turns": [{ "say": "a", "expect": { "contain": [] } }] }),
+                "turn 1 of `turns`: `expect`: unknown expectation `contain`",
+            ),
+            (
+                json!({ "turns": ["a", { "say": "b", "when": [] }] }),
+                "turn 2 of `turns`: `when`: it is empty",
             ),
             (json!({ "goal": " " }), "`goal` is empty"),
             (

@@ -19,7 +19,8 @@ fn checks_are_written_as_they_are_read() {
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
     let models = Config::load(folder.path(), |_| None).unwrap().shared_models();
-    let setup = Setup { dataset: Dataset::from_items(items.iter().cloned()), models, has_workspace: false };
+    let dataset = Dataset::from_items(items.iter().cloned());
+    let setup = Setup { dataset, models, has_workspace: false, is_partial: false };
     evaluator.check(&setup).map_err(|error| error.to_string())
 }
 
@@ -65,6 +66,21 @@ fn a_tool_that_nothing_expects_is_told_before_the_run() {
         "no item expects a call to `serch` in `expected`; did you mean `search`? available: `book`, `search`"
     );
     assert_eq!(checked(&recall().tool("book"), &items), Ok(()));
+}
+
+#[test]
+fn checks_without_expected_calls_are_errors() {
+    let no_calls = [item! { "expected": [] }, item! { "expected": [] }];
+    for evaluator in [recall(), any_order(), in_order(), arguments()] {
+        let error = checked(&evaluator, &no_calls).unwrap_err();
+        assert!(error.starts_with("every item's `expected` is empty, so the check `"), "{error}");
+        assert_eq!(checked(&evaluator, &[no_calls[0].clone(), item! { "expected": ["book"] }]), Ok(()));
+    }
+    for evaluator in [exact_order(), precision(), f1()] {
+        assert_eq!(checked(&evaluator, &no_calls), Ok(()), "they mind unexpected calls");
+    }
+    let error = checked(&ToolCalls::not_called("n", " "), &[]).unwrap_err();
+    assert_eq!(error, "the check `not-called` has an empty `tool`; write the name of the tool");
 }
 
 #[test]

@@ -145,6 +145,7 @@ fn check(evaluator: &CommandEvaluator) -> Result<(), String> {
         dataset: Dataset::from_items([crate::item! {}]),
         models: config.shared_models(),
         has_workspace: false,
+        is_partial: false,
     };
     evaluator.check(&setup).map_err(|error| error.to_string())
 }
