@@ -98,6 +98,28 @@ pub enum Error {
     Server(io::Error),
 }
 
+/// What to do if a file in the temporary folder cannot be written or read.
+pub fn temp_folder_remedy(error: &io::Error) -> String {
+    let folder = std::env::temp_dir();
+    let shown = folder.display();
+    let variable = if cfg!(windows) { "TMP" } else { "TMPDIR" };
+    match error.kind() {
+        io::ErrorKind::NotFound if folder.is_dir() => {
+            format!("something else removed it from `{shown}`; run the command again")
+        }
+        io::ErrorKind::NotFound => {
+            format!("the temporary folder `{shown}` does not exist; create it, or set {variable} to another folder")
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            format!("make the temporary folder `{shown}` writable, or set {variable} to another folder")
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            format!("free up space in the temporary folder `{shown}`, or set {variable} to another folder")
+        }
+        _ => format!("the temporary folder is `{shown}`; {variable} sets another one"),
+    }
+}
+
 /// Cargo's message without the `error: ` prefix.
 fn metadata_reason(error: &cargo_metadata::Error) -> String {
     match error {
@@ -183,5 +205,21 @@ mod tests {
         assert_eq!(error.to_string(), "no bird named `dodo`");
         assert_eq!(error.exit_code(), ExitCode::from(4));
         assert!(error.downcast::<NoBird>().is_some() && error.downcast::<ConfigError>().is_none());
+    }
+
+    #[test]
+    fn temp_folder_remedies_fit_the_cause() {
+        use std::io::ErrorKind::{NotFound, Other, PermissionDenied, StorageFull};
+
+        let remedies = [
+            (NotFound, "something else removed it from `"),
+            (PermissionDenied, "make the temporary folder `"),
+            (StorageFull, "free up space in the temporary folder `"),
+            (Other, "the temporary folder is `"),
+        ];
+        for (kind, expected) in remedies {
+            let remedy = temp_folder_remedy(&kind.into());
+            assert!(remedy.starts_with(expected), "{remedy}");
+        }
     }
 }

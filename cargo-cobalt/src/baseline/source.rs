@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::cli::{RunName, RunSelector};
-use crate::error::{CommandError, Error};
+use crate::error::{CommandError, Error, temp_folder_remedy};
 use crate::index::IndexError;
 use crate::lookup::RunLookup;
 use crate::runs::{ResolvedRun, UnknownRun, short_hash};
@@ -33,9 +33,7 @@ pub struct BaselineSource {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "failed to write the baselines of a commit to a temporary folder: {0}; make the temporary folder writable"
-)]
+#[error("failed to write the baselines of a commit to a temporary folder: {0}; {}", temp_folder_remedy(.0))]
 struct TempFolderError(io::Error);
 
 impl CommandError for TempFolderError {}

@@ -14,7 +14,7 @@ use cobalt_core::reporters::Event;
 use tempfile::TempDir;
 
 use crate::cli::Selection;
-use crate::error::{CommandError, Error};
+use crate::error::{CommandError, Error, temp_folder_remedy};
 use crate::interrupt::ForwardGuard;
 use crate::project::Binary;
 
@@ -117,7 +117,7 @@ pub fn run(
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to create the pipe for events: {0}; make the temporary folder writable")]
+#[error("failed to create the pipe for events: {0}; {}", temp_folder_remedy(.0))]
 struct PipeError(io::Error);
 
 impl CommandError for PipeError {}

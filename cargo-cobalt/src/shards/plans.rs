@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::baseline::BaselineSource;
 use crate::cli::RunName;
-use crate::error::{CommandError, Error, ErrorKind};
+use crate::error::{CommandError, Error, ErrorKind, temp_folder_remedy};
 
 /// The plans in a file.
 pub fn read_plans(path: &Path) -> Result<ShardPlans, Error> {
@@ -27,9 +27,7 @@ pub enum PlanError {
     #[error("--balance needs the shard to run; add --shard, e.g. `--shard 1/4` or `--shard auto`")]
     NoShard,
 
-    #[error(
-        "failed to access the temporary file with the plans of the shards: {0}; make the temporary folder writable"
-    )]
+    #[error("failed to access the temporary file with the plans of the shards: {0}; {}", temp_folder_remedy(.0))]
     File(io::Error),
 }
 
