@@ -32,7 +32,7 @@ pub use run::{
 };
 pub use score::Score;
 pub use serve::{Completions, Man, Mcp, Serve, Update};
-pub use values::{ExperimentName, RunName, RunSelector, Since};
+pub use values::{ExperimentName, RunName, RunSelector, Since, is_run_id};
 
 /// The entry point that cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]

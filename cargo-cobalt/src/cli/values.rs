@@ -43,6 +43,14 @@ pub enum RunNameError {
     Branch,
 }
 
+/// The number of hexadecimal digits of a run ID.
+const ID_DIGITS: usize = 12;
+
+/// Whether a text has the form of a run ID.
+pub fn is_run_id(text: &str) -> bool {
+    text.len() == ID_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 impl RunName {
     pub fn as_str(&self) -> &str {
         &self.typed

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{JsonBody, WriteContext};
+use crate::cli::{RunName, RunSelector, is_run_id};
 use crate::runs::{RunLabels, write_labels};
 use crate::serve::api::PathParams;
 use crate::serve::error::ApiError;
@@ -53,6 +54,11 @@ pub async fn update(
     context
         .blocking(move |context| {
             let file = context.store.finished_file(&id)?;
+            if let Some(name) = change.run_name.as_ref().filter(|name| context.store.run_file(name).is_ok()) {
+                return Err(ApiError::bad_request(format!(
+                    "`{name}` is the ID of a run; choose another `runName`"
+                )));
+            }
             let labels = write_labels(&file, &change)?;
             let RunLabels { run_name, note, tags } = labels;
             Ok(Json(LabelledRun { id, run_name, note, tags: tags.unwrap_or_default() }))
@@ -91,8 +97,19 @@ impl LabelsChange {
                 false => Err(ApiError::bad_request(format!("expected at most {MAX_TAGS} tags"))),
             }
         };
+        let run_name = |name: String| match one_line("runName", &name)? {
+            name if is_run_id(&name) => Err(ApiError::bad_request(format!(
+                "`{name}` looks like the ID of a run, which is found first; choose another `runName`"
+            ))),
+            name => match name.parse::<RunName>().map(|name| name.meaning) {
+                Ok(RunSelector::Lookup) => Ok(name),
+                Ok(_) | Err(_) => Err(ApiError::bad_request(format!(
+                    "`{name}` selects runs, as `latest`, `target` and `branch:…` do; choose another `runName`"
+                ))),
+            },
+        };
         Ok(RunLabels {
-            run_name: self.run_name.map(|name| one_line("runName", &name)).transpose()?,
+            run_name: self.run_name.map(run_name).transpose()?,
             note: self.note.map(note).transpose()?,
             tags: self.tags.map(tags).transpose()?,
         })
@@ -132,6 +149,17 @@ mod tests {
             json!({ "tags": (0..31).map(|tag| tag.to_string()).collect::<Vec<_>>() }),
         ] {
             assert!(validated(&change).is_err(), "{change}");
+        }
+    }
+
+    #[test]
+    fn names_with_another_meaning_are_refused() {
+        for name in ["0123456789ab", " 0123456789AB ", "latest", "desk@latest~2", "latest~x", "target", "branch:main"] {
+            let error = validated(&json!({ "runName": name })).unwrap_err();
+            assert!(format!("{error:?}").contains("choose another `runName`"), "{error:?}");
+        }
+        for name in ["", "decade", "2026-11-28", "0123456789abc", "the latest"] {
+            assert!(validated(&json!({ "runName": name })).is_ok(), "{name}");
         }
     }
 
