@@ -25,7 +25,7 @@ use cobalt_core::prices::PriceTable;
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{
     Direction, Evaluations, Execution, ItemResult, MetricValue, Metrics, RetriedExecution, ScoredEvaluation,
-    Status, Transcript,
+    Status, Transcript, USER_MISTAKES,
 };
 use cobalt_core::trace::ContentLimits;
 use tokio::sync::Semaphore;
@@ -470,7 +470,7 @@ fn with_conversation_metrics(mut metrics: Metrics, transcript: Option<&Transcrip
     metrics.entry("turns".to_owned()).or_insert(turns);
     if transcript.simulated && transcript.unchecked.is_none() {
         let mistakes = metric(transcript.mistakes.len(), Some(Direction::Lower));
-        metrics.entry("user_mistakes".to_owned()).or_insert(mistakes);
+        metrics.entry(USER_MISTAKES.to_owned()).or_insert(mistakes);
     }
     metrics
 }

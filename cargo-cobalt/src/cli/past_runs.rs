@@ -89,7 +89,7 @@ pub struct Compare {
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
 
-    /// Exit with 1 if an evaluator or the error rate is significantly worse
+    /// Exit with 1 if an evaluator or the error rate is significantly worse, or if a score dropped by 0.5 or more
     #[arg(long)]
     pub fail_on_regression: bool,
 

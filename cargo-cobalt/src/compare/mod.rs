@@ -22,10 +22,11 @@ use std::thread;
 use cobalt::command::config::Flags;
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Measurements;
-use cobalt_core::report::comparison::{self, Comparison};
+use cobalt_core::report::comparison::{self, Comparison, Difference, Verdict};
 use cobalt_core::report::ranking::{RankInput, Ranking, rank};
 use cobalt_core::reporters::render_ranking;
 use cobalt_core::store::{ReportFile, read_measurements};
+use cobalt_core::wording::count;
 use serde::Serialize;
 
 use crate::cli::Compare;
@@ -152,13 +153,24 @@ pub fn compare_measured(base: &Measurements, other: &Measurements) -> Result<Com
     require_matches(comparison::compare(base, &[other]).remove(0))
 }
 
-/// Fails if an evaluator or the error rate is worse, or if no evaluator could be compared.
+/// The drop of a mean score that fails even if there are too few items to rule out noise.
+const LARGE_DROP: f64 = 0.5;
+
+/// Fails if an evaluator or the error rate is worse, if a score dropped too far to ignore, or if no evaluator could be compared.
 fn regression_exit_code(compared: &[ComparedRuns]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for ComparedRuns { comparison, .. } in compared {
         let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(it.label()))).collect();
+        let is_large_drop = |it: &&Difference| it.verdict == Verdict::Inconclusive && -it.difference >= LARGE_DROP;
         let reason = if !worse.is_empty() {
             format!("worse in {}", worse.join(", "))
+        } else if let Some(it) = comparison.evaluators.iter().find(is_large_drop) {
+            format!(
+                "`{}` dropped by {:.3}, which is too much to ignore, although {} cannot rule out noise",
+                one_line(it.label()),
+                -it.difference,
+                count(it.items, "item")
+            )
         } else if comparison.evaluators.is_empty() {
             "no evaluator has scores in both runs".to_owned()
         } else {

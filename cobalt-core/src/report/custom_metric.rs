@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::stats::Interval;
 use crate::redact::redact;
 
+/// The metric of conversations that counts the mistakes of simulated users; a script has none.
+pub const USER_MISTAKES: &str = "user_mistakes";
+
 /// The metrics of one execution, by name.
 pub type Metrics = BTreeMap<String, MetricValue>;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::clusters::ClusterNumbering;
-use super::custom_metric::{MetricStats, MetricValue};
-use super::item::ItemResult;
+use super::custom_metric::{MetricStats, MetricValue, USER_MISTAKES};
+use super::item::{ItemResult, Status};
 use super::stats::{Cluster, by_cluster, describe, sum};
 
 /// The values of one metric.
@@ -14,6 +14,8 @@ struct Values {
     all: Vec<f64>,
     /// The sum and number of values by cluster number.
     clusters: Vec<Cluster>,
+    /// The number of executions with an output that recorded it.
+    answered: usize,
     /// The first unit.
     unit: Option<String>,
     /// The first direction.
@@ -21,8 +23,9 @@ struct Values {
 }
 
 impl Values {
-    fn add(&mut self, metric: &MetricValue, cluster: usize) {
+    fn add(&mut self, metric: &MetricValue, cluster: usize, is_answered: bool) {
         self.all.push(metric.value);
+        self.answered += usize::from(is_answered);
         if cluster >= self.clusters.len() {
             self.clusters.resize(cluster + 1, Cluster { total: 0.0, count: 0 });
         }
@@ -58,17 +61,42 @@ impl Values {
 #[derive(Debug, Default)]
 pub struct RecordedMetrics {
     values: BTreeMap<String, Values>,
+    executions: usize,
+    /// Executions with an output.
+    answered: usize,
+    /// Those of them that are conversations without a simulated user.
+    scripted: usize,
 }
 
 impl RecordedMetrics {
     /// Adds an item of the cluster with this number.
     pub fn add(&mut self, item: &ItemResult, cluster: usize) {
-        for (name, metric) in item.runs.iter().flat_map(|run| &run.metrics) {
-            match self.values.get_mut(name) {
-                Some(values) => values.add(metric, cluster),
-                None => self.values.entry(name.clone()).or_default().add(metric, cluster),
+        for run in &item.runs {
+            let is_answered = run.status == Status::Ok;
+            let is_scripted = run.transcript.as_ref().is_some_and(|transcript| !transcript.simulated);
+            self.executions += 1;
+            self.answered += usize::from(is_answered);
+            self.scripted += usize::from(is_answered && is_scripted);
+            for (name, metric) in &run.metrics {
+                match self.values.get_mut(name) {
+                    Some(values) => values.add(metric, cluster, is_answered),
+                    None => {
+                        self.values.entry(name.clone()).or_default().add(metric, cluster, is_answered);
+                    }
+                }
             }
         }
+    }
+
+    /// The number of executions.
+    pub fn executions(&self) -> usize {
+        self.executions
+    }
+
+    /// How many executions with an output recorded the metric, and how many there are that should.
+    pub fn answered(&self, name: &str) -> (usize, usize) {
+        let recorded = self.values.get(name).map_or(0, |values| values.answered);
+        (recorded, self.answered - if name == USER_MISTAKES { self.scripted } else { 0 })
     }
 
     /// Whether some execution recorded a metric of this name.

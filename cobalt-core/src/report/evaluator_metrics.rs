@@ -106,6 +106,19 @@ impl<'a> EvaluatorMetrics<'a> {
         Self { scores, items, ..self }
     }
 
+    /// Each item's cluster, the scores that further trials have of the evaluator at this place, and those of this run.
+    pub fn beside_further_trials(
+        &self,
+        place: usize,
+        further: &[FurtherTrials],
+    ) -> impl Iterator<Item = (usize, Vec<f64>, Vec<f64>)> {
+        let mut own = self.scores.iter().copied();
+        self.items.iter().enumerate().map(move |(position, item)| {
+            let given = further.iter().flat_map(|trials| trials.scores[position].given(place));
+            (item.cluster as usize, given.collect(), own.by_ref().take(item.count as usize).collect())
+        })
+    }
+
     /// The share of scores at or above `mark`.
     pub fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
         let mark = mark.unwrap_or(self.pass_mark);

@@ -43,8 +43,12 @@ pub use crate::timestamp::Timestamp;
 #[doc(hidden)]
 pub use clusters::cluster_numbers;
 pub use config::{DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, RunConfig, SourceLocation};
-pub use custom_metric::{Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable};
-pub use evaluate_thresholds::{BaselineContext, ci_status, evaluate, evaluate_all};
+pub use custom_metric::{
+    Direction, MetricStats, MetricValue, Metrics, RunMetric, RunSummaries, RunTable, USER_MISTAKES,
+};
+pub use evaluate_thresholds::{
+    BaselineContext, InconclusivePolicy, ci_status, evaluate, evaluate_all, stricter_outcomes,
+};
 pub use evaluator_metrics::FurtherTrials;
 pub use fault::InjectedFault;
 pub use group_stats::{FieldGroups, GroupScore, GroupStats};
@@ -60,11 +64,11 @@ pub use metrics::RunMetrics;
 pub(crate) use metrics::significant_decimals;
 pub(crate) use model::StoredVerdict;
 pub use model::{Report, ReportJsonError, SCHEMA, SCHEMA_OF_PARTS};
-pub use outcome::{CiStatus, RunVerdict, ThresholdOutcome, Violation};
+pub use outcome::{CiStatus, RunVerdict, ScoreDrift, ThresholdOutcome, Violation};
 pub use rescored::Rescored;
 pub use retried::RetriedExecution;
 pub use shard::Shard;
-pub use shard_plan::{ShardPlan, ShardPlans};
+pub use shard_plan::{Microseconds, ShardPlan, ShardPlans};
 pub(crate) use summary::ItemCounts;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{

@@ -6,7 +6,7 @@ use super::comparison::Comparison;
 use super::config::{DatasetSummary, GitState, RunConfig, SourceLocation};
 use super::identity::ItemNames;
 use super::item::ItemResult;
-use super::outcome::{CiStatus, RunVerdict, ThresholdOutcome};
+use super::outcome::{CiStatus, RunVerdict, ScoreDrift, ThresholdOutcome};
 use super::rescored::Rescored;
 use super::shard::Shard;
 use super::summary::{ItemCounts, Summary};
@@ -78,8 +78,8 @@ pub struct Report {
     /// The IDs of the shard runs that this run was merged from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
-    /// The IDs of earlier runs of the same commit whose scores count as further trials in the thresholds and in the comparison with
-    /// the baseline. Everything else is from this run alone.
+    /// The IDs of earlier runs of the same commit. Their scores count as further trials in the thresholds and in the comparison with
+    /// the baseline, as far as that makes a verdict stricter. Everything else is from this run alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<String>,
     /// The dataset of the run.
@@ -124,6 +124,12 @@ impl Report {
     #[must_use]
     pub fn thresholds(&self) -> &[ThresholdOutcome] {
         self.ci_status.as_ref().map_or(&[], |status| &status.thresholds)
+    }
+
+    /// The evaluators whose scores differ from those of earlier runs of the same commit, beyond noise.
+    #[must_use]
+    pub fn drift(&self) -> &[ScoreDrift] {
+        self.ci_status.as_ref().map_or(&[], |status| &status.drift)
     }
 
     /// The items' names in test cases, in the order of [`items`](Self::items): slugs of their IDs, or else their indexes as four

@@ -63,6 +63,27 @@ pub struct CiStatus {
     pub thresholds: Vec<ThresholdOutcome>,
     /// A summary in one sentence.
     pub summary: String,
+    /// The evaluators whose scores differ from those of earlier runs of the same commit, beyond noise: see
+    /// [`Report::pooled`](super::Report::pooled).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drift: Vec<ScoreDrift>,
+}
+
+/// A difference between a run's scores and those of earlier runs of the same commit, beyond noise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct ScoreDrift {
+    /// The evaluator.
+    pub evaluator: String,
+    /// The mean over the items in this run.
+    pub actual: f64,
+    /// The mean over the same items in the earlier runs.
+    pub earlier: f64,
+    /// The two-sided p-value, corrected for the number of evaluators.
+    pub p_value: f64,
+    /// The difference in a sentence.
+    pub message: String,
 }
 
 /// A threshold that was missed or is inconclusive.
@@ -140,7 +161,7 @@ mod tests {
 
     fn status(passed: bool) -> CiStatus {
         let (violations, inconclusive, thresholds) = (Vec::new(), Vec::new(), Vec::new());
-        CiStatus { passed, violations, inconclusive, thresholds, summary: String::new() }
+        CiStatus { passed, violations, inconclusive, thresholds, summary: String::new(), drift: Vec::new() }
     }
 
     #[test]

@@ -76,6 +76,9 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     for gate in report.thresholds() {
         write_threshold(text, gate, paint)?;
     }
+    for drift in report.drift() {
+        write_line(text, "drift", &paint.warning(escape_control(&drift.message)))?;
+    }
     if let Some(path) = &finished.path {
         let path = Path::new(path);
         let path = path.strip_prefix(seen_from).unwrap_or(path).display().to_string();

@@ -20,7 +20,8 @@ const DEFAULT_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Baseline {
-    /// How to treat inconclusive thresholds: the difference is within noise, or there is no baseline; default "pass".
+    /// How to treat inconclusive thresholds: the difference is within noise, or there is no baseline; default "pass", except for scores
+    /// that dropped by 0.5 or more.
     on_inconclusive: Option<OnInconclusive>,
     /// The age from which a baseline is reported as old; default "30d".
     max_age: Option<Age>,
@@ -32,6 +33,8 @@ pub(super) struct BaselineSettings {
     /// The files to choose from; `None` for the experiment's own file in the baselines directory.
     pub(super) files: Option<Vec<PathBuf>>,
     pub(super) on_inconclusive: OnInconclusive,
+    /// Whether that is the default.
+    pub(super) is_default: bool,
     pub(super) max_age: Duration,
 }
 
@@ -54,9 +57,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         ]);
         let (on_inconclusive, origin) =
             on_inconclusive.unwrap_or((OnInconclusive::default(), Origin::Default));
+        let is_default = origin == Origin::Default;
         self.note(key, &on_inconclusive, origin);
         let Age(max_age) = self.or_default("baseline.max-age", written.max_age, || Age(DEFAULT_MAX_AGE));
-        Ok(BaselineSettings { files, on_inconclusive, max_age })
+        Ok(BaselineSettings { files, on_inconclusive, is_default, max_age })
     }
 
     /// The paths in the variable; relative ones start at the workspace root.

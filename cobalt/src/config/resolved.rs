@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::{Shard, ShardPlan, ShardPlans, Threshold};
+use cobalt_core::report::{InconclusivePolicy, Shard, ShardPlan, ShardPlans, Threshold};
 use cobalt_core::store::Layout;
 use cobalt_core::trace::ContentLimits;
 
@@ -185,6 +185,15 @@ impl Config {
     #[must_use]
     pub fn on_inconclusive(&self) -> OnInconclusive {
         self.baseline.on_inconclusive
+    }
+
+    /// The same, also for scores that dropped far.
+    pub(crate) fn inconclusive_policy(&self) -> InconclusivePolicy {
+        match self.baseline.on_inconclusive {
+            OnInconclusive::Fail => InconclusivePolicy::Fail,
+            OnInconclusive::Pass if self.baseline.is_default => InconclusivePolicy::PassUnlessLargeDrop,
+            OnInconclusive::Pass => InconclusivePolicy::Pass,
+        }
     }
 
     /// The webhooks that `cargo cobalt` calls when a run finishes.

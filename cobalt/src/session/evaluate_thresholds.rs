@@ -7,23 +7,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cobalt_core::prices::PriceTable;
-use cobalt_core::report::comparison::{Comparison, compare, stale_baseline_warning};
+use cobalt_core::report::comparison::{Comparison, compare, score_drift, stale_baseline_warning};
 use cobalt_core::report::{
     BaselineContext, ItemResult, Measurements, Report, RunConfig, RunMetrics, RunSummaries, ShardPlan,
-    Threshold, ci_status, evaluate_all,
+    Threshold, ci_status, evaluate_all, stricter_outcomes,
 };
 use cobalt_core::store::{StoreError, read_experiment_name, read_measurements};
 use cobalt_core::wording::{self, count};
 
 use super::pooling::{Attempts, KeyDigest};
 use super::summaries::run_summaries;
-use crate::config::{Config, OnInconclusive};
+use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::FnSummary;
 
 /// Adds the summary, the results of `summaries`, the thresholds and the baseline comparison to a report with all its items. A partial
 /// run has no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are thresholds, in
-/// the baseline comparison.
+/// the baseline comparison, as far as they make a verdict stricter.
 pub fn evaluate_run(
     report: &mut Report,
     thresholds: &[Threshold],
@@ -85,11 +85,10 @@ impl<'a> Evaluation<'a> {
         duration: Duration,
     ) {
         let Self { metrics, keys, now, thresholds, config } = self;
-        let References { baseline, variants } = references;
         let metrics = metrics.with_summaries(summaries);
         let summary = metrics.summary(duration);
         let now = now.map(|now| now.with_metrics_of(&summary));
-        let base = match baseline {
+        let base = match references.baseline {
             Baseline::Found(run) => Some(&*run.id),
             Baseline::Absent(_) | Baseline::OtherExperiments(_) => None,
         };
@@ -97,36 +96,30 @@ impl<'a> Evaluation<'a> {
             [] => Attempts::default(),
             _ => Attempts::find(report, &keys, base, config),
         };
-        let (metrics, now) = match &attempts.trials[..] {
-            [] => (metrics, now),
-            trials => (metrics.with_further_trials(trials), now.map(|now| now.with_further_trials(trials))),
-        };
-        let against = BaselineContext {
-            baseline: match baseline {
-                Baseline::Found(run) => Ok(&**run),
-                Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
-            },
-            variants,
-            now: now.as_ref(),
-            inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
-        };
-        let difference = |(baseline, now)| compare_with_baseline(baseline, now, config.baseline_max_age());
-        let mut comparison = against.baseline.ok().zip(against.now).and_then(difference);
-        let outcomes = evaluate_all(thresholds, &metrics, &against);
-        let mut status = ci_status(thresholds, &outcomes);
+        let alone = comparison_context(references, now.as_ref(), config);
+        let mut comparison = compare_with_baseline(&alone, config);
+        let mut outcomes = evaluate_all(thresholds, &metrics, &alone);
+        let mut drift = Vec::new();
+        let earlier = format!("{} of this commit", count(attempts.ids.len(), "earlier run"));
         if !attempts.ids.is_empty() {
-            let number = attempts.ids.len();
-            let counted = format!("{} of this commit", count(number, "earlier run"));
-            if let Some(status) = &mut status {
-                status.summary += &format!(", with {counted}");
+            let trials = &attempts.trials;
+            drift = score_drift(&metrics, trials, &earlier);
+            let (metrics, now) =
+                (metrics.with_further_trials(trials), now.map(|now| now.with_further_trials(trials)));
+            let pooled = comparison_context(references, now.as_ref(), config);
+            outcomes = stricter_outcomes(outcomes, evaluate_all(thresholds, &metrics, &pooled), &earlier);
+            let pooled = compare_with_baseline(&pooled, config);
+            if let (Some(comparison), Some(pooled)) = (&mut comparison, pooled) {
+                let worse = comparison.take_worse(pooled);
+                comparison.notes.push(pooling_note(&earlier, &attempts.ids, &worse));
+                comparison.notes.extend(drift.iter().map(|drift| drift.message.clone()));
             }
-            if let Some(comparison) = &mut comparison {
-                comparison.notes.push(format!(
-                    "{counted} {} as additional trials: {}",
-                    if number == 1 { "counts" } else { "count" },
-                    attempts.ids.join(", ")
-                ));
-            }
+        }
+        let mut status = ci_status(thresholds, &outcomes);
+        if let Some(status) = status.as_mut().filter(|_| !attempts.ids.is_empty()) {
+            let differs = if drift.is_empty() { "" } else { ", from which it differs beyond noise" };
+            status.summary += &format!(", with {earlier}{differs}");
+            status.drift = drift;
         }
         report.pooled = attempts.ids;
         report.summary = summary;
@@ -147,18 +140,44 @@ pub struct References<'a> {
 /// Other variants of an experiment, by name.
 pub type OtherVariants = BTreeMap<String, Arc<Measurements>>;
 
-/// How a run differs from its baseline, with notes on caveats.
-fn compare_with_baseline(
-    baseline: &Measurements,
-    now: &Measurements,
-    max_age: Duration,
-) -> Option<Comparison> {
+/// The runs to compare a run with.
+fn comparison_context<'a>(
+    references: &'a References<'_>,
+    now: Option<&'a Measurements>,
+    config: &Config,
+) -> BaselineContext<'a> {
+    BaselineContext {
+        baseline: match references.baseline {
+            Baseline::Found(run) => Ok(&**run),
+            Baseline::Absent(reason) | Baseline::OtherExperiments(reason) => Err(&**reason),
+        },
+        variants: references.variants,
+        now,
+        inconclusive: config.inconclusive_policy(),
+    }
+}
+
+/// How a run differs from its baseline, if it has one, with notes on caveats.
+fn compare_with_baseline(runs: &BaselineContext<'_>, config: &Config) -> Option<Comparison> {
+    let (baseline, now) = runs.baseline.ok().zip(runs.now)?;
     let mut comparison = compare(baseline, &[now]).pop()?;
-    comparison.notes.extend(stale_baseline_warning(baseline, now.timestamp, max_age));
+    comparison.notes.extend(stale_baseline_warning(baseline, now.timestamp, config.baseline_max_age()));
     if baseline.failed {
         comparison.notes.push(FAILED_BASELINE_NOTE.to_owned());
     }
     Some(comparison)
+}
+
+/// How earlier runs count in the comparison with the baseline; `worse` are the evaluators that are worse only with them.
+fn pooling_note(earlier: &str, ids: &[String], worse: &[String]) -> String {
+    let ids = ids.join(", ");
+    match worse {
+        [] => format!("{earlier} would not make a score worse, if counted as additional trials: {ids}"),
+        worse => {
+            let worse = wording::join_quoted(worse.iter().map(String::as_str));
+            format!("{worse}: with the trials of {earlier}, as it is worse with them: {ids}")
+        }
+    }
 }
 
 /// What to do if there is no baseline.
@@ -289,7 +308,8 @@ fn json_files(path: &Path) -> Result<Vec<PathBuf>, Error> {
 
 #[cfg(test)]
 mod tests {
-    use cobalt_core::report::{FurtherTrials, ItemScores};
+    use cobalt_core::report::comparison::ThresholdStatus;
+    use cobalt_core::report::{FurtherTrials, ItemScores, RunVerdict};
     use cobalt_core::store::write_report;
     use serde_json::json;
 
@@ -314,14 +334,78 @@ mod tests {
     }
 
     #[test]
-    fn of_earlier_runs_only_the_scores_count_against_the_baseline() {
+    fn earlier_runs_change_no_amounts() {
         let report = evaluated(&["vs_baseline.e.drop <= 0.1".parse().unwrap()]);
         assert_eq!(report.pooled, ["aaa"]);
         let found = report.baseline.unwrap();
-        assert_eq!(found.evaluators[0].items, 2, "the item that failed now was scored before");
+        assert_eq!(found.evaluators[0].items, 1, "the item that failed now does not count");
         let amounts: Vec<_> = found.amounts.iter().map(|it| (&*it.name, it.base, it.other)).collect();
         assert_eq!(amounts, [("latency", 1.0, 3.0), ("errors", 0.0, 0.5)]);
         assert_eq!((found.regressed.len(), found.regressed[0].failed), (1, true));
+    }
+
+    /// A run of 20 items with these scores after seven runs with those, and what it says.
+    fn after_seven(earlier: f64, now: f64, threshold: &str) -> Report {
+        let of_score = |id: &str, minute: u32, score: f64| {
+            run(id, minute, |run| {
+                run["dataset"]["items"] = json!(20);
+                let item = |index: usize| {
+                    json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true,
+                        "output": { "output": id }, "latencyMs": 1, "evaluations": { "e": { "score": score } } })
+                };
+                run["items"] = (0..20).map(item).collect();
+            })
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(folder.path(), |name| (name == "COBALT_CI").then(|| "1".into())).unwrap();
+        for minute in 10..17 {
+            write_report(config.layout(), &of_score(&format!("aa{minute}"), minute, earlier)).unwrap();
+        }
+        let baseline = Measurements::from_report(&of_score("ba5e", 5, 1.0), config.prices());
+        let references =
+            References { baseline: &Baseline::Found(Box::new(baseline)), variants: &OtherVariants::new() };
+        let mut report = of_score("bbb", 20, now);
+        evaluate_run(&mut report, &[threshold.parse().unwrap()], &[], &references, Duration::ZERO, &config);
+        report
+    }
+
+    #[test]
+    fn good_earlier_runs_hide_no_collapse() {
+        for threshold in ["e.avg >= 0.1", "e.pass_rate >= 0.5", "score.avg >= 0.8", "vs_baseline.e.drop <= 0.2"] {
+            let report = after_seven(1.0, 0.0, threshold);
+            let outcome = &report.thresholds()[0];
+            assert_eq!((outcome.finding, outcome.passed), (ThresholdStatus::Missed, false), "{threshold}");
+            assert!((report.verdict == RunVerdict::Failed) && report.pooled.len() == 7, "{threshold}");
+            let [drift] = report.drift() else { panic!("{threshold}") };
+            assert_eq!((&*drift.evaluator, drift.actual, drift.earlier), ("e", 0.0, 1.0));
+            let summary = report.ci_status.as_ref().unwrap().summary.as_str();
+            assert_eq!(
+                summary,
+                "1 of 1 threshold missed, with 7 earlier runs of this commit, from which it differs beyond noise"
+            );
+            assert_eq!(report.baseline.as_ref().unwrap().evaluators[0].other, 0.0, "this run alone");
+        }
+        let report = after_seven(1.0, 0.0, "e.avg >= 0.1");
+        let message = &report.thresholds()[0].message;
+        assert!(message.contains("; 0.875 with 7 earlier runs of this commit, which do not excuse"), "{message}");
+    }
+
+    #[test]
+    fn lucky_run_is_missed_with_bad_earlier_ones() {
+        let report = after_seven(0.2, 0.9, "e.avg >= 0.8");
+        let outcome = &report.thresholds()[0];
+        assert_eq!(outcome.finding, ThresholdStatus::Missed);
+        let message = &outcome.message;
+        assert!(message.ends_with(" with 7 earlier runs of this commit; 0.9 in this run alone"), "{message}");
+        let row = &report.baseline.as_ref().unwrap().evaluators[0];
+        assert!((row.other - 0.2875).abs() < 1e-9, "worse with the earlier runs: {row:?}");
+    }
+
+    #[test]
+    fn equal_earlier_runs_change_nothing() {
+        let report = after_seven(1.0, 1.0, "e.avg >= 0.8");
+        assert_eq!((report.drift().len(), report.pooled.len()), (0, 7));
+        assert_eq!(report.ci_status.unwrap().summary, "1 threshold met, with 7 earlier runs of this commit");
     }
 
     #[test]

@@ -91,7 +91,7 @@ fn changed_items_are_left_out_and_counted() {
 }
 
 #[test]
-fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
+fn what_a_run_lacks_is_missed() {
     let (base, now) = (scored("a", &[1.0, 0.0]), scored("b", &[1.0, 0.0]));
     let mut with_new = with(now.clone(), |index, item| {
         if index == 0 {
@@ -101,11 +101,13 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     with_new.evaluators.push(evaluator("new"));
     let new = gate(Category::Evaluator("new".to_owned()), Metric::Drop, 0.02);
     let found = judged(&base, &with_new, new.clone());
-    assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, None));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, None));
     assert!(
-        found
-            .message
-            .contains("no item of the baseline has scores; update it with `cargo cobalt baseline set`")
+        found.message.ends_with(
+            "the baseline has no scores of `new`, only of `correct`; if it is new or was renamed, update it with `cargo cobalt baseline set`"
+        ),
+        "{}",
+        found.message
     );
     let found = judged(&with_new, &now, new);
     assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, None));
@@ -129,7 +131,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     );
     let changed = with(now.clone(), |_, item| item.content = "2".to_owned());
     let found = judged(&base, &changed, drop(0.02));
-    assert_eq!(found.finding, ThresholdStatus::Inconclusive);
+    assert_eq!(found.finding, ThresholdStatus::Missed);
     assert!(
         found.message.contains("no items can be compared; excluded: 2 items changed"),
         "{}",
@@ -200,8 +202,10 @@ fn there_is_no_ratio_to_nothing() {
     let free = with(scored("a", &[1.0; 40]), |_, item| item.cost = Some(0.0));
     let dear = with(scored("b", &[1.0; 40]), |_, item| item.cost = Some(1.0));
     let found = judged(&free, &dear, gate(Category::Cost, Metric::Ratio, 1.2));
-    assert_eq!((found.finding, found.actual), (ThresholdStatus::Inconclusive, None));
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, None));
     assert!(found.message.contains("use `vs_baseline.cost.rise`"), "{}", found.message);
+    let found = judged(&free, &free, gate(Category::Cost, Metric::Ratio, 1.2));
+    assert_eq!(found.finding, ThresholdStatus::Met, "{}", found.message);
 }
 
 #[test]
@@ -222,6 +226,7 @@ fn the_score_is_the_mean_of_the_evaluators_that_both_runs_have() {
     );
     let found = judged(&scored("a", &[1.0; 40]), &two("b", &[0.5; 40], 0.4), score());
     assert!(is_close(found.actual.unwrap(), 0.5), "{}", found.message);
+    assert!(found.message.ends_with("; the baseline has no scores of `brief`"), "{}", found.message);
 }
 
 #[test]
@@ -366,6 +371,34 @@ fn a_gate_whose_every_item_collapsed_is_missed_however_few_items_or_many_gates_t
 }
 
 #[test]
+fn collapse_of_nearly_all_items_misses() {
+    let collapsed = |items: usize, of: usize| {
+        let (base, now) = (scored("a", &right(of, 0)), scored("b", &right(of - items, items)));
+        judged(&base, &now, drop(0.1))
+    };
+    let found = collapsed(4, 5);
+    assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, Some(0.8)), "{}", found.message);
+    let why = "4 of 5 items dropped by more than 0.5, and none rose as far";
+    assert!(found.message.ends_with(why), "{}", found.message);
+    for (items, of) in [(5, 6), (5, 7), (6, 8)] {
+        assert_eq!(collapsed(items, of).finding, ThresholdStatus::Missed, "{items} of {of}");
+    }
+    for (items, of) in [(1, 2), (2, 3), (3, 4), (3, 5), (4, 6)] {
+        let found = collapsed(items, of);
+        assert!(found.finding == ThresholdStatus::Inconclusive && found.is_large_drop, "{}", found.message);
+        let visible = "inconclusive for `vs_baseline.correct.drop <= 0.1`: more than allowed, but ";
+        assert!(found.message.contains(visible), "{}", found.message);
+    }
+    assert!(!collapsed(2, 5).is_large_drop && !collapsed(1, 40).is_large_drop);
+    let graded = |scores: &[f64]| judged(&scored("a", &[0.9; 5]), &scored("b", scores), drop(0.1)).finding;
+    assert_eq!(graded(&[0.1, 0.2, 0.1, 0.3, 0.9]), ThresholdStatus::Missed);
+    assert_eq!(graded(&[0.4, 0.4, 0.4, 0.4, 0.9]), ThresholdStatus::Inconclusive, "half of the scale");
+    let with_rise = |base: &[f64], now: &[f64]| judged(&scored("a", base), &scored("b", now), drop(0.1)).finding;
+    let (base, now) = ([1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(with_rise(&base, &now), ThresholdStatus::Inconclusive, "one item rose");
+}
+
+#[test]
 fn of_several_runs_the_mean_of_every_item_counts() {
     let several = |id, runs: &[f64]| run(id, (0..3).map(|key| item(key, runs)).collect());
     let base = several("a", &[1.0, 1.0, 1.0, 1.0]);
@@ -449,6 +482,6 @@ fn a_metric_that_agents_recorded_is_bounded_against_the_baseline_on_either_side(
     assert_eq!(judged(&base, &less, gate(Metric::Rise, 0.0)).finding, ThresholdStatus::Met);
     assert_eq!(judged(&less, &base, gate(Metric::Rise, 1.0)).finding, ThresholdStatus::Missed);
     let found = judged(&scored("a", &[1.0; 40]), &less, gate(Metric::Drop, 1.0));
-    assert_eq!(found.finding, ThresholdStatus::Inconclusive);
+    assert_eq!(found.finding, ThresholdStatus::Missed);
     assert!(found.message.contains("no item of the baseline has this metric"), "{}", found.message);
 }

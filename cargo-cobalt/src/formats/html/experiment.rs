@@ -147,6 +147,7 @@ fn thresholds(report: &Report) -> Markup {
                 }
             }
         }
+        @for drift in report.drift() { p { "Drift: " (escape_control(&drift.message)) } }
     }
 }
 

@@ -213,6 +213,9 @@ fn thresholds(report: &Report) -> String {
     for threshold in thresholds.iter().filter(|threshold| threshold.finding != ThresholdStatus::Met) {
         let _ = writeln!(text, "\n> {}", code(&threshold.message));
     }
+    for drift in report.drift() {
+        let _ = writeln!(text, "\n> ⚠️ {}", code(&drift.message));
+    }
     text
 }
 

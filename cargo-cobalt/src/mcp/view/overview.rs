@@ -152,6 +152,10 @@ fn shorten_status(status: &mut CiStatus) {
         outcome.figure.iter_mut().for_each(|figure| shorten(figure, LONGEST_NAME));
         shorten(&mut outcome.message, LONGEST_SENTENCE);
     }
+    for drift in &mut status.drift {
+        shorten(&mut drift.evaluator, LONGEST_NAME);
+        shorten(&mut drift.message, LONGEST_SENTENCE);
+    }
 }
 
 /// Missed thresholds come first.
@@ -160,6 +164,7 @@ fn thresholds(status: &mut CiStatus, room: usize, left_out: &mut Vec<String>) {
     keep_fitting(&mut status.violations, room, "ciStatus.violations", left_out);
     keep_fitting(&mut status.inconclusive, room / 2, "ciStatus.inconclusive", left_out);
     keep_fitting(&mut status.thresholds, room, "ciStatus.thresholds", left_out);
+    keep_fitting(&mut status.drift, room / 2, "ciStatus.drift", left_out);
 }
 
 /// The requested evaluator comes first, then those with the lowest means.

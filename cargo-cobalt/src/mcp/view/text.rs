@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::Difference;
 use cobalt_core::report::{
-    Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary, Violation,
+    Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary,
 };
 use cobalt_core::reporters::{
     FormattedDifference, SCORE_COLUMNS, expected_field, format_diverged, format_durations, format_score_at,
@@ -199,14 +199,17 @@ fn scores(shown: &RunPage) -> String {
     )
 }
 
-/// The thresholds that were missed.
+/// The thresholds that were missed, and differences from earlier runs of the commit.
 fn thresholds(shown: &RunPage) -> String {
-    let missed: Vec<_> = shown.head.ci_status.iter().flat_map(|status| &status.violations).collect();
-    if missed.is_empty() {
-        return String::new();
-    }
-    let line = |it: &&Violation| format!("- {}", sentence(&truncate::text(&it.message, REASON)));
-    format!("\nMissed:\n\n{}", fit_lines(missed.iter().map(line), MAX_METRICS, "threshold"))
+    let line = |message: &String| format!("- {}", sentence(&truncate::text(message, REASON)));
+    let missed = shown.head.ci_status.iter().flat_map(|status| &status.violations);
+    let missed: Vec<_> = missed.map(|violation| line(&violation.message)).collect();
+    let drift: Vec<_> = shown.head.drift().iter().map(|drift| line(&drift.message)).collect();
+    let list = |title: &str, lines: Vec<String>, noun| match lines.is_empty() {
+        true => String::new(),
+        false => format!("\n{title}:\n\n{}", fit_lines(lines.into_iter(), MAX_METRICS, noun)),
+    };
+    list("Missed", missed, "threshold") + &list("Drift", drift, "evaluator")
 }
 
 /// The summary functions that failed.

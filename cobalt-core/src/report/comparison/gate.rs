@@ -9,8 +9,8 @@ use super::{Quantity, ThresholdStatus};
 use crate::report::metrics::format_value;
 use crate::report::stats::holm;
 use crate::report::threshold::unknown_evaluator;
-use crate::report::{Category, Measurements, Threshold};
-use crate::wording::count;
+use crate::report::{Category, Measurements, Metric, Threshold};
+use crate::wording::{count, join_quoted};
 
 /// What a run is compared with, in messages: a variant or, without one, the baseline.
 #[derive(Clone, Copy)]
@@ -44,13 +44,15 @@ pub struct GateResult {
     pub actual: Option<f64>,
     /// The result in a sentence: the value, its 95% CI and, if it is inconclusive, the sample size needed.
     pub message: String,
+    /// Whether the mean score dropped by more than is allowed and by at least 0.5. If there are too few items to tell that from noise,
+    /// it is inconclusive, but nothing to ignore.
+    pub is_large_drop: bool,
 }
 
 /// Evaluates all of an experiment's thresholds against its baseline together, as they share a correction for multiple tests.
 ///
-/// Items whose content has changed are excluded, and from the latency also those that were replayed. If this run lacks the metric, or
-/// the baseline has none of its items, there is nothing to measure and the threshold is missed. If only the baseline lacks the metric,
-/// the threshold is inconclusive.
+/// Items whose content has changed are excluded, and from the latency also those that were replayed. If this run or the baseline lacks
+/// the metric, or if the baseline has none of its items unchanged, there is nothing to measure and the threshold is missed.
 #[must_use]
 pub fn evaluate_against(
     baseline: &Measurements,
@@ -115,26 +117,42 @@ impl<'a> ComparedRuns<'a> {
         let (replayed, measured): (Vec<_>, Vec<_>) =
             self.same.iter().partition(|pair| is_latency && pair.has_replayed_latency());
         let paired = Paired::of(&figure, &measured, self.baseline, self.now);
-        let left_out = self.excluded_items(replayed.len(), paired.unmeasured);
+        let mut left_out = self.excluded_items(replayed.len(), paired.unmeasured);
+        let unknown: Vec<_> = { figure.evaluators.iter() }
+            .filter(|name| !self.baseline.items.has_scores(name) && self.now.items.has_scores(name))
+            .collect();
+        if !unknown.is_empty() {
+            let names = join_quoted(unknown.iter().map(|name| **name));
+            left_out += &format!("; {reference} has no scores of {names}");
+        }
         if self.same.is_empty() && self.changed == 0 {
             let reason = format!("{reference} has no items in common with this run; {}", reference.hint());
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
-            let hint = match replayed.iter().any(|pair| pair.other.is_replayed()) {
-                true => "to measure the latency, run with `COBALT_RECORD=off`",
-                false => reference.hint(),
-            };
-            return Err(inconclusive(threshold, &format!("no items can be compared{left_out}; {hint}")));
+            let reason = format!("no items can be compared{left_out}");
+            return Err(match replayed.iter().any(|pair| pair.other.is_replayed()) {
+                true => {
+                    let hint = "to measure the latency, run with `COBALT_RECORD=off`";
+                    inconclusive(threshold, &format!("{reason}; {hint}"))
+                }
+                false => missed(threshold, &format!("{reason}; {}", reference.hint())),
+            });
         }
+        let is_unchanged = paired.is_unchanged();
         match GateEvidence::of(threshold, figure.quantity, paired) {
             Some(excess) => Ok(Gate { threshold, excess, excluded: left_out }),
+            None if is_unchanged => {
+                let message = format!("both means of {} are 0, which meets `{threshold}`", threshold.category());
+                let finding = ThresholdStatus::Met;
+                Err(GateResult { finding, actual: None, message, is_large_drop: false })
+            }
             None => {
                 let other = match reference.0 {
                     Some(variant) => format!("rise_from({variant})"),
                     None => format!("vs_baseline.{}.rise", threshold.category()),
                 };
-                Err(inconclusive(
+                Err(missed(
                     threshold,
                     &format!("{reference} has a mean of 0, so there is no ratio; use `{other}`"),
                 ))
@@ -170,8 +188,19 @@ impl<'a> ComparedRuns<'a> {
             return Err(missed(threshold, &format!("no item of this run has {}", figure.quantity)));
         }
         if !figure.is_in(self.baseline) {
-            let reason = format!("no item of {reference} has {}; {}", figure.quantity, reference.hint());
-            return Err(inconclusive(threshold, &reason));
+            let reason = match threshold.category() {
+                Category::Evaluator(name) => {
+                    let known = self.baseline.evaluators.iter().map(|known| &*known.name);
+                    let known: Vec<_> = known.filter(|known| self.baseline.items.has_scores(known)).collect();
+                    let known = match known.is_empty() {
+                        true => String::new(),
+                        false => format!(", only of {}", join_quoted(known.into_iter())),
+                    };
+                    format!("{reference} has no scores of `{name}`{known}; if it is new or was renamed, ")
+                }
+                _ => format!("no item of {reference} has {}; ", figure.quantity),
+            };
+            return Err(missed(threshold, &(reason + reference.hint())));
         }
         Ok(figure)
     }
@@ -191,7 +220,7 @@ impl Gate<'_> {
     fn evaluate(self, p_adjusted: Option<f64>, gates: usize) -> GateResult {
         let Self { threshold, excess, excluded: left_out } = self;
         let unchanged = excess.is_unchanged && threshold.is_met_by(excess.actual);
-        let mut by_collapse = false;
+        let mut collapse = None;
         let finding = match (p_adjusted, excess.interval) {
             _ if unchanged => ThresholdStatus::Met,
             // The interval of a long-tailed metric may include the bound although the test by the standard error rejects it.
@@ -199,33 +228,39 @@ impl Gate<'_> {
                 ThresholdStatus::Missed
             }
             (_, Some(interval)) if threshold.is_met_by(interval.high) => ThresholdStatus::Met,
-            _ if excess.has_collapsed => {
-                by_collapse = true;
-                ThresholdStatus::Missed
-            }
-            _ => ThresholdStatus::Inconclusive,
+            _ => match &excess.collapse {
+                Some(found) => {
+                    collapse = Some(found.to_string());
+                    ThresholdStatus::Missed
+                }
+                None => ThresholdStatus::Inconclusive,
+            },
         };
         let shown = |figure| format_value(threshold, figure);
         let interval = excess.interval.filter(|_| !excess.is_unchanged);
         let interval = interval.map(|ci| format!(" (95% CI {} to {})", shown(ci.low), shown(ci.high)));
         let found = match finding {
             ThresholdStatus::Met => format!("which meets `{threshold}`"),
-            ThresholdStatus::Missed if by_collapse => format!(
-                "which misses `{threshold}`: every item dropped by at least {COLLAPSE} ({})",
-                count(excess.items(), "item")
-            ),
-            ThresholdStatus::Missed => format!("which misses `{threshold}` beyond noise"),
+            ThresholdStatus::Missed => match collapse {
+                Some(collapse) => format!("which misses `{threshold}`: {collapse}"),
+                None => format!("which misses `{threshold}` beyond noise"),
+            },
             ThresholdStatus::Inconclusive => {
-                format!("inconclusive for `{threshold}`: {}", sample_size_hint(&excess, gates))
+                let side = if threshold.is_met_by(excess.actual) { "" } else { "more than allowed, but " };
+                format!("inconclusive for `{threshold}`: {side}{}", sample_size_hint(&excess, gates))
             }
         };
+        let is_large_drop = threshold.metric() == Metric::Drop
+            && threshold.category().is_score()
+            && excess.actual >= COLLAPSE
+            && !threshold.is_met_by(excess.actual);
         let (metric, category) = (threshold.metric(), threshold.category());
         let message = format!(
             "the {metric} of {category} is {}{}, {found}{left_out}",
             shown(excess.actual),
             interval.unwrap_or_default(),
         );
-        GateResult { finding, actual: Some(excess.actual), message }
+        GateResult { finding, actual: Some(excess.actual), message, is_large_drop }
     }
 }
 
@@ -241,10 +276,10 @@ fn sample_size_hint(excess: &GateEvidence, gates: usize) -> String {
 
 fn missed(threshold: &Threshold, reason: &str) -> GateResult {
     let message = format!("`{threshold}` has nothing to measure: {reason}");
-    GateResult { finding: ThresholdStatus::Missed, actual: None, message }
+    GateResult { finding: ThresholdStatus::Missed, actual: None, message, is_large_drop: false }
 }
 
 fn inconclusive(threshold: &Threshold, reason: &str) -> GateResult {
     let message = format!("`{threshold}` cannot be evaluated: {reason}");
-    GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message }
+    GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message, is_large_drop: false }
 }

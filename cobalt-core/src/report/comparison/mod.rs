@@ -4,6 +4,7 @@
 
 mod asked;
 mod compare;
+mod drift;
 mod estimate;
 mod gate;
 mod gate_evidence;
@@ -15,6 +16,7 @@ mod pairs;
 
 pub use super::outcome::ThresholdStatus;
 pub use compare::{compare, compare_all};
+pub use drift::score_drift;
 pub use gate::{GateResult, evaluate_against, evaluate_against_all};
 pub use item_changes::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
 pub use model::{

@@ -36,6 +36,23 @@ pub struct Comparison {
     pub regressed: Vec<RegressedItem>,
 }
 
+impl Comparison {
+    /// Takes the scores that are worse in another comparison of the run, in which earlier runs count as further trials, but not in this one.
+    /// Returns the names of these evaluators.
+    #[doc(hidden)]
+    pub fn take_worse(&mut self, pooled: Self) -> Vec<String> {
+        let mut taken = Vec::new();
+        for difference in pooled.evaluators.into_iter().filter(|it| it.verdict == Verdict::Worse) {
+            let own = self.evaluators.iter_mut().find(|own| own.name == difference.name);
+            if let Some(own) = own.filter(|own| own.verdict != Verdict::Worse) {
+                taken.push(difference.name.clone());
+                *own = difference;
+            }
+        }
+        taken
+    }
+}
+
 /// The identity of a run in a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -115,6 +115,14 @@ impl Paired {
         Some(Self { items: measured.collect::<Option<_>>()?, unmeasured: 0 })
     }
 
+    /// The items that have trials on both sides, from each item's cluster and the scores of its trials.
+    pub fn of_trials(items: impl Iterator<Item = (usize, Vec<f64>, Vec<f64>)>) -> Self {
+        let pair = |(cluster, base, other): (usize, Vec<f64>, Vec<f64>)| {
+            Some(PairedItem { cluster, ..PairedItem::of_runs(&base, &other)? })
+        };
+        Self { items: items.filter_map(pair).collect(), unmeasured: 0 }
+    }
+
     pub fn len(&self) -> usize {
         self.items.len()
     }

@@ -120,6 +120,27 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
     }
 }
 
+/// How much of the run was measured, if it is not all of it.
+pub fn measured_part(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<String> {
+    let part = |part: usize, whole: usize, noun: &str| {
+        (part < whole).then(|| format!("recorded by {part} of {}", count(whole, noun)))
+    };
+    match threshold.category() {
+        Category::CustomMetric(name) if threshold.metric() != Metric::Value => {
+            let recorded = figures.recorded.stats().get(name)?.count;
+            part(recorded, figures.recorded.executions(), "execution")
+        }
+        Category::TimeToFirstToken => {
+            part(figures.traces.first_tokens.live.len(), figures.latency.len(), "item")
+        }
+        Category::Latency => {
+            let (live, all) = (figures.live_latency.len(), figures.latency.len());
+            (live < all).then(|| format!("of {live} of {}; the others were replayed", count(all, "item")))
+        }
+        _ => None,
+    }
+}
+
 /// How an agent reports a cost.
 const HOW_TO_REPORT_COST: &str = "the cost with `Output::cost(usd)`, or the model and both token counts with `Output` or `Context::record`";
 
@@ -185,6 +206,14 @@ fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result
             ),
         });
     };
+    let (recorded, answered) = figures.recorded.answered(name);
+    if recorded < answered {
+        return Err(format!(
+            "only {recorded} of {} recorded `{name}`, and the others could change the result; record it in each with \
+             `context.metric({name:?}, value)`, or calculate a metric of those that have it in a summary function",
+            count(answered, "execution with an output"),
+        ));
+    }
     Ok(match metric {
         Metric::Avg => stats.avg,
         Metric::Min => stats.min,

@@ -7,6 +7,7 @@ mod tests;
 #[cfg(test)]
 mod trace_tests;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::outcome::{CiStatus, ThresholdOutcome, ThresholdStatus, Violation};
 use super::threshold::{Category, Metric, Threshold};
 use crate::wording::count;
 pub use groups::{WorstOf, group_metric};
-use measure::measure;
+use measure::{measure, measured_part};
 
 impl ThresholdOutcome {
     /// The outcome of a threshold. An inconclusive one does not pass here.
@@ -60,11 +61,14 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
         Ok((actual, details)) => {
             let passed = threshold.is_met_by(actual);
             let relation = if passed { "meets" } else { "misses" };
-            let (name, value) = (metric_name(threshold), format_value(threshold, actual));
+            let (name, mut value) = (metric_name(threshold), format_value(threshold, actual));
             let details = details.map(|details| format!(" ({details})")).unwrap_or_default();
+            let measured = measured_part(threshold, figures);
+            value += &measured.map(|part| format!(", {part}")).unwrap_or_default();
             let message = format!("{name} is {value}{details}, which {relation} `{threshold}`");
             let finding = if passed { ThresholdStatus::Met } else { ThresholdStatus::Missed };
-            ThresholdOutcome::new(threshold, finding, Some(actual), message)
+            let outcome = ThresholdOutcome::new(threshold, finding, Some(actual), message);
+            ThresholdOutcome { figure: Some(value), ..outcome }
         }
         Err(reason) => nothing_to_measure(threshold, &reason),
     }
@@ -127,6 +131,43 @@ fn nothing_to_measure(threshold: &Threshold, reason: &str) -> ThresholdOutcome {
     ThresholdOutcome::new(threshold, ThresholdStatus::Missed, None, message)
 }
 
+/// Of each threshold the stricter of two outcomes: that of the run alone, and that with earlier runs of the same commit as further trials,
+/// which `earlier` counts in words. Earlier runs never excuse a run that misses a threshold alone.
+#[must_use]
+pub fn stricter_outcomes(
+    alone: Vec<ThresholdOutcome>,
+    pooled: Vec<ThresholdOutcome>,
+    earlier: &str,
+) -> Vec<ThresholdOutcome> {
+    let severity = |outcome: &ThresholdOutcome| {
+        let finding = match outcome.finding {
+            ThresholdStatus::Met => 0,
+            ThresholdStatus::Inconclusive => 1,
+            ThresholdStatus::Missed => 2,
+        };
+        (finding, !outcome.passed)
+    };
+    let figure = |outcome: &ThresholdOutcome| match (&outcome.figure, outcome.finding) {
+        (Some(figure), _) => figure.clone(),
+        (None, ThresholdStatus::Inconclusive) => "inconclusive".to_owned(),
+        (None, _) => "unknown".to_owned(),
+    };
+    let stricter = |(alone, pooled): (ThresholdOutcome, ThresholdOutcome)| {
+        let (mut outcome, note) = match severity(&alone).cmp(&severity(&pooled)) {
+            Ordering::Equal => return alone,
+            Ordering::Less => (pooled, format!(" with {earlier}; {} in this run alone", figure(&alone))),
+            Ordering::Greater => {
+                let note = format!("; {} with {earlier}, which do not excuse this run", figure(&pooled));
+                (alone, note)
+            }
+        };
+        outcome.message += &note;
+        outcome.has_details = true;
+        outcome
+    };
+    alone.into_iter().zip(pooled).map(stricter).collect()
+}
+
 /// The thresholds' outcomes in the form of a result file; `None` without thresholds.
 pub fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome]) -> Option<CiStatus> {
     if thresholds.is_empty() {
@@ -147,7 +188,7 @@ pub fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome]) -> Opt
         (missed, open) => format!("{missed} of {all} missed, {open} inconclusive"),
     };
     let (passed, thresholds) = (violations.is_empty(), outcomes.to_vec());
-    Some(CiStatus { passed, violations, inconclusive, thresholds, summary })
+    Some(CiStatus { passed, violations, inconclusive, thresholds, summary, drift: Vec::new() })
 }
 
 fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {
@@ -173,8 +214,19 @@ pub struct BaselineContext<'a> {
     pub variants: &'a BTreeMap<String, Arc<Measurements>>,
     /// The measurements of this run; needed if there is a baseline or a variant.
     pub now: Option<&'a Measurements>,
-    /// Whether inconclusive thresholds pass.
-    pub inconclusive_passes: bool,
+    /// Which inconclusive thresholds pass.
+    pub inconclusive: InconclusivePolicy,
+}
+
+/// Which inconclusive thresholds pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InconclusivePolicy {
+    /// All, except if the mean score dropped by more than is allowed and by at least 0.5.
+    PassUnlessLargeDrop,
+    /// All.
+    Pass,
+    /// None.
+    Fail,
 }
 
 /// Evaluates the thresholds, in order.
@@ -234,17 +286,24 @@ impl BaselineContext<'_> {
     }
 
     fn outcome(&self, threshold: &Threshold, judged: GateResult) -> ThresholdOutcome {
-        let GateResult { finding, actual, mut message } = judged;
-        let is_inconclusive = finding == ThresholdStatus::Inconclusive;
-        if is_inconclusive && !self.inconclusive_passes {
-            message += " (fails: `on-inconclusive` is `fail`)";
+        let GateResult { finding, actual, mut message, is_large_drop } = judged;
+        let mut passed = finding == ThresholdStatus::Met;
+        if finding == ThresholdStatus::Inconclusive {
+            let fails = match self.inconclusive {
+                InconclusivePolicy::Fail => " (fails: `on-inconclusive` is `fail`)",
+                InconclusivePolicy::PassUnlessLargeDrop if is_large_drop => {
+                    " (fails: a drop by 0.5 or more is too large to ignore; `on-inconclusive = \"pass\"` ignores it)"
+                }
+                InconclusivePolicy::PassUnlessLargeDrop | InconclusivePolicy::Pass => "",
+            };
+            message += fails;
+            passed = fails.is_empty();
         }
-        let outcome = ThresholdOutcome::new(threshold, finding, actual, message);
-        ThresholdOutcome { passed: outcome.passed || is_inconclusive && self.inconclusive_passes, ..outcome }
+        ThresholdOutcome { passed, ..ThresholdOutcome::new(threshold, finding, actual, message) }
     }
 }
 
 fn without_reference(threshold: &Threshold, reason: &str) -> GateResult {
     let message = format!("`{threshold}` has nothing to compare with: {reason}");
-    GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message }
+    GateResult { finding: ThresholdStatus::Inconclusive, actual: None, message, is_large_drop: false }
 }

@@ -4,7 +4,7 @@ use super::tests::{failed, judged, scored};
 use super::*;
 use crate::item::{ModelCall, Output};
 use crate::prices::PriceTable;
-use crate::report::{Execution, ItemResult, MetricValue, RetriedExecution, Traffic};
+use crate::report::{Execution, ItemResult, MetricValue, RetriedExecution, Traffic, Transcript};
 use crate::trace::{ModelSpan, Span, SpanKind, ToolSpan, Trace};
 
 /// A trace with this many model and tool calls.
@@ -189,4 +189,33 @@ fn metrics_of_ones_own_are_bounded_on_either_side() {
     assert!(unknown.contains("did you mean `retrieved`?"), "{unknown}");
     let none = reason(r#"metrics["retrieved"].avg >= 5"#, vec![vec![scored(1.0)]]);
     assert!(none.ends_with(r#"record it with `context.metric("retrieved", value)`"#), "{none}");
+}
+
+#[test]
+fn partly_recorded_metrics_are_missed() {
+    let recorded = || recording(scored(1.0), "retrieved", 4.0);
+    let one_of_four = vec![vec![recorded()], vec![scored(1.0)], vec![scored(1.0)], vec![scored(1.0)]];
+    let why = reason(r#"metrics["retrieved"].avg >= 1"#, one_of_four);
+    assert!(why.starts_with("only 1 of 4 executions with an output recorded `retrieved`"), "{why}");
+    // Failed executions need not record it.
+    let outcome = judged(r#"metrics["retrieved"].avg >= 1"#, vec![vec![recorded()], vec![failed()]]);
+    assert!(outcome.passed, "{}", outcome.message);
+    assert_eq!(outcome.figure.as_deref(), Some("4, recorded by 1 of 2 executions"), "{}", outcome.message);
+}
+
+#[test]
+fn scripts_need_no_user_mistakes() {
+    let talked = |simulated, run: Execution| {
+        let transcript = Transcript { simulated, ..Transcript::default() };
+        Execution { transcript: Some(Box::new(transcript)), ..run }
+    };
+    let items = |unchecked: bool| {
+        let simulated = if unchecked { scored(1.0) } else { recording(scored(1.0), "user_mistakes", 0.0) };
+        let checked = talked(true, recording(scored(1.0), "user_mistakes", 0.0));
+        vec![vec![talked(true, simulated)], vec![checked], vec![talked(false, scored(1.0))]]
+    };
+    let threshold = r#"metrics["user_mistakes"].total <= 0"#;
+    assert!(judged(threshold, items(false)).passed);
+    let why = reason(threshold, items(true));
+    assert!(why.starts_with("only 1 of 2 executions"), "{why}");
 }

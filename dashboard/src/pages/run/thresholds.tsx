@@ -23,9 +23,15 @@ export function ThresholdTable({ run }: { run: Report }) {
     <>
       {pooled > 0 && (
         <p className="mb-2 text-muted text-xs">
-          Pooled with {pluralize(pooled, 'earlier run')} of this commit, as additional trials.
+          Pooled with {pluralize(pooled, 'earlier run')} of this commit, as additional trials that can only make a result
+          stricter.
         </p>
       )}
+      {run.ciStatus?.drift?.map(({ evaluator, message }) => (
+        <p key={evaluator} className="mb-2 text-warn text-xs">
+          Drift: {withoutBackticks(message)}.
+        </p>
+      ))}
       {outcomes.length === 0 ? (
         <NotEvaluated run={run} />
       ) : (
