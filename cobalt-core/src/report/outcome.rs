@@ -63,8 +63,7 @@ pub struct CiStatus {
     pub thresholds: Vec<ThresholdOutcome>,
     /// A summary in one sentence.
     pub summary: String,
-    /// The evaluators whose scores differ from those of earlier runs of the same commit, beyond noise: see
-    /// [`Report::pooled`](super::Report::pooled).
+    /// The evaluators whose scores differ from those of earlier runs of the same commit, beyond noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<ScoreDrift>,
 }
@@ -113,7 +112,8 @@ pub struct ThresholdOutcome {
     pub name: String,
     /// The result; inconclusive only for a threshold against a baseline or another variant.
     pub finding: ThresholdStatus,
-    /// Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`.
+    /// Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"` or, without
+    /// that setting, the mean score dropped by 0.5 or more.
     pub passed: bool,
     /// Whether it compares the run with its baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

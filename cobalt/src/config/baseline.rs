@@ -20,8 +20,8 @@ const DEFAULT_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub struct Baseline {
-    /// How to treat inconclusive thresholds: the difference is within noise, or there is no baseline; default "pass", except for scores
-    /// that dropped by 0.5 or more.
+    /// How to treat inconclusive thresholds: the difference is within noise, or there is no baseline; default "pass", unless a score
+    /// dropped by 0.5.
     on_inconclusive: Option<OnInconclusive>,
     /// The age from which a baseline is reported as old; default "30d".
     max_age: Option<Age>,

@@ -280,10 +280,10 @@ fn no_repeated_reply(transcript: &Transcript) -> Score {
     Score::new(share).reason(reason)
 }
 
-/// Whether a turn of the item's script says what the reply must meet.
-fn has_expectations(item: &Item) -> bool {
+/// Whether the item has a script of which no turn says what the reply must meet. A simulated user has no script.
+fn expects_nothing(item: &Item) -> bool {
     let turns = item.get("turns").and_then(Value::as_array);
-    turns.into_iter().flatten().any(|turn| turn.get("expect").is_some())
+    turns.is_some_and(|turns| turns.iter().all(|turn| turn.get("expect").is_none()))
 }
 
 fn script(transcript: &Transcript) -> Score {
@@ -328,7 +328,7 @@ impl Evaluator for TranscriptCheck {
         let is_unused = self.0.check.0 == Check::Script
             && !setup.is_partial
             && !setup.dataset.is_empty()
-            && !setup.items().any(|item| has_expectations(&item));
+            && setup.items().all(|item| expects_nothing(&item));
         if is_unused {
             return Err(CheckError::new(
                 "no turn of any item's `turns` has `expect`, so the check `script` checks nothing; add `expect`, or use another check",

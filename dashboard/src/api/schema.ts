@@ -785,8 +785,8 @@ export interface components {
             /** @description The IDs of the shard runs that this run was merged from. */
             shards?: string[];
             /**
-             * @description The IDs of earlier runs of the same commit whose scores count as further trials in the thresholds and in the comparison with
-             *     the baseline. Everything else is from this run alone.
+             * @description The IDs of earlier runs of the same commit. Their scores count as further trials in the thresholds and in the comparison with
+             *     the baseline, as far as that makes a verdict stricter. Everything else is from this run alone.
              */
             pooled?: string[];
             /** @description The dataset of the run. */
@@ -1525,6 +1525,8 @@ export interface components {
             thresholds?: components["schemas"]["ThresholdOutcome"][];
             /** @description A summary in one sentence. */
             summary: string;
+            /** @description The evaluators whose scores differ from those of earlier runs of the same commit, beyond noise. */
+            drift?: components["schemas"]["ScoreDrift"][];
         };
         /** @description A threshold that was missed or is inconclusive. */
         Violation: {
@@ -1557,7 +1559,10 @@ export interface components {
             name: string;
             /** @description The result; inconclusive only for a threshold against a baseline or another variant. */
             finding: components["schemas"]["ThresholdStatus"];
-            /** @description Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"`. */
+            /**
+             * @description Whether it counts as passed. An inconclusive threshold does, unless the configuration has `on-inconclusive = "fail"` or, without
+             *     that setting, the mean score dropped by 0.5 or more.
+             */
             passed: boolean;
             /** @description Whether it compares the run with its baseline. */
             againstBaseline?: boolean;
@@ -1578,6 +1583,28 @@ export interface components {
         };
         /** @description The result of a threshold. */
         ThresholdStatus: "met" | "missed" | "inconclusive";
+        /** @description A difference between a run's scores and those of earlier runs of the same commit, beyond noise. */
+        ScoreDrift: {
+            /** @description The evaluator. */
+            evaluator: string;
+            /**
+             * Format: double
+             * @description The mean over the items in this run.
+             */
+            actual: number;
+            /**
+             * Format: double
+             * @description The mean over the same items in the earlier runs.
+             */
+            earlier: number;
+            /**
+             * Format: double
+             * @description The two-sided p-value, corrected for the number of evaluators.
+             */
+            pValue: number;
+            /** @description The difference in a sentence. */
+            message: string;
+        };
         /** @description The verdict of a run. Ordered from best to worst. */
         ReportVerdict: "passed" | "notEvaluated" | "failed";
         /**
