@@ -209,9 +209,9 @@ fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result
     let (recorded, answered) = figures.recorded.answered(name);
     if recorded < answered {
         return Err(format!(
-            "only {recorded} of {} recorded `{name}`, and the others could change the result; record it in each with \
+            "only {recorded} of {} with an output recorded `{name}`, and the others could change the result; record it in each with \
              `context.metric({name:?}, value)`, or calculate a metric of those that have it in a summary function",
-            count(answered, "execution with an output"),
+            count(answered, "execution"),
         ));
     }
     Ok(match metric {

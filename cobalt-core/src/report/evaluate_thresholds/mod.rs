@@ -61,14 +61,16 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
         Ok((actual, details)) => {
             let passed = threshold.is_met_by(actual);
             let relation = if passed { "meets" } else { "misses" };
-            let (name, mut value) = (metric_name(threshold), format_value(threshold, actual));
+            let (name, value) = (metric_name(threshold), format_value(threshold, actual));
+            let part = measured_part(threshold, figures).map(|part| format!(", {part}")).unwrap_or_default();
             let details = details.map(|details| format!(" ({details})")).unwrap_or_default();
-            let measured = measured_part(threshold, figures);
-            value += &measured.map(|part| format!(", {part}")).unwrap_or_default();
-            let message = format!("{name} is {value}{details}, which {relation} `{threshold}`");
+            let message = format!("{name} is {value}{part}{details}, which {relation} `{threshold}`");
             let finding = if passed { ThresholdStatus::Met } else { ThresholdStatus::Missed };
             let outcome = ThresholdOutcome::new(threshold, finding, Some(actual), message);
-            ThresholdOutcome { figure: Some(value), ..outcome }
+            match threshold.category() {
+                Category::CustomMetric(_) => ThresholdOutcome { figure: Some(value + &part), ..outcome },
+                _ => outcome,
+            }
         }
         Err(reason) => nothing_to_measure(threshold, &reason),
     }
