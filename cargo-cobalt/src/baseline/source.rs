@@ -33,7 +33,7 @@ pub struct BaselineSource {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to write the baselines of a commit to a temporary folder: {0}; {}", temp_folder_remedy(.0))]
+#[error("failed to write the baselines of a commit to a temporary folder: {}; {}", .0, temp_folder_remedy(.0))]
 struct TempFolderError(io::Error);
 
 impl CommandError for TempFolderError {}

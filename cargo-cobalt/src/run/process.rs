@@ -117,7 +117,7 @@ pub fn run(
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to create the pipe for events: {0}; {}", temp_folder_remedy(.0))]
+#[error("failed to create the pipe for events: {}; {}", .0, temp_folder_remedy(.0))]
 struct PipeError(io::Error);
 
 impl CommandError for PipeError {}

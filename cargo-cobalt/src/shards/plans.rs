@@ -27,7 +27,7 @@ pub enum PlanError {
     #[error("--balance needs the shard to run; add --shard, e.g. `--shard 1/4` or `--shard auto`")]
     NoShard,
 
-    #[error("failed to access the temporary file with the plans of the shards: {0}; {}", temp_folder_remedy(.0))]
+    #[error("failed to access the temporary file with the plans of the shards: {}; {}", .0, temp_folder_remedy(.0))]
     File(io::Error),
 }
 
