@@ -310,10 +310,14 @@ fn labels_are_shown_wherever_the_run_is() {
         json!({ "id": A, "runName": "tuned prompt", "tags": ["nightly", "v2"] })
     );
     assert_eq!(label(&json!({ "runName": "", "tags": [] })).json(), json!({ "id": A, "tags": [] }));
-    for (body, status) in
-        [(json!({}), 400), (json!({ "runName": "x".repeat(101) }), 400), (json!({ "name": "x" }), 400)]
-    {
-        assert_eq!(label(&body).status, status, "{body}");
+    for body in [
+        json!({}),
+        json!({ "runName": "x".repeat(101) }),
+        json!({ "name": "x" }),
+        json!({ "runName": B }),
+        json!({ "runName": "latest" }),
+    ] {
+        assert_eq!(label(&body).status, 400, "{body}");
     }
 }
 
