@@ -108,7 +108,9 @@ pub fn temp_folder_remedy(error: &io::Error) -> String {
             format!("something else removed it from `{shown}`; run the command again")
         }
         io::ErrorKind::NotFound => {
-            format!("the temporary folder `{shown}` does not exist; create it, or set {variable} to another folder")
+            format!(
+                "the temporary folder `{shown}` does not exist; create it, or set {variable} to another folder"
+            )
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("make the temporary folder `{shown}` writable, or set {variable} to another folder")

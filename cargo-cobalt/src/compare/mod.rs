@@ -161,7 +161,8 @@ fn regression_exit_code(compared: &[ComparedRuns]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for ComparedRuns { comparison, .. } in compared {
         let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(it.label()))).collect();
-        let is_large_drop = |it: &&Difference| it.verdict == Verdict::Inconclusive && -it.difference >= LARGE_DROP;
+        let is_large_drop =
+            |it: &&Difference| it.verdict == Verdict::Inconclusive && -it.difference >= LARGE_DROP;
         let reason = if !worse.is_empty() {
             format!("worse in {}", worse.join(", "))
         } else if let Some(it) = comparison.evaluators.iter().find(is_large_drop) {

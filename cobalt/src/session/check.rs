@@ -32,7 +32,8 @@ impl MissingKeys {
             && definition.recording.mode != RecordMode::Replay
         {
             let dataset = Dataset::from_items([] as [Item; 0]);
-            let setup = Setup { dataset, models: config.shared_models(), has_workspace: true, is_partial: false };
+            let setup =
+                Setup { dataset, models: config.shared_models(), has_workspace: true, is_partial: false };
             collect_problems(&definition, definition.evaluators.iter(), &setup, &mut missing).for_each(drop);
         }
         missing

@@ -371,7 +371,9 @@ mod tests {
 
     #[test]
     fn good_earlier_runs_hide_no_collapse() {
-        for threshold in ["e.avg >= 0.1", "e.pass_rate >= 0.5", "score.avg >= 0.8", "vs_baseline.e.drop <= 0.2"] {
+        for threshold in
+            ["e.avg >= 0.1", "e.pass_rate >= 0.5", "score.avg >= 0.8", "vs_baseline.e.drop <= 0.2"]
+        {
             let report = after_seven(1.0, 0.0, threshold);
             let outcome = &report.thresholds()[0];
             assert_eq!((outcome.finding, outcome.passed), (ThresholdStatus::Missed, false), "{threshold}");
@@ -387,7 +389,10 @@ mod tests {
         }
         let report = after_seven(1.0, 0.0, "e.avg >= 0.1");
         let message = &report.thresholds()[0].message;
-        assert!(message.contains("; 0.875 with 7 earlier runs of this commit, which do not excuse"), "{message}");
+        assert!(
+            message.contains("; 0.875 with 7 earlier runs of this commit, which do not excuse"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -393,7 +393,8 @@ fn collapse_of_nearly_all_items_misses() {
     let graded = |scores: &[f64]| judged(&scored("a", &[0.9; 5]), &scored("b", scores), drop(0.1)).finding;
     assert_eq!(graded(&[0.1, 0.2, 0.1, 0.3, 0.9]), ThresholdStatus::Missed);
     assert_eq!(graded(&[0.4, 0.4, 0.4, 0.4, 0.9]), ThresholdStatus::Inconclusive, "half of the scale");
-    let with_rise = |base: &[f64], now: &[f64]| judged(&scored("a", base), &scored("b", now), drop(0.1)).finding;
+    let with_rise =
+        |base: &[f64], now: &[f64]| judged(&scored("a", base), &scored("b", now), drop(0.1)).finding;
     let (base, now) = ([1.0, 1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]);
     assert_eq!(with_rise(&base, &now), ThresholdStatus::Inconclusive, "one item rose");
 }

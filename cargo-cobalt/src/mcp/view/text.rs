@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt_core::report::comparison::Difference;
-use cobalt_core::report::{
-    Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary,
-};
+use cobalt_core::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Summary};
 use cobalt_core::reporters::{
     FormattedDifference, SCORE_COLUMNS, expected_field, format_diverged, format_durations, format_score_at,
     format_traffic, format_turn_problems, score_cells, traffic_notes,

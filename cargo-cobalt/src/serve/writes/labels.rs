@@ -154,7 +154,9 @@ mod tests {
 
     #[test]
     fn names_with_another_meaning_are_refused() {
-        for name in ["0123456789ab", " 0123456789AB ", "latest", "desk@latest~2", "latest~x", "target", "branch:main"] {
+        for name in
+            ["0123456789ab", " 0123456789AB ", "latest", "desk@latest~2", "latest~x", "target", "branch:main"]
+        {
             let error = validated(&json!({ "runName": name })).unwrap_err();
             assert!(format!("{error:?}").contains("choose another `runName`"), "{error:?}");
         }

@@ -72,7 +72,9 @@ mod tests {
         for (items, runs) in [(20, 7), (20, 1), (3, 7)] {
             let (bad, good) = (vec![0.0; items], vec![1.0; items]);
             let found = drift(&bad, &vec![&good[..]; runs]);
-            let [ScoreDrift { evaluator, actual, earlier, p_value, .. }] = &found[..] else { panic!("{items}") };
+            let [ScoreDrift { evaluator, actual, earlier, p_value, .. }] = &found[..] else {
+                panic!("{items}")
+            };
             assert_eq!((&**evaluator, *actual, *earlier), ("e", 0.0, 1.0));
             assert!(*p_value < 0.01, "{p_value}");
         }
@@ -80,7 +82,8 @@ mod tests {
 
     #[test]
     fn noise_is_no_drift() {
-        let every = |third: usize| (0..30).map(|item| f64::from(u8::from(item % 3 != third))).collect::<Vec<_>>();
+        let every =
+            |third: usize| (0..30).map(|item| f64::from(u8::from(item % 3 != third))).collect::<Vec<_>>();
         let [now, one, other] = [0, 1, 2].map(every);
         assert_eq!(drift(&now, &[&one, &other]), []);
         assert_eq!(drift(&[0.0], &[&[1.0]]), [], "one item says little");

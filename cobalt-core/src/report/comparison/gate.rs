@@ -143,7 +143,8 @@ impl<'a> ComparedRuns<'a> {
         match GateEvidence::of(threshold, figure.quantity, paired) {
             Some(excess) => Ok(Gate { threshold, excess, excluded: left_out }),
             None if is_unchanged => {
-                let message = format!("both means of {} are 0, which meets `{threshold}`", threshold.category());
+                let message =
+                    format!("both means of {} are 0, which meets `{threshold}`", threshold.category());
                 let finding = ThresholdStatus::Met;
                 Err(GateResult { finding, actual: None, message, is_large_drop: false })
             }

@@ -167,7 +167,11 @@ impl fmt::Display for Collapse {
                 write!(f, "every item dropped by at least {COLLAPSE} ({})", count(*items, "item"))
             }
             Self::Most { dropped, of, unit } => {
-                write!(f, "{dropped} of {} dropped by more than {COLLAPSE}, and none rose as far", count(*of, unit))
+                write!(
+                    f,
+                    "{dropped} of {} dropped by more than {COLLAPSE}, and none rose as far",
+                    count(*of, unit)
+                )
             }
         }
     }
@@ -204,7 +208,8 @@ mod tests {
 
     #[test]
     fn few_clusters_collapse_if_nearly_all_drop() {
-        let fewest = |clusters| (0..=clusters).find(|dropped| p_of_drops(*dropped, clusters) <= COLLAPSE_LEVEL);
+        let fewest =
+            |clusters| (0..=clusters).find(|dropped| p_of_drops(*dropped, clusters) <= COLLAPSE_LEVEL);
         let expected = [None, None, Some(3), Some(4), Some(4), Some(5), Some(5), Some(6), Some(6), Some(7)];
         assert_eq!((1..=10).map(fewest).collect::<Vec<_>>(), expected);
         assert_eq!(p_of_drops(4, 5), COLLAPSE_LEVEL);

@@ -322,7 +322,10 @@ mod tests {
             checked(&field, json!([{"id": "good", "w": "a"}, {"id": "bad", "w": ["a", ""]}])).unwrap_err();
         assert_eq!(error, "item `bad`: the item's `w` contains an empty text, which matches every output");
         let error = checked(&field, json!([{"w": []}, {"w": []}])).unwrap_err();
-        assert_eq!(error, "every item's `w` is an empty list, so there is nothing to look for; write the texts");
+        assert_eq!(
+            error,
+            "every item's `w` is an empty list, so there is nothing to look for; write the texts"
+        );
         assert!(checked(&field, json!([{"w": []}, {"w": "a"}])).is_ok());
         assert!(checked(&Contains::texts("c", [""; 1]), json!([])).unwrap_err().contains("is empty"));
         assert!(checked(&Contains::texts("c", [""; 0]), json!([])).unwrap_err().contains("add at least one"));

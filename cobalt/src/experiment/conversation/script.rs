@@ -402,7 +402,10 @@ mod tests {
                 "turn 2 of `turns`: `expect`: it is empty, so it checks nothing; remove it, or write what",
             ),
             (json!({ "turns": [{ "say": "a", "expect": [] }] }), "turn 1 of `turns`: `expect`: it is empty"),
-            (json!({ "turns": [{ "say": "a", "expect": "" }] }), "turn 1 of `turns`: `expect`: a text is empty"),
+            (
+                json!({ "turns": [{ "say": "a", "expect": "" }] }),
+                "turn 1 of `turns`: `expect`: a text is empty",
+            ),
             (
                 json!({ "turns": [{ "say": "a", "expect": { "contains": [] } }] }),
                 "turn 1 of `turns`: `expect`: `contains`: it is empty",
@@ -411,10 +414,7 @@ mod tests {
                 json!({ "turns": [{ "say": "a", "expect": { "contain": [] } }] }),
                 "turn 1 of `turns`: `expect`: unknown expectation `contain`",
             ),
-            (
-                json!({ "turns": ["a", { "say": "b", "when": [] }] }),
-                "turn 2 of `turns`: `when`: it is empty",
-            ),
+            (json!({ "turns": ["a", { "say": "b", "when": [] }] }), "turn 2 of `turns`: `when`: it is empty"),
             (json!({ "goal": " " }), "`goal` is empty"),
             (
                 json!({ "goal": "a", "max_turns": 3 }),
