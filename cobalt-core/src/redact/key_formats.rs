@@ -29,6 +29,11 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 pub const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE_ENGINE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
+/// Decodes base64 of either alphabet.
+pub fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    STANDARD.decode(text).or_else(|_| URL_SAFE_ENGINE.decode(text)).ok()
+}
+
 /// The end of the run of bytes of an alphabet from `start`, limited to `most` bytes.
 pub fn end_of_run(text: &[u8], start: usize, alphabet: Alphabet, most: usize) -> usize {
     let rest = &text[start.min(text.len())..];
@@ -90,9 +95,19 @@ fn passes(characters: &[u8], check: Check, fewest: usize) -> bool {
     match check {
         Check::Entropy(least) => entropy(characters) >= least,
         Check::Random => is_random(),
+        Check::Mixed => is_mixed(characters),
         Check::OpenAi => characters.windows(8).any(|part| part == b"T3BlbkFJ") || is_random(),
         Check::Uuid => is_uuid(characters),
     }
+}
+
+/// Whether the characters are digits and letters, and not mostly words.
+pub fn is_mixed(characters: &[u8]) -> bool {
+    let counts = CharacterCounts::of(&characters[..characters.len().min(256)]);
+    counts.digits > 0
+        && counts.digits < counts.letters_and_digits
+        && !counts.is_mostly_words()
+        && entropy(characters) >= 3.0
 }
 
 fn is_uuid(characters: &[u8]) -> bool {
@@ -153,7 +168,12 @@ pub fn private_key(text: &[u8], start: usize, ends: &mut PrivateKeyEnds) -> Opti
     const BEGIN: usize = "-----BEGIN".len();
     let line = &text[start + BEGIN..text.len().min(start + BEGIN + 100)];
     let title = &line[..memchr::memmem::find(line, b"-----")?];
-    memchr::memmem::find(title, b"PRIVATE KEY")?;
+    if !["PRIVATE KEY", "Static key"]
+        .iter()
+        .any(|kind| memchr::memmem::find(title, kind.as_bytes()).is_some())
+    {
+        return None;
+    }
     let body = start + BEGIN + title.len() + 5;
     if let Some(end) = ends.from(text, body) {
         let line = &text[end + END.len()..text.len().min(end + END.len() + 100)];
@@ -220,7 +240,7 @@ pub fn telegram(text: &[u8], middle: usize) -> Option<Range<usize>> {
     // In addresses, it follows `/bot`.
     let begins = begins_at(text, start, URL_SAFE) || text[..start].ends_with(b"/bot");
     let is_one = (8..=10).contains(&digits) && end - middle == 36 && begins;
-    (is_one && ends_at(text, end) && is_random(&text[middle + 1..end], 16)).then_some(start..end)
+    (is_one && ends_at(text, end) && entropy(&text[middle + 1..end]) >= 3.5).then_some(start..end)
 }
 
 /// An Azure application secret, by its middle `Q~`.
@@ -232,6 +252,79 @@ pub fn azure_secret(text: &[u8], middle: usize) -> Option<Range<usize>> {
         text[middle - 1].is_ascii_digit() && text[start..middle].iter().all(|byte| is_of(*byte, AZURE));
     let is_one = begins_well && begins_at(text, start, AZURE) && (31..=34).contains(&(end - middle - 2));
     (is_one && ends_at(text, end) && is_random(&text[start..end], 16)).then_some(start..end)
+}
+
+/// The secret key of AWS that follows an access key, as in a CSV file.
+pub fn aws_secret(text: &[u8], end: usize) -> Option<Range<usize>> {
+    let rest = &text[end..text.len().min(end + 16)];
+    let separators = rest.iter().take_while(|byte| b",:;|\"' \t\r\n".contains(byte)).count();
+    let start = end + separators;
+    let last = end_of_run(text, start, BASE64, 41);
+    (separators > 0 && last - start == 40 && ends_at(text, last) && is_mixed(&text[start..last]))
+        .then_some(start..last)
+}
+
+/// A bot token of Discord: the base64 of its ID, and two parts after dots.
+pub fn discord(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let id = end_of_run(text, start, key_format_table::ALNUM, 30);
+    if !(23..=28).contains(&(id - start))
+        || text.get(id) != Some(&b'.')
+        || !begins_at(text, start, URL_SAFE | DOT)
+    {
+        return None;
+    }
+    let time = end_of_run(text, id + 1, URL_SAFE, 8);
+    let end = end_of_run(text, time + 1, URL_SAFE, 40);
+    let is_one = time - id == 7 && text.get(time) == Some(&b'.') && (27..=38).contains(&(end - time - 1));
+    (is_one && ends_at(text, end)).then_some(start..end)
+}
+
+/// A key that ends with a known suffix.
+pub fn with_suffix(text: &[u8], suffix: Range<usize>, name: &str) -> Option<Range<usize>> {
+    let (alphabet, length, more) = match name {
+        "mailchimp-key" => {
+            (key_format_table::HEX, 32, end_of_run(text, suffix.end, key_format_table::DIGIT, 3))
+        }
+        "maxmind-key" => (key_format_table::WORD, 36, suffix.end),
+        _ => (key_format_table::ALNUM, 14, end_of_run(text, suffix.end, URL_SAFE | EQUALS, 71)),
+    };
+    let start = suffix.start.checked_sub(length)?;
+    let key = &text[start..suffix.start];
+    let is_one = key.iter().all(|byte| is_of(*byte, alphabet)) && entropy(key) >= 2.5;
+    let is_long = name != "terraform-token" || more - suffix.end >= 60;
+    let is_numbered = name != "mailchimp-key" || more > suffix.end;
+    (is_one && is_long && is_numbered && begins_at(text, start, alphabet) && ends_at(text, more))
+        .then_some(start..more)
+}
+
+/// The lines of a private key in the formats of SSH2 and PuTTY.
+pub fn key_lines(text: &[u8], hint: Range<usize>) -> Option<Range<usize>> {
+    let line = &text[hint.start..text.len().min(hint.start + 100)];
+    let length = memchr::memchr2(b'\n', b'\\', line)?;
+    let is_private =
+        line.starts_with(b"Private") || memchr::memmem::find(&line[..length], b"PRIVATE").is_some();
+    let body = hint.start + length;
+    let rest = &text[body..text.len().min(body + LONGEST_PRIVATE_KEY)];
+    is_private.then_some(body + 1..body + base64_at_start(rest)?)
+}
+
+/// The private fields of a JSON Web Key, by the place of its field `kty`.
+pub fn jwk(text: &[u8], at: usize) -> Vec<Range<usize>> {
+    const LONGEST: usize = 4096;
+    const FIELDS: [&str; 7] = ["\"d\"", "\"p\"", "\"q\"", "\"dp\"", "\"dq\"", "\"qi\"", "\"k\""];
+    let before = &text[at.saturating_sub(LONGEST)..at];
+    let start = at - before.len() + before.iter().rposition(|byte| b"{}".contains(byte)).unwrap_or(0);
+    let behind = &text[at..text.len().min(at + LONGEST)];
+    let end = at + behind.iter().position(|byte| b"{}".contains(byte)).unwrap_or(behind.len());
+    let key = &text[start..end];
+    let value = |field: &&str| {
+        let name = memchr::memmem::find(key, field.as_bytes())? + field.len();
+        let is_between = |byte: &u8| b": \"\t\r\n".contains(byte);
+        let value = name + key[name..].iter().take(8).take_while(|byte| is_between(byte)).count();
+        let last = end_of_run(key, value, URL_SAFE | EQUALS, LONGEST);
+        (last - value >= 20).then_some(start + value..start + last)
+    };
+    FIELDS.iter().filter_map(value).collect()
 }
 
 /// The token after `Bearer`. In a header it may be short.
@@ -309,6 +402,9 @@ struct CharacterCounts {
     /// Whether a part between separators is neither a word nor a number.
     has_odd_part: bool,
     is_hex: bool,
+    /// The letters of words: capitalized ones, and lower-case or upper-case ones between separators.
+    in_words: usize,
+    words: usize,
 }
 
 impl CharacterCounts {
@@ -330,7 +426,40 @@ impl CharacterCounts {
         }
         counts.letters_and_digits = counts.digits + counts.upper + counts.lower;
         counts.has_odd_part = bytes.split(|byte| !byte.is_ascii_alphanumeric()).any(is_odd);
+        for part in bytes.split(|byte| !byte.is_ascii_alphanumeric()) {
+            counts.add_words(part);
+        }
         counts
+    }
+
+    /// Counts the words of a part between separators.
+    fn add_words(&mut self, part: &[u8]) {
+        let mut at = 0;
+        while at < part.len() {
+            let rest = &part[at..];
+            let capitals = rest.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+            let small = rest[capitals.min(1)..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+            let length = match capitals {
+                0 | 1 => capitals.min(1) + small,
+                capitals => capitals,
+            };
+            let ends_well = part.get(at + length).is_none_or(u8::is_ascii_uppercase);
+            let is_word = match capitals {
+                0 => small >= 3 && at == 0 && ends_well,
+                1 => small >= 2,
+                capitals => capitals >= 3 && capitals == part.len(),
+            };
+            if is_word && length <= LONGEST_WORD {
+                self.in_words += length;
+                self.words += 1;
+            }
+            at += length.max(1);
+        }
+    }
+
+    /// Whether most characters belong to words, as in `base64Token2Key`.
+    fn is_mostly_words(self) -> bool {
+        self.words >= 2 && self.in_words * 5 >= self.letters_and_digits * 3
     }
 
     fn letters_a_piece(self) -> f64 {
@@ -339,7 +468,7 @@ impl CharacterCounts {
 }
 
 /// Whether a part is neither a word, optionally with a number, nor a number.
-fn is_odd(part: &[u8]) -> bool {
+pub fn is_odd(part: &[u8]) -> bool {
     let letters = part.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let (word, number) = part.split_at(letters);
     let rest = word.get(1..).unwrap_or_default();
@@ -357,6 +486,18 @@ pub fn is_random(bytes: &[u8], shortest: usize) -> bool {
     }
     let letters = upper + lower;
     let a_piece = counts.letters_a_piece();
+    if digits > 0 && !is_hex && counts.is_mostly_words() {
+        return false;
+    }
+    // Both cases and a digit, mixed unlike in any name.
+    if digits > 0
+        && upper >= 3
+        && lower >= 3
+        && counts.in_words * 5 < letters_and_digits * 2
+        && a_piece <= 4.0
+    {
+        return true;
+    }
     match digits {
         // Only letters: both cases, mixed unlike in any name.
         0 => 2 * upper >= lower && 2 * lower >= upper && a_piece <= 5.0 && letters_and_digits >= 20,
@@ -369,11 +510,12 @@ pub fn is_random(bytes: &[u8], shortest: usize) -> bool {
 
 /// Whether a text looks like a password: letters with digits in between, or with digits and symbols.
 pub fn is_password(bytes: &[u8]) -> bool {
-    let CharacterCounts { letters_and_digits, digits, turns, .. } =
-        CharacterCounts::of(&bytes[..bytes.len().min(256)]);
+    let counts = CharacterCounts::of(&bytes[..bytes.len().min(256)]);
+    let CharacterCounts { letters_and_digits, digits, turns, .. } = counts;
     let has_sign = bytes.iter().any(|byte| b"!@#$%^&*?".contains(byte));
     let has_both = digits > 0 && letters_and_digits > digits;
-    bytes.len() >= 8 && (has_both && (turns >= 3 || has_sign) || is_random(bytes, 12))
+    let is_shaped = turns >= 3 && !counts.is_mostly_words() || has_sign;
+    bytes.len() >= 8 && (has_both && is_shaped || is_random(bytes, 12))
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 //! a key.
 
 mod assignments;
+mod commands;
+mod headers;
 mod key_format_table;
 mod key_formats;
 mod marks;
+mod masked;
+mod names;
 mod redactor;
 mod registry;
 mod scanner;
@@ -13,8 +17,9 @@ mod secret;
 mod tests;
 mod urls;
 
-pub use assignments::is_secret;
 pub use marks::{REDACTED, has_mark};
+pub(crate) use masked::is_same_but_for_secrets;
+pub use names::is_secret;
 pub(crate) use redactor::{find_secrets, redact_fields};
 pub use redactor::{
     looks_like_key, redact, redact_texts, redacted, redacted_document, redacted_item, redacted_url,

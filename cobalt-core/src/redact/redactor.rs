@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
-use super::assignments::SecretKind;
+use super::assignments::{SecretKind, is_account_name, is_weak_password};
 use super::marks::{REDACTED, has_mark, mark};
 use super::registry;
 use super::scanner::{Match, Scanner};
@@ -54,13 +54,9 @@ pub fn redact_fields(fields: &mut Map<String, Value>) {
 
 /// The redacted item; the same one if it has no secrets.
 pub fn redacted_item(item: &Arc<Map<String, Value>>) -> Arc<Map<String, Value>> {
-    let scanner = registry::scanner();
-    if !has_secret(&scanner, item) {
-        return Arc::clone(item);
-    }
-    let mut item = Map::clone(item);
-    redact_map(&scanner, &mut item);
-    Arc::new(item)
+    let mut shown = Map::clone(item);
+    redact_fields(&mut shown);
+    if shown == **item { Arc::clone(item) } else { Arc::new(shown) }
 }
 
 /// Whether a text contains something with the format of a key, regardless of the settings.
@@ -144,7 +140,13 @@ pub fn redact_value(scanner: &Scanner, value: &mut Value) {
                 *text = shown;
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| redact_value(scanner, value)),
+        Value::Array(values) => match &mut values[..] {
+            // Headers may be pairs.
+            [Value::String(name), value @ Value::String(_)] if SecretKind::of(name.as_bytes()).is_some() => {
+                redact_field(scanner, name, value);
+            }
+            values => values.iter_mut().for_each(|value| redact_value(scanner, value)),
+        },
         Value::Object(fields) => redact_map(scanner, fields),
         Value::Number(number) => {
             if let Some(shown) = redacted_number(scanner, number) {
@@ -169,30 +171,73 @@ fn redacted_number(scanner: &Scanner, number: &Number) -> Option<String> {
 }
 
 fn redact_map(scanner: &Scanner, fields: &mut Map<String, Value>) {
+    let label = label(fields);
+    let has_account = fields.keys().any(|name| is_account_name(name));
     for (name, value) in fields.iter_mut() {
-        match value {
-            Value::String(text) => {
-                *text = redacted_field(scanner, name, text).unwrap_or_else(|| std::mem::take(text))
-            }
-            value => redact_value(scanner, value),
+        redact_field(scanner, label.as_deref().filter(|_| name == "value").unwrap_or(name), value);
+        let is_password = SecretKind::of(name.as_bytes()) == Some(SecretKind::Password);
+        if scanner.finds_forms()
+            && is_password
+            && has_account
+            && value.as_str().is_some_and(|text| is_weak_password(text.as_bytes()))
+        {
+            *value = Value::String(mark(SecretKind::Password.id()));
         }
+    }
+    if fields.contains_key("kty") {
+        redact_web_key(scanner, fields);
     }
     if fields.keys().any(|name| matches!(redact_with(scanner, name), Cow::Owned(_))) {
         *fields = redact_names(scanner, std::mem::take(fields));
     }
 }
 
+/// The name in `{ "name": "API_KEY", "value": "…" }`.
+fn label(fields: &Map<String, Value>) -> Option<String> {
+    fields.get("value").filter(|value| value.is_string())?;
+    if ["httpOnly", "sameSite"].iter().any(|field| fields.contains_key(*field)) {
+        // A cookie of a browser.
+        return Some("token".to_owned());
+    }
+    let label = ["name", "key"].iter().find_map(|field| fields.get(*field)?.as_str())?;
+    SecretKind::of(label.as_bytes()).map(|_| label.to_owned())
+}
+
+/// Redacts the value of a field, whose name may mark it as secret.
+fn redact_field(scanner: &Scanner, name: &str, value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Some(shown) = redacted_field(scanner, name, text) {
+                *text = shown;
+            }
+        }
+        Value::Array(values) if SecretKind::of(name.as_bytes()).is_some() => {
+            for value in values {
+                redact_field(scanner, name, value);
+            }
+        }
+        value => redact_value(scanner, value),
+    }
+}
+
+/// Redacts the private fields of a JSON Web Key.
+fn redact_web_key(scanner: &Scanner, fields: &mut Map<String, Value>) {
+    let is_private = |name: &str| ["d", "p", "q", "dp", "dq", "qi", "k"].contains(&name);
+    for (_, value) in fields.iter_mut().filter(|(name, value)| is_private(name) && is_long(value)) {
+        if scanner.finds_forms() {
+            *value = Value::String(mark("private-key"));
+        }
+    }
+}
+
+fn is_long(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.len() >= 20 && !has_mark(text))
+}
+
 /// The redacted text of a field, if it has secrets. The field's name may mark the whole text as secret.
 fn redacted_field(scanner: &Scanner, name: &str, text: &str) -> Option<String> {
-    let shown = redact_with(scanner, text);
-    let is_untouched = matches!(shown, Cow::Borrowed(_));
-    let kind = SecretKind::of(name.as_bytes())
-        .filter(|kind| is_untouched && scanner.finds_forms() && kind.fits(text.trim().as_bytes()));
-    match (kind, shown) {
-        (Some(kind), _) if !has_mark(text) => Some(mark(kind.id())),
-        (_, Cow::Owned(shown)) => Some(shown),
-        _ => None,
-    }
+    let secrets = scanner.find_in_field(name, text);
+    (!secrets.is_empty()).then(|| replace_matches(text, secrets))
 }
 
 /// Redacts the names of fields. Names that become equal are numbered.
@@ -221,27 +266,4 @@ fn redact_names(scanner: &Scanner, fields: Map<String, Value>) -> Map<String, Va
         renamed.insert(name, value);
     }
     renamed
-}
-
-fn has_secret(scanner: &Scanner, fields: &Map<String, Value>) -> bool {
-    fields
-        .iter()
-        .any(|(name, value)| is_secret_within(scanner, name) || has_secret_value(scanner, name, value))
-}
-
-fn is_secret_within(scanner: &Scanner, text: &str) -> bool {
-    !scanner.find(text).is_empty()
-}
-
-pub fn has_secret_value(scanner: &Scanner, name: &str, value: &Value) -> bool {
-    match value {
-        Value::String(text) => redacted_field(scanner, name, text).is_some(),
-        Value::Array(values) => values.iter().any(|value| match value {
-            Value::String(text) => is_secret_within(scanner, text),
-            value => has_secret_value(scanner, "", value),
-        }),
-        Value::Object(fields) => has_secret(scanner, fields),
-        Value::Number(number) => redacted_number(scanner, number).is_some(),
-        Value::Null | Value::Bool(_) => false,
-    }
 }

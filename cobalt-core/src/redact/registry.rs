@@ -7,9 +7,9 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::assignments::holds_secret;
 use super::key_formats::{entropy, is_random};
 use super::marks;
+use super::names::holds_secret;
 use super::scanner::{Pattern, Scanner};
 use crate::hash::hex;
 
@@ -111,7 +111,7 @@ pub fn register_address(name: &str, address: &str) {
 fn is_secret_parameter(name: &str, value: &str) -> bool {
     let has_key = || value.split(['-', '_', '.']).any(|part| is_random(part.as_bytes(), SHORTEST_PART));
     !HARMLESS_PARAMETERS.contains(&name)
-        && (holds_secret(name) || SECRET_PARAMETERS.contains(&name) || has_key())
+        && (holds_secret(name, value) || SECRET_PARAMETERS.contains(&name) || has_key())
 }
 
 /// Registers the URL of a webhook, whose path is sufficient to send messages.
@@ -133,19 +133,22 @@ fn register_part(name: &str, part: &str) {
     register_secret(name, decoded.as_deref().unwrap_or(part));
 }
 
-/// Registers the values of variables with secret names.
+/// Registers the values of variables that hold secrets, and the passwords of URLs in others.
 pub fn register_variables<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
-    variables
-        .into_iter()
-        .filter(|(name, _)| holds_secret(name))
-        .for_each(|(name, value)| register_secret(name, value));
+    for (name, value) in variables {
+        if holds_secret(name, value) {
+            register_secret(name, value);
+        } else if value.contains('@') && value.contains("://") {
+            register_address(name, value);
+        }
+    }
 }
 
 /// Registers the secret variables of this process's environment.
 pub fn register_environment() {
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    variables.filter(|(name, _)| holds_secret(name)).for_each(|(name, value)| register_secret(&name, &value));
+    variables.for_each(|(name, value)| register_variables([(&*name, &*value)]));
 }
 
 /// Registers the secret variables of a `.env` file, if it exists. Lines that are not assignments are skipped.

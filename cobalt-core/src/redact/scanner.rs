@@ -11,14 +11,15 @@ use aho_corasick::Input;
 use aho_corasick::automaton::{Automaton, OverlappingState};
 use aho_corasick::dfa::DFA;
 
+use super::assignments::SecretKind;
 use super::key_format_table::{KEY_FORMATS, KeyFormat};
-use super::marks::{MARK_START, mark_at};
-use super::{assignments, key_formats, urls};
+use super::marks::{MARK_START, has_mark, mark_at};
+use super::{assignments, commands, key_formats, urls};
 
 /// The number of bytes of a known secret that the automaton searches for before the comparison.
 const PREFIX_LENGTH: usize = 8;
-/// How many layers of escapes are decoded: JSON in JSON has two.
-const MAX_LAYERS: usize = 2;
+/// How many layers of escapes are decoded: JSON in JSON in JSON has three.
+const MAX_LAYERS: usize = 3;
 
 /// What a prefix may belong to.
 #[derive(Clone, Copy, Debug)]
@@ -40,18 +41,43 @@ enum Hint {
     Basic,
     Address,
     Name,
+    /// The name is followed by one more character.
+    Code,
+    Discord,
+    Suffix(&'static str),
+    KeyLines,
+    Jwk,
+    Program,
 }
 
 /// Texts that hint at nearby secrets.
-const HINTS: [(&str, Hint); 5] = [
+const HINTS: [(&str, Hint); 23] = [
     ("eyJ", Hint::SignedToken),
     ("-----BEGIN", Hint::PrivateKey),
     (":AA", Hint::Telegram),
     ("Q~", Hint::AzureSecret),
     ("://", Hint::Address),
+    ("code=", Hint::Code),
+    ("SESSID", Hint::Name),
+    ("SESSIONID", Hint::Name),
+    ("_SessionId", Hint::Name),
+    ("connect.sid", Hint::Name),
+    ("KEY_BASE", Hint::Name),
+    ("key_base", Hint::Name),
+    ("MT", Hint::Discord),
+    ("Nz", Hint::Discord),
+    ("OT", Hint::Discord),
+    ("-us", Hint::Suffix("mailchimp-key")),
+    ("_mmk", Hint::Suffix("maxmind-key")),
+    (".atlasv1.", Hint::Suffix("terraform-token")),
+    ("---- BEGIN", Hint::KeyLines),
+    ("Private-Lines:", Hint::KeyLines),
+    ("\"kty\"", Hint::Jwk),
+    ("dockercfg", Hint::Name),
+    ("dockerconfigjson", Hint::Name),
 ];
 /// Words that hint at nearby secrets, in lower case, upper case and capitalized.
-const HINT_WORDS: [(&str, Hint); 12] = [
+const HINT_WORDS: [(&str, Hint); 19] = [
     ("bearer", Hint::Bearer),
     ("basic", Hint::Basic),
     ("password", Hint::Name),
@@ -64,6 +90,13 @@ const HINT_WORDS: [(&str, Hint); 12] = [
     ("token", Hint::Name),
     ("signature", Hint::Name),
     ("sig", Hint::Name),
+    ("pass", Hint::Name),
+    ("credential", Hint::Name),
+    ("credentials", Hint::Name),
+    ("authorization", Hint::Name),
+    ("auth", Hint::Name),
+    ("cookie", Hint::Name),
+    ("sessionid", Hint::Name),
 ];
 
 /// The precedence of rules that find the same secret: greater is more specific.
@@ -160,6 +193,8 @@ impl Scanner {
         if with_forms {
             all.extend(KEY_FORMATS.iter().map(|form| (form.prefix.as_bytes().to_vec(), Trigger::Form(form))));
             all.extend(HINTS.map(|(text, near)| (text.as_bytes().to_vec(), Trigger::Hint(near))));
+            let program = |name: &'static str| (name.as_bytes().to_vec(), Trigger::Hint(Hint::Program));
+            all.extend(commands::programs().map(program));
             for (word, near) in HINT_WORDS {
                 let capital = word[..1].to_uppercase() + &word[1..];
                 let written = [word.to_owned(), word.to_uppercase(), capital];
@@ -189,15 +224,52 @@ impl Scanner {
     pub fn find(&self, text: &str) -> Vec<Match> {
         let bytes = text.as_bytes();
         let (mut found, mut marks) = (Vec::new(), Vec::new());
+        self.scan(bytes, &mut found, &mut marks);
+        match (self.with_forms, &self.known) {
+            (true, _) => {
+                let scan = |text: &[u8], found: &mut Vec<Match>| self.scan(text, found, &mut Vec::new());
+                find_decoded(bytes, &[true; 256], &scan, &mut found);
+                self.find_in_base64(bytes, &mut found);
+            }
+            (false, Some(machine)) => self.find_encoded(machine, bytes, &mut found),
+            (false, None) => {}
+        }
+        if found.is_empty() { found } else { merge_matches(found, &marks) }
+    }
+
+    /// The secrets of a field's value. The name may mark it as secret.
+    pub fn find_in_field(&self, name: &str, text: &str) -> Vec<Match> {
+        let mut found = self.find(text);
+        let Some(kind) = SecretKind::of(name.as_bytes()).filter(|_| self.with_forms && !has_mark(text))
+        else {
+            return found;
+        };
+        let is_headerlike = matches!(kind, SecretKind::Authorization | SecretKind::Cookie);
+        if found.is_empty() || is_headerlike {
+            found.extend(kind.secrets(text.as_bytes()).into_iter().map(|range| hint_match(kind.id(), range)));
+            found = merge_matches(found, &[]);
+        }
+        found
+    }
+
+    /// Scans a text once, without decoding it.
+    fn scan(&self, bytes: &[u8], found: &mut Vec<Match>, marks: &mut Vec<Range<usize>>) {
         let (mut ends, mut signed) = (key_formats::PrivateKeyEnds::default(), 0);
         self.all.run(bytes, |trigger, at| match trigger {
             Trigger::Mark => marks.extend(mark_at(bytes, at.start)),
             Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
-            Trigger::Form(form) => found.extend(key_formats::key(bytes, at.start, form).map(|range| Match {
-                range,
-                rank: Rank::Form,
-                name: MarkName::Rule(form.id),
-            })),
+            Trigger::Form(form) => {
+                let key = key_formats::key(bytes, at.start, form);
+                if let Some(key) = key.as_ref().filter(|_| form.id == "aws-access-key") {
+                    let secret = key_formats::aws_secret(bytes, key.end);
+                    found.extend(secret.map(|range| hint_match("aws-secret-key", range)));
+                }
+                found.extend(key.map(|range| Match {
+                    range,
+                    rank: Rank::Form,
+                    name: MarkName::Rule(form.id),
+                }));
+            }
             // The parts of a JWT start the same way.
             Trigger::Hint(Hint::SignedToken) if at.start < signed => {}
             Trigger::Hint(Hint::SignedToken) => {
@@ -206,12 +278,22 @@ impl Scanner {
                     hint_match("jwt", range)
                 }))
             }
-            Trigger::Hint(other) => other.find(bytes, at, &mut ends, &mut found),
+            Trigger::Hint(other) => other.find(bytes, at, &mut ends, found),
         });
-        if let Some(machine) = &self.known {
-            self.find_encoded(machine, bytes, &mut found);
+    }
+
+    /// Finds secrets in base64 of texts.
+    fn find_in_base64(&self, text: &[u8], found: &mut Vec<Match>) {
+        for (run, decoded) in urls::base64_texts(text) {
+            let mut inner = Vec::new();
+            self.scan(&decoded, &mut inner, &mut Vec::new());
+            let last = decoded.len();
+            found.extend(inner.into_iter().map(|found| {
+                let Range { start, end } = found.range;
+                let end = if end == last { run.end } else { run.end.min(run.start + (end * 4).div_ceil(3)) };
+                Match { range: run.start + start * 4 / 3..end, ..found }
+            }));
         }
-        if found.is_empty() { found } else { merge_matches(found, &marks) }
     }
 
     /// The known secrets in the strings of a JSON document, never splitting an escape. The document stays valid JSON after
@@ -243,29 +325,40 @@ impl Scanner {
 
     /// Finds known secrets in the decoded text.
     fn find_encoded(&self, machine: &TriggerAutomaton, text: &[u8], found: &mut Vec<Match>) {
-        type Undo = fn(&[u8]) -> Option<urls::Decoded>;
-        let [json, percent]: [Undo; 2] = [urls::decode_json, urls::decode_percent];
-        let hides = [
-            urls::may_need_json_decoding(text, &self.alphabet),
-            urls::may_need_percent_decoding(text, &self.alphabet),
-        ];
-        for (undo, _) in [json, percent].into_iter().zip(hides).filter(|(_, hides)| *hides) {
-            let mut layers: Vec<urls::Decoded> = Vec::new();
-            while layers.len() < MAX_LAYERS
-                && let Some(layer) = undo(layers.last().map_or(text, |layer| &layer.bytes))
-            {
-                machine.run(&layer.bytes, |trigger, at| {
-                    let Trigger::Known(pattern) = trigger else { return };
-                    found.extend(self.known(pattern, &layer.bytes, at.start).map(|found| {
-                        let range = layers
-                            .iter()
-                            .rev()
-                            .fold(layer.place(&found.range), |range, below| below.place(&range));
-                        Match { range, ..found }
-                    }));
-                });
-                layers.push(layer);
-            }
+        let scan = |text: &[u8], found: &mut Vec<Match>| {
+            machine.run(text, |trigger, at| {
+                let Trigger::Known(pattern) = trigger else { return };
+                found.extend(self.known(pattern, text, at.start));
+            });
+        };
+        find_decoded(text, &self.alphabet, &scan, found);
+    }
+}
+
+/// Finds secrets in the decoded text. Escapes of bytes outside of the alphabet are not decoded.
+fn find_decoded(
+    text: &[u8],
+    alphabet: &[bool; 256],
+    scan: &dyn Fn(&[u8], &mut Vec<Match>),
+    found: &mut Vec<Match>,
+) {
+    type Undo = fn(&[u8]) -> Option<urls::Decoded>;
+    let [json, percent]: [Undo; 2] = [urls::decode_json, urls::decode_percent];
+    let hides =
+        [urls::may_need_json_decoding(text, alphabet), urls::may_need_percent_decoding(text, alphabet)];
+    for (undo, _) in [json, percent].into_iter().zip(hides).filter(|(_, hides)| *hides) {
+        let mut layers: Vec<urls::Decoded> = Vec::new();
+        while layers.len() < MAX_LAYERS
+            && let Some(layer) = undo(layers.last().map_or(text, |layer| &layer.bytes))
+        {
+            let mut inner = Vec::new();
+            scan(&layer.bytes, &mut inner);
+            found.extend(inner.into_iter().map(|found| {
+                let range = layer.place(&found.range);
+                let range = layers.iter().rev().fold(range, |range, below| below.place(&range));
+                Match { range, ..found }
+            }));
+            layers.push(layer);
         }
     }
 }
@@ -295,11 +388,28 @@ impl Hint {
                 found.extend(urls::password(text, start).map(near("url-password")));
                 found.extend(urls::webhook(text, start).map(near("chat-webhook")));
             }
-            Self::Name => {
-                found.extend(assignments::value(text, at.end).map(|(range, kind)| near(kind.id())(range)));
+            Self::Name => add_assigned(text, at.end, found),
+            Self::Code => add_assigned(text, at.end - 1, found),
+            Self::Discord => found.extend(key_formats::discord(text, start).map(near("discord-token"))),
+            Self::Suffix(name) => found.extend(key_formats::with_suffix(text, at, name).map(near(name))),
+            Self::KeyLines => found.extend(key_formats::key_lines(text, at).map(near("private-key"))),
+            Self::Jwk => found.extend(key_formats::jwk(text, start).into_iter().map(near("private-key"))),
+            Self::Program => {
+                let secrets = commands::secrets(text, at);
+                found.extend(secrets.into_iter().map(near("password")));
             }
         }
     }
+}
+
+/// Adds the secrets after a name that contains a hint that ends at `end`.
+fn add_assigned(text: &[u8], end: usize, found: &mut Vec<Match>) {
+    let assigned = assignments::secrets(text, end);
+    found.extend(
+        assigned
+            .into_iter()
+            .flat_map(|(ranges, kind)| ranges.into_iter().map(move |range| hint_match(kind.id(), range))),
+    );
 }
 
 fn hint_match(name: &'static str, range: Range<usize>) -> Match {

@@ -2,13 +2,14 @@
 
 mod keys;
 mod ordinary_texts;
+mod tables;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::redactor::{has_secret_value, redact_value, redact_with, replace_matches};
+use super::redactor::{redact_value, redact_with, replace_matches};
 use super::scanner::Scanner;
 use super::*;
 
@@ -201,7 +202,6 @@ fn a_known_number_is_taken_out_as_a_number_too() {
     let scanner = Scanner::new(registry::patterns(&secret), true);
     let mut value =
         json!({ "account": 839_201_746_583_920_u64, "of": [839_201_746_583_920_u64, 839_201, 0.5] });
-    assert!(has_secret_value(&scanner, "", &value));
     redact_value(&scanner, &mut value);
     let mark = "[redacted:OUR_KEY]";
     assert_eq!(value, json!({ "account": mark, "of": [mark, 839_201, 0.5] }));

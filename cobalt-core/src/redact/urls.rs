@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::key_formats::is_random;
+use super::key_format_table::{EQUALS, PLUS_SLASH, URL_SAFE, is_of};
+use super::key_formats::{self, end_of_run, is_random};
 use super::marks;
 
 /// Schemes of databases and mail servers, whose URLs often contain unescaped passwords.
@@ -30,6 +31,10 @@ const PASSWORD_SCHEMES: [&str; 22] = [
     "smtps",
     "ldap",
 ];
+/// Other schemes whose URLs may name a user and a password.
+const ACCOUNT_SCHEMES: [&str; 8] = ["http", "https", "ws", "wss", "git", "svn", "ssh", "socks5"];
+/// The minimum number of letters and digits of a key in the place of a user.
+const SHORTEST_USER: usize = 16;
 /// Digest algorithms after `@` in image names, which are not hosts.
 const DIGESTS: [&[u8]; 3] = [b"sha256", b"sha384", b"sha512"];
 
@@ -56,12 +61,16 @@ fn scheme(text: &[u8], mark: usize) -> Option<&str> {
 /// The password in a URL such as `postgres://user:password@host`, by the position of `://`.
 pub fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
     let scheme = scheme(text, mark)?;
+    // Such as `postgresql+asyncpg` and `git+https`.
+    let mut names = scheme.split('+').chain([scheme]);
+    let is_of_database = names.clone().any(|name| PASSWORD_SCHEMES.contains(&name));
+    let is_of_accounts = is_of_database || names.any(|name| ACCOUNT_SCHEMES.contains(&name));
     let start = mark + 3;
     let end = end_of_url(text, start, |byte| b"/?#".contains(&byte));
     let authority = &text[start..end];
     let end = match authority.iter().rposition(|byte| *byte == b'@') {
-        Some(at) if !PASSWORD_SCHEMES.contains(&scheme) => start + at,
-        _ if PASSWORD_SCHEMES.contains(&scheme) => {
+        Some(at) if !is_of_database => start + at,
+        _ if is_of_database => {
             let colon = authority.iter().position(|byte| *byte == b':')?;
             let is_port = authority[colon + 1..].iter().all(u8::is_ascii_digit);
             if is_port && !authority.contains(&b'@') {
@@ -73,12 +82,19 @@ pub fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
         }
         _ => return None,
     };
-    let user = text[start..end].iter().position(|byte| *byte == b':')?;
-    let password = start + user + 1..end;
-    if !PASSWORD_SCHEMES.contains(&scheme) && is_port_before_more(&text[password.clone()]) {
+    let colon = text[start..end].iter().position(|byte| *byte == b':');
+    let user = start..colon.map_or(end, |colon| start + colon);
+    if is_of_accounts && is_random(&text[user.clone()], SHORTEST_USER) && is_host(&text[end + 1..]) {
+        return Some(start..end);
+    }
+    let password = start + colon? + 1..end;
+    let written = &text[password.clone()];
+    if !is_of_database && is_port_before_more(written) {
         return None;
     }
-    (is_password(&text[password.clone()]) && is_host(&text[end + 1..])).then_some(password)
+    // Other schemes have versions and labels in these places: `npm://react:dom@18`.
+    let is_likely = is_of_accounts || key_formats::is_password(written);
+    (is_likely && is_password(written) && is_host(&text[end + 1..])).then_some(password)
 }
 
 /// Whether the text is a port followed by something else, as in `http://localhost:3000,me@example.com`.
@@ -131,6 +147,35 @@ pub fn webhook(text: &[u8], mark: usize) -> Option<Range<usize>> {
         slash + 1..end_of_url(before_next_url(text, slash), slash + 1, |byte| b"()[],;".contains(&byte));
     let has_key = || text[path.clone()].split(|byte| *byte == b'/').any(|part| is_random(part, 12));
     (!path.is_empty() && (is_known || has_key())).then_some(path)
+}
+
+/// The shortest run of base64 that may hide a key.
+const SHORTEST_BASE64: usize = 24;
+/// The longest one: longer runs are files.
+const LONGEST_BASE64: usize = 64 * 1024;
+
+/// The runs of base64 in a text that decode to texts, with these.
+pub fn base64_texts(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Vec<u8>)> {
+    let is_of_run = |byte: &u8| is_of(*byte, URL_SAFE | PLUS_SLASH);
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+    let mut at = 0;
+    let runs = std::iter::from_fn(move || {
+        let start = at + text[at..].iter().position(is_of_run)?;
+        let length = text[start..].iter().position(|byte| !is_of_run(byte)).unwrap_or(text.len() - start);
+        at = end_of_run(text, start + length, EQUALS, 2);
+        Some(start..at)
+    });
+    let decoded = move |run: Range<usize>| {
+        let encoded = &text[run.clone()];
+        // Most other texts are recognized by their first bytes.
+        if !key_formats::decode_base64(&encoded[..16])?.iter().all(is_plain) {
+            return None;
+        }
+        let decoded = key_formats::decode_base64(encoded)?;
+        let is_text = decoded.iter().all(|byte| is_plain(byte) || !byte.is_ascii());
+        (is_text && std::str::from_utf8(&decoded).is_ok()).then_some((run, decoded))
+    };
+    runs.filter(|run| (SHORTEST_BASE64..=LONGEST_BASE64).contains(&run.len())).filter_map(decoded)
 }
 
 /// An unescaped text.
