@@ -9,6 +9,7 @@ mod cassette;
 mod conversation;
 mod differences;
 mod folder;
+mod masked;
 mod request_key;
 mod response;
 mod stream;

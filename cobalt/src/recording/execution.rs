@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use cobalt_core::duration::milliseconds;
 use cobalt_core::prices::Tokens;
-use cobalt_core::recordings::{Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RequestKey, Trial};
+use cobalt_core::recordings::{
+    Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordingFolder, RequestKey, Trial,
+};
 use cobalt_core::report::{Execution, Status, Traffic};
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::trace::GatewayCall;
@@ -185,7 +187,15 @@ impl ExecutionTraffic {
         state.has_sent = true;
         state.asked.add(request, self.experiment.ignore());
         if state.mode != Mode::Live {
-            if let Some(found) = state.replay(&key) {
+            let ignore = self.experiment.ignore();
+            let folder = self.experiment.folder();
+            let found = state.replay(&key, request, folder, ignore).or_else(|| {
+                // A long text is compared as a whole.
+                let is_long = request.body.as_ref().is_some_and(Body::has_blob);
+                let in_full = || RecordedRequest { body: Body::of_request_in_full(body), ..request.clone() };
+                is_long.then(|| state.replay(&key, &in_full(), folder, ignore)).flatten()
+            });
+            if let Some(found) = found {
                 return Decision::Replay(found);
             }
             let difference = state.requests.explain(
@@ -217,7 +227,8 @@ impl ExecutionTraffic {
         if state.mode == Mode::Live {
             return None;
         }
-        let found = state.replay(&key)?;
+        let folder = self.experiment.folder();
+        let found = state.replay(&key, request, folder, self.experiment.ignore())?;
         state.has_sent = true;
         state.asked.add(request, self.experiment.ignore());
         Some(found)
@@ -534,8 +545,14 @@ fn unsent(is_unused: bool, outcome: &Execution) -> Option<String> {
 
 impl State {
     /// Answers a request from the recording, if it is there.
-    fn replay(&mut self, key: &RequestKey) -> Option<Arc<Interaction>> {
-        let found = self.requests.replay(key)?;
+    fn replay(
+        &mut self,
+        key: &RequestKey,
+        request: &RecordedRequest,
+        folder: &RecordingFolder,
+        ignore: &[String],
+    ) -> Option<Arc<Interaction>> {
+        let found = self.requests.replay(key, request, folder, ignore)?;
         self.traffic.replayed += 1;
         Some(found)
     }

@@ -73,6 +73,23 @@ impl Recorded {
         let first = first.min()?;
         interactions[first].take()
     }
+
+    /// The next interaction whose request differs only in secrets, which may be redacted in one of the two.
+    fn take_similar(
+        &mut self,
+        root: &Path,
+        request: &RecordedRequest,
+        ignore: &[String],
+        experiments: &[&str],
+    ) -> Option<Interaction> {
+        let folder = RecordingFolder::new(root);
+        let read = |hash: &str| folder.read_blob(hash);
+        let fits = |interaction: &Interaction| {
+            interaction.experiment.as_deref().is_none_or(|experiment| experiments.contains(&experiment))
+                && interaction.request.is_same_but_for_secrets(request, &read, ignore)
+        };
+        self.interactions.iter_mut().find(|interaction| interaction.as_ref().is_some_and(fits))?.take()
+    }
 }
 
 fn index(interactions: &[Option<Interaction>], ignore: &[String]) -> Index {
@@ -106,7 +123,9 @@ impl Unattributed {
         let mut files = self.lock();
         let file = files.entry(root.to_owned()).or_default();
         match file.recorded.get_or_insert_with(|| Recorded::read(root)) {
-            Ok(recorded) => Ok(recorded.take(request, ignore, experiments)),
+            Ok(recorded) => Ok(recorded
+                .take(request, ignore, experiments)
+                .or_else(|| recorded.take_similar(root, request, ignore, experiments))),
             Err(error) => Err(error.clone()),
         }
     }
