@@ -33,9 +33,12 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
         since: arguments.since.map(|since| since.timestamp()),
         limit: arguments.limit.get(),
     };
+    let mut incomplete = None;
     let (found, skipped, place) = if arguments.remote.is_some() {
         let remote = Remote::open(&settings)?;
-        let found = remote.sync(layout)?.query(&filter).map_err(RemoteError::from)?;
+        let index = remote.sync(layout)?;
+        incomplete = index.incomplete(&remote);
+        let found = index.query(&filter).map_err(RemoteError::from)?;
         (found.into(), Vec::new(), one_line(remote.url()))
     } else {
         let (found, skipped) = Index::open(layout)?.query(&filter)?;
@@ -64,7 +67,7 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     if let Some(note) = note(&found, &place, create) {
         eprint_wrapped(&note);
     }
-    Ok(ExitCode::SUCCESS)
+    incomplete.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
 /// A note if there are more runs, or why there are none. `create` says how to add one.

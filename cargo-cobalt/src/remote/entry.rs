@@ -1,5 +1,6 @@
 //! An index object: what lists show of a run, and where its files are.
 
+use cobalt_core::hash::sha256;
 use cobalt_core::report::Timestamp;
 use cobalt_core::store::ResultFileName;
 use serde::{Deserialize, Serialize};
@@ -42,11 +43,64 @@ pub struct RemoteFile {
     pub stored_bytes: u64,
 }
 
+/// What precedes the checksum, the last field of an index object. Objects of earlier versions have none.
+const CHECK: &str = ",\"check\":\"";
+/// The length of a checksum.
+const CHECK_DIGITS: usize = 16;
+
+fn checksum(content: &[u8]) -> String {
+    sha256(content)[..CHECK_DIGITS].to_owned()
+}
+
+/// The content of an index object before its checksum, and the checksum.
+fn split_check(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (rest, check) = bytes.strip_suffix(b"\"}")?.split_last_chunk::<CHECK_DIGITS>()?;
+    Some((rest.strip_suffix(CHECK.as_bytes())?, check))
+}
+
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
 impl RemoteEntry {
+    /// Reads an index object with this name, without the folder. `None` if a newer version of Cobalt wrote it.
+    ///
+    /// # Errors
+    ///
+    /// It is damaged, or lists another run; the error says how.
+    pub fn read(name: &str, bytes: &[u8]) -> Result<Option<Self>, String> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        if bytes.is_empty() {
+            return Err("it is empty".to_owned());
+        }
+        if let Some((content, check)) = split_check(bytes)
+            && checksum(content).as_bytes() != check
+        {
+            return Err("its checksum differs".to_owned());
+        }
+        let version: Version = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if version.format > layout::FORMAT_VERSION {
+            return Ok(None);
+        }
+        let entry = Self::parse(bytes).ok_or("it does not describe a run")?;
+        match entry.name() == name {
+            true => Ok(Some(entry)),
+            false => Err(format!("it lists another run, `{}`", entry.run.id)),
+        }
+    }
+
+    /// The content of the index object. It ends with a checksum of what precedes it.
+    pub fn to_bytes(&self) -> serde_json::Result<Vec<u8>> {
+        let mut text = serde_json::to_vec(self)?;
+        text.pop();
+        let check = checksum(&text);
+        text.extend_from_slice(format!("{CHECK}{check}\"}}").as_bytes());
+        Ok(text)
+    }
+
     /// Parses an index object. `None` if a newer version wrote it, or if it is damaged: names of files come from it.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let entry: Self = serde_json::from_slice(bytes).ok()?;

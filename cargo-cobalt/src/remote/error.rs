@@ -55,6 +55,14 @@ pub enum RemoteError {
     Damaged { url: String, object: String, problem: String },
 
     #[error(
+        "the list of runs in the remote store `{url}` is incomplete: {} damaged, `{}`; repair the index with \
+         `cargo cobalt push --rebuild-index`",
+        if .objects.len() == 1 { "an object is".to_owned() } else { format!("{} objects are", .objects.len()) },
+        .objects.join("`, `")
+    )]
+    Incomplete { url: String, objects: Vec<String> },
+
+    #[error(
         "run `{run}` is no longer in the remote store `{url}`: `{object}` is missing; it was deleted, or its upload has not finished"
     )]
     Gone { url: String, run: String, object: String },

@@ -13,8 +13,12 @@ use super::entry::{RemoteEntry, RemoteFile};
 use super::error::{Problem, RemoteError};
 use super::store::Remote;
 
-/// The maximum size of a result file if no index object contains its size; a larger one counts as damaged.
-const LARGEST_RESULT: u64 = 4 << 30;
+/// The maximum size of a decompressed object in bytes, apart from [`MAX_RATIO`].
+const LARGEST_CONTENT: u64 = 4 << 30;
+/// A small object may be up to this size decompressed, in bytes.
+const USUAL_CONTENT: u64 = 64 << 20;
+/// How many times larger than itself the content of a larger object may be.
+const MAX_RATIO: u64 = 1000;
 
 /// The name of a file that is not complete yet: one that `clean` knows for a draft.
 fn draft_name() -> String {
@@ -54,7 +58,7 @@ impl Remote {
     fn fetch_items(&self, object: &str, items: &RemoteFile, path: &Path) -> Result<(), RemoteError> {
         let failed = |source| RemoteError::File { action: "write", path: path.to_owned(), source };
         let draft = path.with_file_name(draft_name());
-        let fetched = self.download(object, &draft);
+        let fetched = self.download(object, &draft, Some(items.bytes));
         let renamed = match &fetched {
             Ok((hash, bytes)) if *hash == items.hash && *bytes == items.bytes => {
                 fs::rename(&draft, path).map_err(failed)
@@ -73,9 +77,13 @@ impl Remote {
         bytes: &[u8],
         expected: &RemoteFile,
     ) -> Result<Vec<u8>, RemoteError> {
-        // A damaged object may be endless.
-        let (content, hash) = self.decompress(object, bytes, expected.bytes.saturating_add(1))?;
-        match hash == expected.hash {
+        if bytes.len() as u64 != expected.stored_bytes {
+            let problem =
+                format!("it has {} bytes, and its index object says {}", bytes.len(), expected.stored_bytes);
+            return Err(self.damaged(object, &problem));
+        }
+        let content = self.decompress(object, bytes, expected.bytes)?;
+        match sha256(&content) == expected.hash {
             true => Ok(content),
             false => Err(self.damaged(object, "its content does not match its index object")),
         }
@@ -88,23 +96,26 @@ impl Remote {
         bytes: &[u8],
         beginning: &str,
     ) -> Result<(Vec<u8>, String), RemoteError> {
-        let (content, hash) = self.decompress(object, bytes, LARGEST_RESULT)?;
+        let content = self.decompress(object, bytes, LARGEST_CONTENT)?;
+        let hash = sha256(&content);
         match hash.starts_with(beginning) {
             true => Ok((content, hash)),
             false => Err(self.damaged(object, "its content does not match its name")),
         }
     }
 
-    fn decompress(&self, object: &str, bytes: &[u8], most: u64) -> Result<(Vec<u8>, String), RemoteError> {
+    /// Decompresses an object to at most this many bytes: a small object may claim to be endless.
+    pub fn decompress(&self, object: &str, bytes: &[u8], most: u64) -> Result<Vec<u8>, RemoteError> {
+        let damaged = |problem: String| self.damaged(object, &problem);
+        let most = most.min(USUAL_CONTENT.saturating_add((bytes.len() as u64).saturating_mul(MAX_RATIO)));
         let mut content = Vec::new();
-        let decoder =
-            StreamingDecoder::new(bytes).map_err(|error| self.damaged(object, &error.to_string()))?;
-        decoder
-            .take(most)
-            .read_to_end(&mut content)
-            .map_err(|error| self.damaged(object, &error.to_string()))?;
-        let hash = sha256(&content);
-        Ok((content, hash))
+        let decoder = StreamingDecoder::new(bytes).map_err(|error| damaged(error.to_string()))?;
+        let read = decoder.take(most.saturating_add(1)).read_to_end(&mut content);
+        read.map_err(|error| damaged(error.to_string()))?;
+        match content.len() as u64 > most {
+            true => Err(damaged(format!("its content has more than {most} bytes"))),
+            false => Ok(content),
+        }
     }
 
     pub fn damaged(&self, object: &str, problem: &str) -> RemoteError {

@@ -30,6 +30,8 @@ pub const PLANS: &str = "plans";
 const HASH_DIGITS: usize = 16;
 const RESULT_ENDING: &str = ".json.zst";
 const ITEMS_ENDING: &str = ".items.zst";
+/// The ending of a pack of index objects.
+const PACK_ENDING: &str = ".jsonl.zst";
 /// The ending of an index object.
 const INDEX_ENDING: &str = ".json";
 
@@ -95,6 +97,21 @@ pub fn repair_advice(object: &str) -> &'static str {
         FORMAT => "replace it with `{ \"format\": 1 }`",
         _ => "delete it and repeat the command",
     }
+}
+
+/// The largest size of an object in bytes, by its folder. A larger one is damaged.
+pub fn largest(object: &str) -> u64 {
+    match object.split_once('/').map_or(object, |(folder, _)| folder) {
+        FORMAT => 64 << 10,
+        INDEX => 4 << 20,
+        PACKS | PLANS => 256 << 20,
+        _ => 4 << 30,
+    }
+}
+
+/// The hash in the name of a pack of index objects, without the folder.
+pub fn parse_pack(name: &str) -> Option<&str> {
+    name.strip_suffix(PACK_ENDING).filter(|hash| is_hash(hash))
 }
 
 /// The tombstone of a run.

@@ -94,7 +94,7 @@ impl Leftovers {
     ) -> Result<(), RemoteError> {
         objects.retain(|object| object.modified < before);
         let results = objects.iter().filter(|object| layout::parse_result(&object.name).is_some()).count();
-        if results > index.names()?.len() || !index.damaged_packs.is_empty() {
+        if results > index.names()?.len() || !index.damaged.is_empty() {
             self.unlisted = results;
         } else {
             self.objects.extend(objects);

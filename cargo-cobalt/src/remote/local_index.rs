@@ -14,11 +14,12 @@ use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior, named_params,
 use super::entry::RemoteEntry;
 use super::error::RemoteError;
 use super::layout;
-use crate::index::{RunFilter, RunMatches};
+use super::store::Remote;
+use crate::index::{RunFilter, RunMatches, create_database};
 use crate::terminal::relative_path;
 
 /// The version of the tables. A database with another version is filled again.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 const TABLES: &str = "
     -- The index objects, those of all remotes that were used. `pack` is the pack that lists it, if any.
@@ -60,8 +61,8 @@ pub struct RemoteIndex {
     /// Names the remote in the tables.
     remote: String,
     path: PathBuf,
-    /// Packs that could not be read in the last sync, which lack in the copy.
-    pub damaged_packs: Vec<String>,
+    /// Index objects and packs that could not be read in the last sync: the copy lacks their runs.
+    pub damaged: Vec<String>,
 }
 
 /// The result of a query.
@@ -90,14 +91,14 @@ pub struct IndexChanges {
     pub gone: Vec<String>,
     /// New entries, each with the pack that lists it.
     pub entries: Vec<(RemoteEntry, Option<String>)>,
-    /// Packs that were read, and index objects that cannot be.
+    /// Packs that were read, and objects that do not belong to the index.
     pub read_objects: Vec<String>,
     /// Those of earlier syncs that the store has no more.
     pub unlisted: Vec<String>,
     /// All packs of the store.
     pub packs: Vec<String>,
-    /// Packs that are damaged.
-    pub damaged_packs: Vec<String>,
+    /// Index objects and packs that are damaged.
+    pub damaged: Vec<String>,
     /// The IDs and hashes of all tombstones.
     pub tombstones: Vec<(String, String)>,
 }
@@ -113,12 +114,18 @@ impl RemoteIndex {
             Some(connection) => connection,
             None => prepared(Connection::open_in_memory()?)?,
         };
-        Ok(Self { connection, remote: sha256(identity.as_bytes()), path, damaged_packs: Vec::new() })
+        Ok(Self { connection, remote: sha256(identity.as_bytes()), path, damaged: Vec::new() })
     }
 
     /// The file, for messages.
     pub fn place(&self) -> String {
         format!("`{}`", relative_path(&self.path))
+    }
+
+    /// The error if damaged objects may list runs that the copy lacks.
+    pub fn incomplete(&self, remote: &Remote) -> Option<RemoteError> {
+        (!self.damaged.is_empty())
+            .then(|| RemoteError::Incomplete { url: remote.url().to_owned(), objects: self.damaged.clone() })
     }
 
     /// The names of the known index objects, each with the pack that lists it, if any.
@@ -353,6 +360,7 @@ fn database(history: &Path) -> PathBuf {
 
 /// Opens the file, and replaces a damaged one.
 fn open_at(path: &Path) -> Result<Connection> {
+    create_database(path);
     match Connection::open(path).and_then(prepared) {
         Err(error)
             if matches!(
@@ -361,6 +369,7 @@ fn open_at(path: &Path) -> Result<Connection> {
             ) =>
         {
             let _ = std::fs::remove_file(path);
+            create_database(path);
             Connection::open(path).and_then(prepared)
         }
         outcome => outcome,

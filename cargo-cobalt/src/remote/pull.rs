@@ -34,6 +34,7 @@ pub fn pull(arguments: &Pull, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.recordings || arguments.cache {
         return pull_shared(arguments, &settings, &remote, &mut index);
     }
+    let incomplete = index.incomplete(&remote).filter(|_| arguments.runs.is_empty());
     let entries = match arguments.runs.is_empty() {
         true => matching(arguments, &index, &remote)?,
         false => named(arguments, &index, layout, &remote)?,
@@ -51,7 +52,8 @@ pub fn pull(arguments: &Pull, flags: &Flags) -> Result<ExitCode, Error> {
             RunToPull { entry, local: path, is_named: !arguments.runs.is_empty() }
         })
         .collect();
-    pull_runs(&tasks, &remote, layout)
+    let pulled = pull_runs(&tasks, &remote, layout)?;
+    incomplete.map_or(Ok(pulled), |error| Err(error.into()))
 }
 
 /// Pulls recordings and cached model responses.

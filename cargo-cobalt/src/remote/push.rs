@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
 use super::local_index::RemoteIndex;
+use super::rebuild::Rebuilt;
 use super::redacted::{RedactedParts, redact_result};
 use super::shared_files::{Shared, SharedCount};
 use super::store::Remote;
@@ -41,10 +42,7 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
         return push_shared(arguments, &settings, &remote, &mut index);
     }
     if arguments.rebuild_index {
-        let runs = remote.rebuild_index(&index)?.len();
-        print(&format!("{} added to the index of {}\n", count(runs, "run"), shown(remote.url())))
-            .map_err(Error::Print)?;
-        return Ok(ExitCode::SUCCESS);
+        return rebuild_index(&remote);
     }
     let runs = match arguments.runs.is_empty() {
         true => unpushed(&index, settings.layout(), arguments.all)?,
@@ -60,6 +58,22 @@ pub fn push(arguments: &Push, flags: &Flags) -> Result<ExitCode, Error> {
         eprint_wrapped(&format!("warning: {error}"));
     }
     pushed
+}
+
+/// Rebuilds the index, and prints what was repaired.
+fn rebuild_index(remote: &Remote) -> Result<ExitCode, Error> {
+    let Rebuilt { added, replaced, failed } = remote.rebuild_index()?;
+    let replaced = match replaced.len() {
+        0 => String::new(),
+        objects => format!("; {} replaced: `{}`", count(objects, "damaged object"), replaced.join("`, `")),
+    };
+    let added = count(added.len(), "run");
+    print(&format!("{added} added to the index of {}{replaced}\n", shown(remote.url())))
+        .map_err(Error::Print)?;
+    match failed.is_empty() {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err(Error::Multiple(failed.iter().map(ToString::to_string).collect())),
+    }
 }
 
 /// Pushes runs, and prints each when it is done.
@@ -185,7 +199,7 @@ impl Remote {
         };
         entry.repeated = run.repetition_of(&entry);
         let index = format!("{}/{}", layout::INDEX, entry.name());
-        let is_listed = !run.is_removed && self.get(&index)?.is_some();
+        let is_listed = !run.is_removed && self.is_listed(&entry)?;
         if is_listed && self.has(&entry.result_object(), stored_bytes)? {
             return Ok(PushedRun { entry, is_new: false });
         }
@@ -193,15 +207,22 @@ impl Remote {
         if run.is_removed {
             self.delete(&layout::tombstone(&entry.run.id, &entry.result.hash))?;
         }
-        let text = serde_json::to_vec(&entry).map_err(|error| run.invalid(error))?;
+        let text = entry.to_bytes().map_err(|error| run.invalid(error))?;
         if RemoteEntry::parse(&text).is_none() {
             return Err(run.invalid("its ID or its start is not that of a result file of Cobalt"));
         }
         // S3 also refuses one of two writers at the same time, the other of which may fail.
-        if !self.create(&index, text.clone())? && self.get(&index)?.is_none() {
+        // A damaged one is replaced.
+        if !self.create(&index, text.clone())? && !self.is_listed(&entry)? {
             self.put(&index, text)?;
         }
         Ok(PushedRun { entry, is_new: true })
+    }
+
+    /// Whether the store has the index object of an entry, undamaged.
+    fn is_listed(&self, entry: &RemoteEntry) -> Result<bool, RemoteError> {
+        let found = self.get(&format!("{}/{}", layout::INDEX, entry.name()))?;
+        Ok(found.is_some_and(|bytes| RemoteEntry::read(&entry.name(), &bytes).is_ok()))
     }
 
     fn push_items(&self, id: &str, file: &Path) -> Result<RemoteFile, RemoteError> {

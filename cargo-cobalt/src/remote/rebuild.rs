@@ -1,13 +1,15 @@
 //! Makes the index objects of runs again, from their result files: what a lost or damaged index needs.
 
+use std::collections::HashSet;
+
 use cobalt_core::report::Timestamp;
 use cobalt_core::store::{PartsIndex, strip_bom};
 use serde::Deserialize;
 
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
-use super::local_index::RemoteIndex;
 use super::store::{Remote, RemoteObject};
+use super::sync::Listed;
 use super::{layout, parallel};
 use crate::index::parse_run;
 
@@ -19,24 +21,86 @@ struct FileFields {
     redacted: bool,
 }
 
+/// What a rebuild of the index did.
+#[derive(Debug, Default)]
+pub struct Rebuilt {
+    /// The runs that are listed again.
+    pub added: Vec<RemoteEntry>,
+    /// The damaged objects of the index, which were replaced or deleted.
+    pub replaced: Vec<String>,
+    /// Runs that cannot be listed, as they are damaged themselves.
+    pub failed: Vec<RemoteError>,
+}
+
 impl Remote {
-    /// Writes the missing index objects, and deletes damaged packs. Returns the runs.
-    pub fn rebuild_index(&self, index: &RemoteIndex) -> Result<Vec<RemoteEntry>, RemoteError> {
-        let objects = self.list(layout::RUNS)?;
-        let mut missing = Vec::new();
-        for object in &objects {
-            let Some((id, hash)) = layout::parse_result(&object.name) else { continue };
-            if !index.has(id, Some(hash))? && !index.tombstones(id)?.iter().any(|gone| gone == hash) {
-                missing.push((id, hash, object));
+    /// Reads the whole index in the store, writes the index objects that are missing or damaged, and deletes damaged packs.
+    pub fn rebuild_index(&self) -> Result<Rebuilt, RemoteError> {
+        let Listed { objects: names, packs, tombstones } = self.list_index()?;
+        // Other files do not belong to the index.
+        let names: Vec<_> = names.into_iter().filter(|name| layout::parse_index(name).is_some()).collect();
+        let mut listed: HashSet<(String, String)> = tombstones.into_iter().collect();
+        let mut damaged = Vec::new();
+        let identify =
+            |entry: &RemoteEntry| (entry.run.id.clone(), layout::short(&entry.result.hash).to_owned());
+        for pack in packs {
+            match self.read_pack(&pack) {
+                Ok(entries) => listed.extend(entries.iter().flatten().map(identify)),
+                Err(RemoteError::Damaged { object, .. }) => damaged.push(object),
+                Err(error) => return Err(error),
             }
         }
-        let entries = parallel::map(&missing, |(id, hash, object)| self.rebuild(id, hash, object, &objects));
-        let entries = entries.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-        // What only they listed is listed again.
-        for pack in &index.damaged_packs {
-            self.delete(&format!("{}/{pack}", layout::PACKS))?;
+        let read = parallel::map(&names, |name| {
+            let content = self.get(&format!("{}/{name}", layout::INDEX))?;
+            content.map(|content| self.read_entry(name, &content)).transpose()
+        });
+        for (name, read) in names.iter().zip(read) {
+            match read {
+                // One of a newer version is left alone.
+                Ok(Some(_)) => listed
+                    .extend(layout::parse_index(name).map(|(id, hash)| (id.to_owned(), hash.to_owned()))),
+                Ok(None) => {}
+                Err(RemoteError::Damaged { object, .. }) => damaged.push(object),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(entries)
+        let mut rebuilt = Rebuilt::default();
+        let objects = self.list(layout::RUNS)?;
+        let results = objects.iter().filter_map(|object| Some((layout::parse_result(&object.name)?, object)));
+        let missing: Vec<_> = results
+            .filter(|((id, hash), _)| !listed.contains(&((*id).to_owned(), (*hash).to_owned())))
+            .collect();
+        let entries =
+            parallel::map(&missing, |((id, hash), object)| self.rebuild(id, hash, object, &objects));
+        let mut failed = HashSet::new();
+        for (((id, _), _), entry) in missing.iter().zip(entries) {
+            match entry {
+                Ok(entry) => rebuilt.added.extend(entry),
+                Err(error @ RemoteError::Damaged { .. }) => {
+                    failed.insert(*id);
+                    rebuilt.failed.push(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // What only they listed is listed again.
+        let written: HashSet<_> =
+            rebuilt.added.iter().map(|entry| format!("{}/{}", layout::INDEX, entry.name())).collect();
+        for object in damaged {
+            let name = object.rsplit_once('/').map_or(&*object, |(_, name)| name);
+            // Lists stay known as incomplete while a run cannot be listed.
+            let is_needed = match layout::parse_index(name) {
+                Some((id, _)) => failed.contains(id),
+                None => !failed.is_empty(),
+            };
+            if is_needed {
+                continue;
+            }
+            if !written.contains(&object) {
+                self.delete(&object)?;
+            }
+            rebuilt.replaced.push(object);
+        }
+        Ok(rebuilt)
     }
 
     /// Writes the index object of a result file; `None` if its items did not arrive.
@@ -73,8 +137,8 @@ impl Remote {
             result: RemoteFile { hash: full_hash, bytes: bytes.len() as u64, stored_bytes },
             items,
         };
-        let text = serde_json::to_vec(&entry).map_err(|error| damaged(&error.to_string()))?;
-        self.create(&format!("{}/{}", layout::INDEX, entry.name()), text)?;
+        let text = entry.to_bytes().map_err(|error| damaged(&error.to_string()))?;
+        self.put(&format!("{}/{}", layout::INDEX, entry.name()), text)?;
         Ok(Some(entry))
     }
 
@@ -93,7 +157,7 @@ impl Remote {
             path: std::env::temp_dir(),
             source,
         })?;
-        let (hash, bytes) = self.download(&object.name, file.path())?;
+        let (hash, bytes) = self.download(&object.name, file.path(), None)?;
         Ok(Some(RemoteFile { hash, bytes, stored_bytes: bytes }))
     }
 }

@@ -9,7 +9,6 @@ use cobalt::command::config::Config;
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::hash::sha256;
 use cobalt_core::store::{Layout, new_run_id};
-use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use walkdir::{DirEntry, WalkDir};
 
@@ -18,6 +17,8 @@ use super::layout;
 use super::local_index::RemoteIndex;
 use super::store::Remote;
 
+/// The ending of a pack of files.
+const PACK_ENDING: &str = ".tar.zst";
 /// The size of the files in a pack.
 const PACK_BYTES: usize = 32 << 20;
 /// The folder of recordings, unless the settings name another one.
@@ -152,7 +153,11 @@ impl Remote {
     /// Sends the files of this machine that the store does not have.
     pub fn push_shared(&self, shared: &Shared, index: &mut RemoteIndex) -> Result<SharedCount, RemoteError> {
         for pack in self.unread_packs(shared, index)? {
-            self.read_shared_pack(&pack, index, |_, _| Ok(()))?;
+            match self.read_shared_pack(&pack, index, |_, _| Ok(())) {
+                // Its files are pushed again.
+                Err(error @ RemoteError::Damaged { .. }) => self.warn(error.to_string()),
+                outcome => outcome?,
+            }
         }
         let known = index.shared(shared.store_folder())?;
         let mut packs = vec![(tar::Builder::new(Vec::new()), Vec::new())];
@@ -177,7 +182,7 @@ impl Remote {
         }
         for (pack, ids) in packs.into_iter().filter(|(_, ids)| !ids.is_empty()) {
             let tar = pack.into_inner().map_err(RemoteError::Runtime)?;
-            let name = format!("{}/{}.tar.zst", shared.store_folder(), layout::short(&sha256(&tar)));
+            let name = format!("{}/{}{PACK_ENDING}", shared.store_folder(), layout::short(&sha256(&tar)));
             self.upload(&name, compress_to_vec(&*tar, CompressionLevel::Fastest).into())?;
             index.add_shared(&name, &ids)?;
         }
@@ -196,23 +201,29 @@ impl Remote {
         packs.sort();
         packs.dedup();
         let mut count = SharedCount::default();
+        let mut damaged = None;
         for pack in packs {
-            self.read_shared_pack(&pack, index, |name, content| match shared.accepts(name) {
+            let read = self.read_shared_pack(&pack, index, |name, content| match shared.accepts(name) {
                 true => shared.write(name, content, &mut count).map_err(|source| RemoteError::File {
                     action: "write",
                     path: shared.root().join(name),
                     source,
                 }),
                 false => Ok(()),
-            })?;
+            });
+            match read {
+                // The other packs are whole.
+                Err(error @ RemoteError::Damaged { .. }) => damaged = damaged.or(Some(error)),
+                outcome => outcome?,
+            }
         }
-        Ok(count)
+        damaged.map_or(Ok(count), Err)
     }
 
     fn unread_packs(&self, shared: &Shared, index: &RemoteIndex) -> Result<Vec<String>, RemoteError> {
         let known = index.shared_packs(shared.store_folder(), |_| true)?;
         let packs = self.list(shared.store_folder())?.into_iter().map(|object| object.name);
-        Ok(packs.filter(|pack| pack.ends_with(".tar.zst") && !known.contains(pack)).collect())
+        Ok(packs.filter(|pack| pack.ends_with(PACK_ENDING) && !known.contains(pack)).collect())
     }
 
     /// Calls `use_file` with each file of a pack, and notes what it has.
@@ -224,19 +235,17 @@ impl Remote {
     ) -> Result<(), RemoteError> {
         let damaged = |problem: String| self.damaged(pack, &problem);
         let Some(bytes) = self.get(pack)? else { return Ok(()) };
-        let decoder = StreamingDecoder::new(&bytes[..]).map_err(|error| damaged(error.to_string()))?;
+        let name = pack.rsplit_once('/').map_or(pack, |(_, name)| name);
+        let hash = name.strip_suffix(PACK_ENDING).unwrap_or(name);
+        let (tar, _) = self.decompressed_by_name(pack, &bytes, hash)?;
         let mut ids = Vec::new();
-        let mut archive = tar::Archive::new(decoder);
+        let mut archive = tar::Archive::new(&tar[..]);
         for file in archive.entries().map_err(|error| damaged(error.to_string()))? {
             let mut file = file.map_err(|error| damaged(error.to_string()))?;
             let path = file.path().map_err(|error| damaged(error.to_string()))?.into_owned();
             let (Some(name), true) = (slashed(&path), file.header().entry_type().is_file()) else { continue };
             let mut content = Vec::new();
-            // A pack is about this large; a file larger than it was not written by us.
-            (&mut file)
-                .take(4 * PACK_BYTES as u64)
-                .read_to_end(&mut content)
-                .map_err(|error| damaged(error.to_string()))?;
+            file.read_to_end(&mut content).map_err(|error| damaged(error.to_string()))?;
             use_file(&name, &content)?;
             ids.push(identity(&name, &content));
         }

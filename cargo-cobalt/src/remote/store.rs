@@ -1,7 +1,6 @@
 //! The objects of a remote store, with blocking calls.
 
-use std::collections::HashMap;
-use std::fs::File;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cobalt::command::config::Config;
+use cobalt_core::atomic_write::create_private;
 use cobalt_core::hash::hex;
 use cobalt_core::store::Layout;
 use object_store::buffered::BufWriter;
@@ -26,6 +26,8 @@ use super::error::{Access, Problem, RemoteError, is_transient};
 use super::layout;
 use super::local_index::RemoteIndex;
 use super::location::{Location, Platform};
+use crate::sized_cache::lock;
+use crate::terminal::eprint_wrapped;
 
 /// How long a failed call is repeated. The requests of a call are repeated before, see [`super::location::RETRY_TIMEOUT`].
 const REPEAT_FOR: Duration = Duration::from_secs(15);
@@ -52,6 +54,8 @@ pub struct Remote {
     location: Location,
     /// The folders of the runs that this process fetched, and when.
     pub(super) fetched: Mutex<HashMap<PathBuf, Instant>>,
+    /// Warnings that were printed: a server reads the index again and again.
+    warnings: Mutex<HashSet<String>>,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -75,7 +79,14 @@ impl Remote {
     pub fn at(location: Location) -> Result<Self, RemoteError> {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = Some(runtime.map_err(RemoteError::Runtime)?);
-        Ok(Self { location, fetched: Mutex::default(), runtime })
+        Ok(Self { location, fetched: Mutex::default(), warnings: Mutex::default(), runtime })
+    }
+
+    /// Prints a warning once.
+    pub fn warn(&self, warning: String) {
+        if lock(&self.warnings).insert(warning.clone()) {
+            eprint_wrapped(&format!("warning: {warning}"));
+        }
     }
 
     /// The URL of the settings, or the path of the folder.
@@ -188,10 +199,14 @@ impl Remote {
 
     /// Reads a small object; `None` if there is none of this name.
     pub fn get(&self, name: &str) -> Result<Option<Bytes>, RemoteError> {
-        let read = self
-            .call(Access::Read, name, || async { self.store().get(&self.path(name)?).await?.bytes().await });
+        let read = self.call(Access::Read, name, || async {
+            let found = self.store().get(&self.path(name)?).await?;
+            let size = found.meta.size;
+            Ok(if size > layout::largest(name) { Err(size) } else { Ok(found.bytes().await?) })
+        });
         match read {
-            Ok(content) => Ok(Some(content)),
+            Ok(Ok(content)) => Ok(Some(content)),
+            Ok(Err(size)) => Err(self.damaged(name, &format!("it has {size} bytes"))),
             Err(error) if error.problem() == Some(Problem::Missing) => Ok(None),
             Err(error) => Err(error),
         }
@@ -275,16 +290,26 @@ impl Remote {
         sent.map_err(failed)
     }
 
-    /// Writes an object to a file as it arrives. Returns the SHA-256 and the size of what was written.
-    pub fn download(&self, name: &str, file: &FilePath) -> Result<(String, u64), RemoteError> {
+    /// Writes an object to a file as it arrives. Returns the SHA-256 and the size of what was written: nothing, if the object does not
+    /// have the expected size.
+    pub fn download(
+        &self,
+        name: &str,
+        file: &FilePath,
+        expected: Option<u64>,
+    ) -> Result<(String, u64), RemoteError> {
         self.call(Access::Read, name, || async {
             let failed = |source: std::io::Error| object_store::Error::Generic {
                 store: "file",
                 source: source.into(),
             };
-            let mut to = File::create(file).map_err(failed)?;
-            let mut parts = self.store().get(&self.path(name)?).await?.into_stream();
+            let mut to = create_private(file).map_err(failed)?;
+            let found = self.store().get(&self.path(name)?).await?;
             let (mut hash, mut bytes) = (Sha256::new(), 0);
+            if expected.is_some_and(|expected| found.meta.size != expected) {
+                return Ok((hex(&hash.finalize()), bytes));
+            }
+            let mut parts = found.into_stream();
             while let Some(part) = parts.next().await {
                 let part = part?;
                 hash.update(&part);

@@ -1,10 +1,9 @@
 //! Brings the local copy of the index up to date: lists the store, and fetches only what is new.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io::{BufRead, BufReader};
 
+use cobalt_core::hash::sha256;
 use cobalt_core::store::Layout;
-use ruzstd::decoding::StreamingDecoder;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -13,7 +12,6 @@ use super::error::RemoteError;
 use super::local_index::{IndexChanges, RemoteIndex};
 use super::store::Remote;
 use super::{layout, parallel};
-use crate::terminal::eprint_wrapped;
 
 /// A line of a pack.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,11 +22,11 @@ pub struct PackedEntry {
 }
 
 /// The names of what the index of a store consists of, without their folders.
-struct Listed {
-    objects: BTreeSet<String>,
-    packs: BTreeSet<String>,
+pub struct Listed {
+    pub objects: BTreeSet<String>,
+    pub packs: BTreeSet<String>,
     /// The IDs and hashes of the tombstones.
-    tombstones: Vec<(String, String)>,
+    pub tombstones: Vec<(String, String)>,
 }
 
 impl Remote {
@@ -45,7 +43,7 @@ impl Remote {
         }
         let changes = self.changes(&index)?;
         index.apply(&changes)?;
-        index.damaged_packs = changes.damaged_packs;
+        index.damaged = changes.damaged;
         Ok(index)
     }
 
@@ -68,10 +66,8 @@ impl Remote {
                 // It was replaced since it was listed.
                 Ok(None) => {}
                 Err(error @ RemoteError::Damaged { .. }) => {
-                    eprint_wrapped(&format!(
-                        "warning: {error}; the runs that only it lists are missing here"
-                    ));
-                    changes.damaged_packs.push(pack.clone());
+                    self.warn(format!("{error}; the runs that only it lists are missing here"));
+                    changes.damaged.push(format!("{}/{pack}", layout::PACKS));
                 }
                 Err(error) => return Err(error),
             }
@@ -94,7 +90,7 @@ impl Remote {
 
     /// Lists the index. Index objects are listed before packs: one that is packed and deleted in the meantime is in a pack that the
     /// second list has.
-    fn list_index(&self) -> Result<Listed, RemoteError> {
+    pub fn list_index(&self) -> Result<Listed, RemoteError> {
         let objects = self.names(layout::INDEX)?.into_iter().collect();
         let packs = self.names(layout::PACKS)?.into_iter().collect();
         let tombstones = self.names(layout::REMOVED)?;
@@ -108,13 +104,40 @@ impl Remote {
         let fetched = parallel::map(&names, |name| self.get(&format!("{}/{name}", layout::INDEX)));
         for (name, content) in names.into_iter().zip(fetched) {
             // It may have been deleted since it was listed.
-            let Some(content) = content? else { continue };
-            match RemoteEntry::parse(&content) {
-                Some(entry) if entry.name() == name => changes.entries.push((entry, None)),
-                _ => changes.read_objects.push(name),
+            let read = match content {
+                Ok(Some(content)) => self.read_entry(&name, &content),
+                Ok(None) => continue,
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(Some(entry)) => changes.entries.push((entry, None)),
+                // It may be readable after an update.
+                Ok(None) => {}
+                // Such as a file of the system.
+                Err(RemoteError::Damaged { .. }) if layout::parse_index(&name).is_none() => {
+                    changes.read_objects.push(name);
+                }
+                Err(error @ RemoteError::Damaged { .. }) => {
+                    self.warn(format!("{error}; its run is missing here"));
+                    changes.damaged.push(format!("{}/{name}", layout::INDEX));
+                }
+                Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// The entry of an index object; `None`, with a warning, if a newer version of Cobalt wrote it.
+    pub fn read_entry(&self, name: &str, content: &[u8]) -> Result<Option<RemoteEntry>, RemoteError> {
+        let object = format!("{}/{name}", layout::INDEX);
+        let entry = RemoteEntry::read(name, content).map_err(|problem| self.damaged(&object, &problem))?;
+        if entry.is_none() {
+            let url = self.url();
+            self.warn(format!(
+                "a newer version of Cobalt wrote `{object}` in the remote store `{url}`, so its run is missing here; update Cobalt"
+            ));
+        }
+        Ok(entry)
     }
 
     /// The names of the objects in a folder, without it.
@@ -124,18 +147,24 @@ impl Remote {
     }
 
     /// The entries of a pack; `None` if there is no such pack.
-    fn read_pack(&self, pack: &str) -> Result<Option<Vec<RemoteEntry>>, RemoteError> {
+    pub fn read_pack(&self, pack: &str) -> Result<Option<Vec<RemoteEntry>>, RemoteError> {
         let object = format!("{}/{pack}", layout::PACKS);
         let Some(content) = self.get(&object)? else { return Ok(None) };
-        let damaged = |problem: String| self.damaged(&object, &problem);
-        let decoder = StreamingDecoder::new(&content[..]).map_err(|error| damaged(error.to_string()))?;
+        let damaged = |problem: &str| self.damaged(&object, problem);
+        let text = self.decompress(&object, &content, layout::largest(&object))?;
+        if layout::parse_pack(pack) != Some(layout::short(&sha256(&text))) {
+            return Err(damaged("its content does not match its name"));
+        }
         let mut entries = Vec::new();
-        for line in BufReader::new(decoder).lines() {
-            let line = line.map_err(|error| damaged(error.to_string()))?;
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let packed: PackedEntry =
-                serde_json::from_str(&line).map_err(|error| damaged(error.to_string()))?;
-            let entry = RemoteEntry::parse(packed.entry.get().as_bytes());
-            entries.extend(entry.filter(|entry| entry.name() == packed.name));
+                serde_json::from_slice(line).map_err(|error| damaged(&error.to_string()))?;
+            entries.extend(self.read_entry(&packed.name, packed.entry.get().as_bytes()).map_err(
+                |error| match error {
+                    RemoteError::Damaged { problem, .. } => damaged(&format!("`{}`: {problem}", packed.name)),
+                    error => error,
+                },
+            )?);
         }
         Ok(Some(entries))
     }

@@ -144,15 +144,14 @@ fn a_lost_list_of_runs_is_made_again_from_the_result_files() {
     fs::remove_dir_all(team.path("team/index")).unwrap();
     assert!(team.listed_by("old").is_empty(), "what is gone is not listed");
     let remote = team.remote();
-    let index = remote.sync(&team.machine("old")).unwrap();
-    assert_eq!(remote.rebuild_index(&index).unwrap().len(), 3);
+    assert_eq!(remote.rebuild_index().unwrap().added.len(), 3);
     let index = remote.sync(&team.machine("new")).unwrap();
     let strip = |entries: Vec<RemoteEntry>| {
         let entries = entries.into_iter();
         entries.map(|entry| RemoteEntry { pushed_at: String::new(), ..entry }).collect::<Vec<_>>()
     };
     assert_eq!(strip(index.entries().unwrap()), strip(before));
-    assert!(remote.rebuild_index(&index).unwrap().is_empty(), "nothing is missing");
+    assert!(remote.rebuild_index().unwrap().added.is_empty(), "nothing is missing");
 }
 
 #[test]
@@ -295,8 +294,8 @@ fn what_a_lost_or_damaged_pack_listed_is_listed_again() {
         let machine = if damage.is_some() { "new" } else { "old" };
         let index = remote.sync(&team.machine(machine)).unwrap();
         assert!(index.entries().unwrap().is_empty(), "{machine}");
-        assert_eq!(index.damaged_packs.len(), usize::from(damage.is_some()));
-        assert_eq!(remote.rebuild_index(&index).unwrap().len(), 3);
+        assert_eq!(index.damaged.len(), usize::from(damage.is_some()));
+        assert_eq!(remote.rebuild_index().unwrap().added.len(), 3);
         assert!(!pack.exists());
         for machine in ["old", "newest"] {
             assert_eq!(team.listed_by(machine), ["3", "2", "1"], "{machine}");
@@ -327,4 +326,66 @@ fn the_content_that_was_pushed_last_is_shown_even_if_it_is_an_earlier_one() {
     for (tag, is_new) in [("a", true), ("a", false), ("b", true), ("a", true), ("a", false), ("b", true)] {
         assert_eq!(push(tag), is_new, "{tag}");
     }
+}
+
+/// A frame of Zstandard with this many blocks of 128 KiB, of four bytes each.
+fn bomb(blocks: u32) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x68];
+    for block in 1..=blocks {
+        let header = (128 << 10 << 3) | (1 << 1) | u32::from(block == blocks);
+        frame.extend_from_slice(&header.to_le_bytes()[..3]);
+        frame.push(b' ');
+    }
+    frame
+}
+
+#[test]
+fn content_of_small_objects_is_bounded() {
+    let team = Team::with_runs(0);
+    let remote = team.remote();
+    assert_eq!(remote.decompress("runs/a", &bomb(2), u64::MAX).unwrap().len(), 256 << 10);
+    for (blocks, most, problem) in [(600, u64::MAX, "more than"), (2, 1000, "more than 1000 bytes")] {
+        let error = remote.decompress("runs/a", &bomb(blocks), most).unwrap_err().to_string();
+        assert!(error.contains("`runs/a`") && error.contains(problem), "{error}");
+    }
+    remote.put("index/large", vec![b' '; 5 << 20]).unwrap();
+    let error = remote.get("index/large").unwrap_err().to_string();
+    assert!(error.contains("it has 5242880 bytes"), "{error}");
+}
+
+#[test]
+fn damaged_packs_are_replaced() {
+    let team = Team::with_runs(3);
+    team.pack().unwrap();
+    let pack = fs::read_dir(team.path("team/packs")).unwrap().next().unwrap().unwrap().path();
+    let content = fs::read(&pack).unwrap();
+    let mut flipped = content.clone();
+    flipped[content.len() / 2] ^= 1;
+    let remote = team.remote();
+    for damaged in
+        [vec![], content[..content.len() / 2].to_vec(), vec![0; content.len()], flipped, bomb(2100)]
+    {
+        fs::write(&pack, damaged).unwrap();
+        let index = remote.sync(&team.machine("new")).unwrap();
+        assert_eq!(index.damaged.len(), 1);
+        let rebuilt = remote.rebuild_index().unwrap();
+        assert_eq!((rebuilt.added.len(), rebuilt.replaced.len(), rebuilt.failed.len()), (3, 1, 0));
+        assert_eq!(team.listed_by("newest"), ["3", "2", "1"]);
+        assert_eq!(team.pack().unwrap(), 3);
+        fs::remove_dir_all(team.path("new")).unwrap();
+        fs::remove_dir_all(team.path("newest")).unwrap();
+    }
+}
+
+#[test]
+fn objects_of_newer_versions_are_left_alone() {
+    let team = Team::with_runs(1);
+    let object = fs::read_dir(team.path("team/index")).unwrap().next().unwrap().unwrap().path();
+    fs::write(&object, "{\"format\":2,\"shape\":\"new\"}").unwrap();
+    let remote = team.remote();
+    let index = remote.sync(&team.machine("new")).unwrap();
+    assert!(index.incomplete(&remote).is_none() && index.entries().unwrap().is_empty());
+    let rebuilt = remote.rebuild_index().unwrap();
+    assert!(rebuilt.added.is_empty() && rebuilt.replaced.is_empty());
+    assert_eq!(fs::read_to_string(&object).unwrap(), "{\"format\":2,\"shape\":\"new\"}");
 }

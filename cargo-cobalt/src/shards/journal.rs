@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::store::{Layout, new_run_id};
-use ruzstd::decoding::StreamingDecoder;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::layout;
@@ -105,15 +104,7 @@ fn copy_segments(
             continue;
         }
         let Some(segment) = remote.get(&object.name)? else { break };
-        let mut content = Vec::new();
-        let decoded = StreamingDecoder::new(&segment[..])
-            .map_err(io::Error::other)
-            .and_then(|mut decoder| decoder.read_to_end(&mut content));
-        decoded.map_err(|error| RemoteError::Damaged {
-            url: remote.url().to_owned(),
-            object: object.name.clone(),
-            problem: error.to_string(),
-        })?;
+        let content = remote.decompress(&object.name, &segment, u64::MAX)?;
         let failed =
             |source| RemoteError::File { action: "write", path: PathBuf::from(&object.name), source };
         file.write_all(&content).map_err(failed)?;

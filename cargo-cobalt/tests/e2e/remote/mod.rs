@@ -1,6 +1,7 @@
 //! `cargo cobalt push` and `pull`: a team's runs in a folder and on an S3 server.
 
 mod cut;
+mod damage;
 mod errors;
 mod folder;
 mod many;
