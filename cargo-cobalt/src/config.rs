@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags, Setting, project_root, schema};
 use cobalt_core::paths::workspace_root;
-use cobalt_core::redact::set_forms;
 use cobalt_core::reporters::Style;
 use serde_json::Value;
 
@@ -22,7 +21,7 @@ use crate::terminal::{Align, paint, print, print_json, table_up_to};
 pub fn settings(flags: &Flags) -> Result<Config, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let config = settings_of(&project_root(&folder), flags)?;
-    set_forms(config.redacts_forms());
+    config.apply_to_process();
     Ok(config)
 }
 

@@ -4,7 +4,6 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use cobalt::command::config::{ARCHIVED_BASELINES, Config, Flags};
-use cobalt_core::redact::set_forms;
 use tempfile::TempDir;
 
 use super::error::ArchiveError;
@@ -52,7 +51,7 @@ impl ArchivedProject {
     pub fn settings(&self, flags: &Flags) -> Result<Config, Error> {
         let flags = Flags { storage_root: self.storage.clone(), ..flags.clone() };
         let settings = settings_of(&self.root, &flags)?;
-        set_forms(settings.redacts_forms());
+        settings.apply_to_process();
         Ok(settings)
     }
 }

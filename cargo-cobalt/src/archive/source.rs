@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::Package;
 use cobalt::command::config::{Config, Flags, GIT_STATE};
 use cobalt::recording::RecordMode;
-use cobalt_core::redact::set_forms;
 use tempfile::TempDir;
 
 use super::error::ArchiveError;
@@ -160,7 +159,7 @@ impl BinarySource for ArchivedBinaries {
 
     fn settings(&self, flags: &Flags) -> Result<Config, Error> {
         let settings = settings_of(self.project.root(), &self.flags(flags))?;
-        set_forms(settings.redacts_forms());
+        settings.apply_to_process();
         Ok(settings)
     }
 

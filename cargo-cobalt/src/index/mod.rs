@@ -17,6 +17,7 @@ use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
 pub use read::parse_run;
 pub use run::{IndexError, IndexedRun, RunFilter, RunMatches, RunStatus};
+pub use schema::create_database;
 pub use update::{FileStamp, SkippedFile, result_files};
 
 /// All runs.

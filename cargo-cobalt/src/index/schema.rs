@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use cobalt_core::atomic_write::private_options;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
@@ -69,9 +70,15 @@ pub fn open(path: &Path) -> Result<Connection> {
     // Without the default flag for URIs: the path must not be parsed as one.
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    create_database(path);
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
+}
+
+/// Creates an empty database for its owner alone. SQLite reports what is wrong with the path.
+pub fn create_database(path: &Path) {
+    let _ = private_options().write(true).create_new(true).open(path);
 }
 
 /// An index for this process only.

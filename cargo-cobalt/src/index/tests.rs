@@ -600,3 +600,15 @@ fn what_belongs_to_somebody_else_is_left_as_it_is() {
         assert_eq!(fs::read(path).unwrap(), before);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn the_index_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let store = Store::new();
+    store.write("a.json", &result("aaa", 5).to_string());
+    store.index().all_runs().unwrap();
+    let mode = fs::metadata(store.database()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::body::is_hash;
 use super::cassette::{CASSETTE_VERSION, Cassette};
-use crate::atomic_write::write_atomically;
+use crate::atomic_write::write_shared_atomically;
 use crate::hash::{sha256, sha256_hex};
 use crate::slug::slug;
 
@@ -327,7 +327,7 @@ fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    write_atomically(path, &draft, |file| file.write_all(content))
+    write_shared_atomically(path, &draft, |file| file.write_all(content))
 }
 
 /// Whether this is the name of a draft: `.item.json.4711-0a1b2c3d.tmp`.

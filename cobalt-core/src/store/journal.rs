@@ -4,7 +4,7 @@
 //! and the run can be resumed from the others.
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::checksum::{Checksum, append_checksum, verify_checksum};
 use super::error::{StoreError, storage_error};
 use super::journal_items::{JournalIndex, JournalItems};
 use super::layout::{Layout, Lock};
-use crate::atomic_write::sync_folder;
+use crate::atomic_write::{private_options, sync_folder};
 use crate::redact::redacted_document;
 use crate::report::{
     DatasetSummary, ItemResult, Rescored, RunConfig, RunVariant, Shard, SourceLocation, validate_item,
@@ -248,7 +248,7 @@ impl JournalWriter {
         layout.create()?;
         let path = layout.journal(&header.id);
         let write = || {
-            let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
+            let file = private_options().append(true).create_new(true).open(&path)?;
             let mut journal = Self::of(file, &path, 0, JournalIndex::default(), false);
             // The run ID is new, so no other process writes to this file. A reader may have it open briefly.
             if Lock::acquire(&journal.file)? == Lock::Busy {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 use std::{env, io, thread};
 
 use super::error::{CREATE_FOLDER, StoreError, storage_error};
+use crate::atomic_write::create_private_folder;
 use crate::paths::package_root;
 use crate::report::GitState;
 use crate::slug::slug;
@@ -225,7 +226,11 @@ impl Layout {
 /// Creates a folder, and writes `.gitignore` if the root folder is new.
 pub fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let was_there = root.exists();
-    fs::create_dir_all(folder)?;
+    // It also has the baselines, which are committed.
+    if folder.starts_with(root) {
+        fs::create_dir_all(root)?;
+    }
+    create_private_folder(folder)?;
     // The folder may be outside of the root.
     if was_there || !root.exists() {
         return Ok(());

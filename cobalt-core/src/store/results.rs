@@ -130,12 +130,15 @@ mod tests {
     const ORIGINAL: &str = r#"{"id": "5ea00522f3eb", "name": "a/b", "timestamp": "2026-02-05T10:00:34.836Z", "unheard": "of",
         "config": {"runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": []}, "summary": {}, "items": []}"#;
 
+    fn layout(folder: &tempfile::TempDir) -> Layout {
+        let root = folder.path().join(".cobalt");
+        Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"))
+    }
+
     #[test]
     fn a_file_from_elsewhere_is_kept_byte_by_byte_and_once_and_read_with_its_mark() {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join(".cobalt");
-        let layout =
-            Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"));
+        let layout = layout(&folder);
         let bytes = format!("\u{feff}{ORIGINAL}").into_bytes();
         let report: Report = serde_json::from_slice(strip_bom(&bytes)).unwrap();
         let path = import_report(&layout, &report, &bytes).unwrap();
@@ -147,5 +150,20 @@ mod tests {
             "it would overwrite another file"
         );
         assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn results_are_private() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(&folder);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let path = write_report(&layout, &serde_json::from_str(ORIGINAL).unwrap()).unwrap();
+        assert_eq!((mode(&path), mode(layout.results()), mode(&layout.journals())), (0o600, 0o700, 0o700));
+        let usual = folder.path().join("usual");
+        fs::create_dir(&usual).unwrap();
+        assert_eq!(mode(layout.root()), mode(&usual), "it has the baselines");
     }
 }

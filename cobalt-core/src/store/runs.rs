@@ -14,8 +14,9 @@ use super::interrupted::open_interrupted;
 use super::journal_items::{JournalIndex, JournalItems, JournalReader, LineUse};
 use super::layout::{Layout, file_slug};
 use super::report_file::ReportFile;
-use super::report_text::{strip_bom, write_items_by_line};
+use super::report_text::{strip_bom, write_json};
 use super::results::{ResultFileName, read_report};
+use crate::atomic_write::write_shared_atomically;
 use crate::prices::PriceTable;
 use crate::redact::redacted_document;
 use crate::report::{ItemResult, MeasuredItemRef, Measurements, Report, item_keys};
@@ -252,10 +253,14 @@ fn start_of<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
 /// The folder cannot be created, or the file cannot be written.
 pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, StoreError> {
     let folder = layout.baselines();
-    layout.create_folder(&folder).map_err(|source| storage_error(CREATE_FOLDER, &folder, source))?;
+    layout.create_folder(layout.root()).map_err(|source| storage_error(CREATE_FOLDER, &folder, source))?;
+    // It is committed, so it is as readable as the code.
+    fs::create_dir_all(&folder).map_err(|source| storage_error(CREATE_FOLDER, &folder, source))?;
     let path = layout.baseline(&run.name);
     let draft = folder.join(format!(".{}.tmp", run.id));
-    write_items_by_line(&path, &draft, &run.without_items(), run.items.iter().map(MeasuredItemRef::to_item))?;
+    let items = run.items.iter().map(MeasuredItemRef::to_item).map(Ok);
+    write_shared_atomically(&path, &draft, |file| write_json(file, &run.without_items(), items))
+        .map_err(|source| storage_error("write", &path, source))?;
     Ok(path)
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cobalt_core::paths::{package_root, workspace_root};
-use cobalt_core::redact::{register_env_file, register_environment, register_variables, set_forms};
+use cobalt_core::redact::{register_env_file, register_environment, register_variables};
 use cobalt_core::report::{Shard, Threshold};
 use cobalt_core::store::Layout;
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl Config {
     pub fn from_environment() -> Result<Self, ConfigError> {
         register_environment();
         let config = Self::load(&package_root(), |name| std::env::var_os(name))?;
-        set_forms(config.redacts_forms);
+        config.apply_to_process();
         Ok(config)
     }
 }
@@ -185,8 +185,10 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
         let mut storage = storage.unwrap_or_default();
         let remote = self.remote(&storage, is_ci)?;
         let parts_from = storage.parts_from.take();
+        let private = storage.private;
         let layout = self.layout(storage);
         let parts_from = self.parts_from(parts_from);
+        let is_private = self.or_default("storage.private", private, || true);
         let reporters = self.reporters(reporters, &layout);
         let models = self.models(
             judge.unwrap_or_default(),
@@ -242,6 +244,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             layout,
             remote,
             parts_from,
+            is_private,
             models,
             prices,
             env,

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use cobalt_core::atomic_write::set_private;
 use cobalt_core::prices::PriceTable;
+use cobalt_core::redact::set_forms;
 use cobalt_core::report::{InconclusivePolicy, Shard, ShardPlan, ShardPlans, Threshold};
 use cobalt_core::store::Layout;
 use cobalt_core::trace::ContentLimits;
@@ -61,6 +63,7 @@ pub struct Config {
     pub(super) layout: Layout,
     pub(super) remote: RemoteSettings,
     pub(super) parts_from: usize,
+    pub(super) is_private: bool,
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
@@ -220,10 +223,10 @@ impl Config {
         &self.dashboard
     }
 
-    /// Whether strings that look like keys are redacted, in addition to known secrets.
-    #[must_use]
-    pub fn redacts_forms(&self) -> bool {
-        self.redacts_forms
+    /// Applies the settings that hold for the whole process: what is redacted, and who may read the files of runs.
+    pub fn apply_to_process(&self) {
+        set_forms(self.redacts_forms);
+        set_private(self.is_private);
     }
 
     /// Every effective setting with its origin, in a fixed order, secrets redacted.

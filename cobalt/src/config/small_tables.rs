@@ -47,6 +47,8 @@ pub struct Storage {
     pub(super) allow_http: Option<bool>,
     /// Number of items from which a result is stored in parts, in two files; default 10000.
     pub(super) parts_from: Option<PositiveInt>,
+    /// Whether results, journals, the index and caches are readable by their owner alone; default true.
+    pub(super) private: Option<bool>,
 }
 
 /// The price of a model, in USD per 1,000,000 tokens.

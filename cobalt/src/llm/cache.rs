@@ -3,11 +3,13 @@
 //! A file contains a header line and the response, but neither the question nor an API key. It is written under a temporary
 //! name and renamed, so it is complete or absent. An unreadable file counts as missing.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{fs, io};
 
+use cobalt_core::atomic_write::create_private;
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::prices::Tokens;
 use cobalt_core::store::Layout;
@@ -93,7 +95,8 @@ impl Cache {
         whole.extend_from_slice(content);
         // Another process, possibly on another machine, may cache the same response at the same time.
         let temporary = path.with_extension(format!("{:016x}", fastrand::u64(..)));
-        fs::write(&temporary, whole).and_then(|()| fs::rename(&temporary, &path)).inspect_err(|_| {
+        let written = create_private(&temporary).and_then(|mut file| file.write_all(&whole));
+        written.and_then(|()| fs::rename(&temporary, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&temporary);
         })
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::columns::{ColumnBlock, ItemRow};
 use super::compress::Compressor;
 use super::index::{PARTS_FORMAT, PartEntry, PartsIndex, is_plausible, items_file};
-use crate::atomic_write::Draft;
+use crate::atomic_write::{Draft, create_private};
 use crate::prices::PriceTable;
 use crate::report::{ItemResult, Report, RunConfig};
 use crate::store::error::{StoreError, storage_error};
@@ -61,7 +61,7 @@ impl PartsWriter {
         layout.create()?;
         let folder = layout.results();
         let path = folder.join(format!(".{}.items.tmp", run.id));
-        let file = File::create(&path).map_err(|source| storage_error("write", &path, source))?;
+        let file = create_private(&path).map_err(|source| storage_error("write", &path, source))?;
         Ok(Self {
             head: folder.join(result_file_name(run)),
             head_draft: folder.join(format!(".{}.tmp", run.id)),
