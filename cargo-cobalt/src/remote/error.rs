@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use cobalt_core::error_chain::format_with_causes;
+use cobalt_core::wording::count;
 use object_store::Error as StoreError;
 use object_store::client::HttpError;
 
@@ -55,9 +56,9 @@ pub enum RemoteError {
     Damaged { url: String, object: String, problem: String },
 
     #[error(
-        "the list of runs in the remote store `{url}` is incomplete: {} damaged, `{}`; repair the index with \
+        "the list of runs in the remote store `{url}` is incomplete because of {}: `{}`; repair it with \
          `cargo cobalt push --rebuild-index`",
-        if .objects.len() == 1 { "an object is".to_owned() } else { format!("{} objects are", .objects.len()) },
+        count(.objects.len(), "damaged object"),
         .objects.join("`, `")
     )]
     Incomplete { url: String, objects: Vec<String> },

@@ -190,13 +190,6 @@ impl RemoteIndex {
         self.connection.prepare_cached(sql)?.query_row([&self.remote, id], |row| row.get(0))
     }
 
-    /// The hashes of the tombstones of a run.
-    pub fn tombstones(&self, id: &str) -> Result<Vec<String>> {
-        let mut query =
-            self.connection.prepare_cached("SELECT hash FROM tombstones WHERE remote = ? AND id = ?")?;
-        query.query_map([&self.remote, id], |row| row.get(0))?.collect()
-    }
-
     /// The IDs and hashes of all tombstones.
     pub fn all_tombstones(&self) -> Result<HashSet<(String, String)>> {
         let mut query = self.connection.prepare("SELECT id, hash FROM tombstones WHERE remote = ?")?;

@@ -1,7 +1,7 @@
 //! The journal of a run in the remote store: segments that are added as the journal grows.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead as _, BufReader, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use cobalt_core::atomic_write::write_atomically;

@@ -97,7 +97,7 @@ fn damaged_results_are_named() {
     let (content, other) = (fs::read(object).unwrap(), fs::read(other).unwrap());
     for (kind, damaged) in damages(&content, &other) {
         fs::write(object, damaged).unwrap();
-        let output = team.elsewhere(&["pull"], 3).stderr_has("is damaged").stderr_has(&name(object));
+        let output = team.elsewhere(&["pull"], 3).stderr_has("damaged").stderr_has(&name(object));
         assert!(output.stdout.contains("1 run pulled"), "{kind}: {output:?}");
         // The run stays listed, and pushing it again repairs it.
         fs::remove_file(object).unwrap();
@@ -111,7 +111,7 @@ fn an_index_stays_incomplete_while_a_run_is_damaged() {
     let team = Team::new();
     fs::write(&team.objects("index")[0], "").unwrap();
     fs::write(&team.objects("runs")[0], "damaged").unwrap();
-    team.elsewhere(&["push", "--rebuild-index"], 3).stderr_has("is damaged");
+    team.elsewhere(&["push", "--rebuild-index"], 3).stderr_has("damaged");
     team.elsewhere(&["history", "--remote"], 3).stderr_has("incomplete");
 }
 
@@ -126,7 +126,7 @@ fn damaged_packs_of_recordings_are_named() {
     let content = fs::read(&pack).unwrap();
     for (kind, damaged) in damages(&content, b"other") {
         fs::write(&pack, damaged).unwrap();
-        let output = team.elsewhere(&["pull", "--recordings"], 3).stderr_has("is damaged");
+        let output = team.elsewhere(&["pull", "--recordings"], 3).stderr_has("damaged");
         assert!(output.stderr.contains(&name(&pack)), "{kind}: {output:?}");
     }
     fs::write(&pack, content).unwrap();
