@@ -82,11 +82,12 @@ pub fn query_source(
     flags: &Flags,
 ) -> Result<Experiments, Error> {
     let flags = &source.flags(flags);
-    let built = source.binaries(&source.candidates(selection, flags)?)?;
+    let mut built = source.binaries(&source.candidates(selection, flags)?)?;
+    let mut errors = std::mem::take(&mut built.not_built);
     let with_variables = |binary| Ok((binary, variables(source, binary, flags)?));
     let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
     let clashes = check_names(&binaries, selection)?;
-    let (mut rows, mut errors) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for (binary, variables) in &binaries {
         query_binary(binary, selection, variables, &mut rows, &mut errors)?;
     }
@@ -117,7 +118,7 @@ fn query_binary(
 ) -> Result<(), Error> {
     let asked =
         BinaryRequest { selection, wanted: RequestKind::List, traces: false, arguments: &[], variables };
-    let (mut said, mut greeted) = (Vec::new(), false);
+    let (mut said, mut greeted, errors_before) = (Vec::new(), false, errors.len());
     let ended = run_binary(binary, asked, |message| match message {
         Message::Event(event, _) => match *event {
             Event::Hello { .. } => greeted = true,
@@ -137,7 +138,7 @@ fn query_binary(
         Message::Stderr(line) => said.push(line),
         Message::Stdout(_) => {}
     })?;
-    if !(ended.is_success() && greeted) && errors.is_empty() {
+    if !(ended.is_success() && greeted) && errors.len() == errors_before {
         errors.push(listing_failed(binary, ended.status, &said));
     }
     Ok(())

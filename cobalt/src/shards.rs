@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use cobalt_core::prices::PRICES_AS_OF;
 use cobalt_core::report::{
-    DatasetSummary, GitState, ItemResult, Measurements, Report, RunVariant, SCHEMA, Shard, Summary,
-    Threshold, validate_items,
+    DatasetSummary, GitState, ItemResult, Measurements, Report, RunVariant, SCHEMA, Shard, SourceState,
+    Summary, Threshold, validate_items,
 };
 use cobalt_core::store::{derive_id, new_run_id};
 
@@ -130,7 +130,7 @@ fn merge_headers(files: &[ShardFile]) -> Result<Report, MergeError> {
         shards: reports().map(|report| report.id.clone()).filter(|_| files.len() > 1).collect(),
         git: git.filter(|_| reports().all(|report| report.git.is_some())),
         shard_group: common_value(reports().map(|report| report.shard_group.as_ref())).cloned(),
-        sources: common_value(reports().map(|report| report.sources.as_ref())).cloned(),
+        sources: common_sources(&reports().map(|report| report.sources.as_deref()).collect::<Vec<_>>()),
         ci_status: None,
         baseline: None,
         prices_as_of: Some(PRICES_AS_OF.to_owned()),
@@ -191,6 +191,12 @@ fn check_plans(files: &[ShardFile]) -> Result<(), MergeError> {
     })
 }
 
+/// The sources of all shards; without files and variables if they differ.
+fn common_sources(sources: &[Option<&str>]) -> Option<String> {
+    let code = sources.iter().map(|sources| sources.map(|sources| SourceState::parse(sources).code));
+    common_value(sources.iter().copied()).or_else(|| common_value(code)).map(str::to_owned)
+}
+
 /// What must be equal in all shards, as text, if the file contains it.
 fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
     let config = &report.config;
@@ -206,7 +212,10 @@ fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, S
         ("the numbers of shards", report.shard.map(|shard| shard.total().to_string())),
         ("the data", report.dataset.as_ref().map(data)),
         ("the commits", report.git.as_ref().map(|git| short_hash(&git.commit).to_owned())),
-        ("the sources", report.sources.as_ref().map(|hash| format!("hash {}", short_hash(hash)))),
+        (
+            "the sources",
+            report.sources.as_ref().map(|hash| format!("hash {}", short_hash(SourceState::parse(hash).code))),
+        ),
         ("the numbers of trials", Some(config.runs.to_string())),
         ("the numbers of retries", Some(config.retries.to_string())),
         ("the timeouts", Some(format!("{} ms", config.timeout))),
@@ -224,7 +233,7 @@ fn required_properties(report: &Report) -> impl Iterator<Item = (&'static str, S
 }
 
 /// The common value, if all values are equal.
-fn common_value<'a, T: PartialEq>(mut values: impl Iterator<Item = Option<&'a T>>) -> Option<&'a T> {
+fn common_value<'a, T: PartialEq + ?Sized>(mut values: impl Iterator<Item = Option<&'a T>>) -> Option<&'a T> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }

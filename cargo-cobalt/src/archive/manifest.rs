@@ -54,8 +54,11 @@ pub struct PackedBinary {
     /// The variables that the package's build script set.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
-    /// The hash of the sources.
+    /// The hash of the sources, and after a `+` that of the files that the agent may read.
     pub sources: String,
+    /// The names of the variables that the agent may read.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub read_variables: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,7 +24,8 @@ use crate::config::settings_of;
 use crate::error::Error;
 use crate::interrupt;
 use crate::project::{
-    Binary, BinarySource as _, BuildOutput, CargoBuild, LOCK, MANIFEST as CARGO_MANIFEST, Project, cargo,
+    Binary, BinarySource as _, BuildOutput, CargoBuild, Inputs, LOCK, MANIFEST as CARGO_MANIFEST, Project,
+    cargo,
 };
 use crate::terminal::{eprint_wrapped, one_line};
 
@@ -45,7 +46,10 @@ pub fn archive(arguments: &Archive, flags: &Flags, color: Color) -> Result<ExitC
     if interrupt::was_received() {
         return Err(Error::Interrupted);
     }
-    let BuildOutput { binaries, skipped } = built?;
+    let BuildOutput { binaries, skipped, not_built } = built?;
+    if !not_built.is_empty() {
+        return Err(Error::Multiple(not_built));
+    }
     if binaries.is_empty() {
         return Err(Error::NothingMatched(format!("nothing to archive: {}", skipped.join("; "))));
     }
@@ -63,8 +67,9 @@ pub fn archive(arguments: &Archive, flags: &Flags, color: Color) -> Result<ExitC
         entries.add(format!("{WORKSPACE}/{}", slashed(&relative)), path);
     }
     let standard_library = standard_library(&arguments.build);
-    let packed =
-        binaries.iter().map(|binary| pack_binary(binary, project, standard_library.as_deref(), &mut entries));
+    let packed = binaries
+        .iter()
+        .map(|binary| pack_binary(binary, &source, flags, standard_library.as_deref(), &mut entries));
     let mut packed = packed.collect::<Result<Vec<_>, Error>>()?;
     packed.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
     let git = git_state_of(project.root());
@@ -198,11 +203,12 @@ fn workspace_files(
 /// Adds a binary, its libraries and its programs.
 fn pack_binary(
     binary: &Binary,
-    project: &Project,
+    source: &CargoBuild<'_>,
+    flags: &Flags,
     standard_library: Option<&Path>,
     entries: &mut Entries,
 ) -> Result<PackedBinary, Error> {
-    let target = project.target_folder();
+    let target = source.project().target_folder();
     let in_target = |path: &Path| {
         path.strip_prefix(target).ok().map(|relative| format!("{TARGET}/{}", slashed(relative)))
     };
@@ -230,6 +236,8 @@ fn pack_binary(
     }
     libraries.sort();
     libraries.dedup();
+    let sources = source.sources(binary, flags)?;
+    let Inputs { files, variables: read_variables } = sources.inputs.unwrap_or_default();
     Ok(PackedBinary {
         package: packed_id(&binary.package),
         target: binary.target.clone(),
@@ -237,7 +245,8 @@ fn pack_binary(
         libraries,
         programs,
         variables: binary.parts.script.iter().cloned().collect(),
-        sources: project.source_hash(&binary.package)?,
+        sources: [sources.code, files].join("+"),
+        read_variables,
     })
 }
 

@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::Package;
 use cobalt::command::config::{Config, Flags, GIT_STATE};
 use cobalt::recording::RecordMode;
 use tempfile::TempDir;
 
 use super::error::ArchiveError;
 use super::extract::unpacked;
-use super::manifest::{Manifest, NOMINAL_ROOT, WORKSPACE, rebase};
+use super::manifest::{Manifest, NOMINAL_ROOT, PackedBinary, WORKSPACE, rebase};
 use super::nextest::NextestArchive;
 use super::platform;
 use super::unpack::{Contents, PackedArchive};
@@ -20,7 +19,8 @@ use crate::config::settings_of;
 use crate::error::Error;
 use crate::interrupt;
 use crate::project::{
-    Binary, BinaryParts, BinarySource, BuildOutput, Candidate, Project, variables_configured_in,
+    Binary, BinaryParts, BinarySource, BuildOutput, Candidate, Inputs, Project, SourceHash,
+    variables_configured_in,
 };
 use crate::shell;
 
@@ -42,7 +42,7 @@ pub struct ArchivedBinaries {
     /// By the ID of the package and the target.
     binaries: HashMap<(String, String), ArchivedBinary>,
     /// The hashes of the sources, by the ID of the package.
-    sources: HashMap<String, String>,
+    sources: HashMap<String, SourceHash>,
     /// The state of the repository, if the archive says it.
     git: Option<String>,
     /// The current folder, in which an archive with its own workspace stores results.
@@ -129,7 +129,7 @@ impl ArchivedBinaries {
                 ..ArchivedBinary::default()
             };
             binaries.insert((packed.package.clone(), packed.target.clone()), archived);
-            sources.insert(packed.package.clone(), packed.sources.clone());
+            sources.insert(packed.package.clone(), source_hash(packed));
         }
         let git = Some(manifest.git.clone().unwrap_or_default());
         Self {
@@ -147,7 +147,8 @@ impl ArchivedBinaries {
     fn binary(&self, candidate: &Candidate) -> Option<Binary> {
         let key = (candidate.package.id.repr.clone(), candidate.target.clone());
         let ArchivedBinary { path, linked, toolchain, programs, script } = self.binaries.get(&key)?.clone();
-        let parts = BinaryParts { linked, toolchain, programs, script: script.into_iter().collect() };
+        let script = script.into_iter().collect();
+        let parts = BinaryParts { linked, toolchain, programs, script, ..BinaryParts::default() };
         Binary::new(candidate, path, parts)
     }
 }
@@ -188,8 +189,8 @@ impl BinarySource for ArchivedBinaries {
     }
 
     /// The hash that the archive has. Without one, the sources in the folder may be others than those of the binaries.
-    fn source_hash(&self, package: &Package) -> Result<String, Error> {
-        Ok(self.sources.get(&package.id.repr).cloned().unwrap_or_default())
+    fn sources(&self, binary: &Binary, _: &Flags) -> Result<SourceHash, Error> {
+        Ok(self.sources.get(&binary.package.id.repr).cloned().unwrap_or_default())
     }
 
     fn environment_folder(&self) -> &Path {
@@ -199,6 +200,13 @@ impl BinarySource for ArchivedBinaries {
     fn variables(&self) -> Vec<(String, OsString)> {
         self.git.iter().map(|git| (GIT_STATE.to_owned(), git.into())).collect()
     }
+}
+
+/// What the archive says about the sources of a binary; earlier versions say nothing about files.
+fn source_hash(packed: &PackedBinary) -> SourceHash {
+    let (code, files) = packed.sources.split_once('+').unzip();
+    let inputs = |files: &str| Inputs { files: files.to_owned(), variables: packed.read_variables.clone() };
+    SourceHash { code: code.unwrap_or(&packed.sources).to_owned(), inputs: files.map(inputs) }
 }
 
 /// The flags that name an archive, for a shell.

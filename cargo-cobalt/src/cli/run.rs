@@ -347,6 +347,12 @@ pub struct BuildOptions {
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<String>,
 
+    /// Also run or list the test targets that can be built if others cannot
+    ///
+    /// The exit code is 3 if a target cannot be built.
+    #[arg(long)]
+    pub keep_going: bool,
+
     /// Require that Cargo.lock is up to date
     #[arg(long)]
     pub locked: bool,

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
 
+use super::build_inputs::BuildInputs;
 use super::cargo_env;
 use super::discover::{Candidate, ProjectError};
 use super::greeting::is_cobalt_binary;
@@ -41,6 +42,8 @@ pub struct BinaryParts {
     pub programs: Vec<(String, PathBuf)>,
     /// The variables that the package's build script set.
     pub script: Vec<(String, String)>,
+    /// What local packages were built from.
+    pub inputs: Rc<BuildInputs>,
 }
 
 impl Binary {
@@ -75,12 +78,25 @@ pub struct BuildOutput {
     pub binaries: Vec<Binary>,
     /// For each target that is not run, the reason.
     pub skipped: Vec<String>,
+    /// With `--keep-going`, errors of targets that could not be built.
+    pub not_built: Vec<String>,
 }
 
 /// Builds the targets in one call of cargo; diagnostics go to stderr, or to stdout as JSON.
-pub fn compile(candidates: &[Candidate], build: &BuildOptions, color: Color) -> Result<BuildOutput, Error> {
+pub fn compile(
+    candidates: &[Candidate],
+    build: &BuildOptions,
+    color: Color,
+    workspace: &Path,
+) -> Result<BuildOutput, Error> {
     let needs_features = candidates.iter().filter_map(Candidate::needs_features).collect();
-    let candidates = || candidates.iter().filter(|candidate| candidate.missing_features.is_empty());
+    let mut not_built: Vec<_> = candidates.iter().filter_map(|candidate| candidate.problem.clone()).collect();
+    let is_buildable =
+        |candidate: &&Candidate| candidate.missing_features.is_empty() && candidate.problem.is_none();
+    let candidates = || candidates.iter().filter(is_buildable);
+    if candidates().next().is_none() {
+        return Err(Error::Multiple(not_built));
+    }
     let cargo = cargo();
     let mut command = Command::new(&cargo);
     for name in cargo_env::inherited_names() {
@@ -90,7 +106,14 @@ pub fn compile(candidates: &[Candidate], build: &BuildOptions, color: Color) -> 
         MessageFormat::Human => "--message-format=json-render-diagnostics",
         MessageFormat::Json => "--message-format=json",
     };
-    command.args(["test", "--no-run", format]);
+    if build.keep_going {
+        // `cargo test` stops at the first error.
+        command.args(["build", "--keep-going", format]);
+        let has_profile = build.release || build.profile.is_some();
+        command.args((!has_profile).then_some("--profile=test"));
+    } else {
+        command.args(["test", "--no-run", format]);
+    }
     command.args(arguments(build, color));
     for Candidate { package, target, .. } in candidates() {
         command.args(["--package", &package.name, "--test", target]);
@@ -115,22 +138,34 @@ pub fn compile(candidates: &[Candidate], build: &BuildOptions, color: Color) -> 
     }
     let status = child.wait().map_err(ProjectError::Messages)?;
     drop(below);
+    let (artifacts, scripts) = (messages.artifacts.iter(), messages.scripts.values());
+    messages.inputs = Rc::new(BuildInputs::read(artifacts, scripts, workspace));
+    let binaries: Vec<_> =
+        candidates().filter_map(|candidate| Some((candidate, messages.binary_of(candidate)?))).collect();
     if !status.success() {
-        return Err(ProjectError::Build.into());
+        if !build.keep_going || binaries.is_empty() {
+            return Err(ProjectError::Build.into());
+        }
+        let is_built =
+            |candidate: &Candidate| binaries.iter().any(|(built, _)| std::ptr::eq(*built, candidate));
+        let failed = candidates().filter(|candidate| !is_built(candidate));
+        not_built.extend(
+            failed.map(|candidate| format!("failed to build `{candidate}`; fix the compiler errors above")),
+        );
     }
-    let binaries = candidates().filter_map(|candidate| Some((candidate, messages.binary_of(candidate)?)));
-    BuildOutput::new(binaries, needs_features, &cargo_env::configured_variables()?)
+    let built = BuildOutput::new(binaries.into_iter(), needs_features, &cargo_env::configured_variables()?)?;
+    Ok(BuildOutput { not_built, ..built })
 }
 
 impl BuildOutput {
     /// The binaries that call `cobalt::main()`, each with the configured variables. A target that does not is an error if it was
-    /// selected explicitly.
+    /// selected explicitly, or has experiments.
     pub fn new<'a>(
         binaries: impl Iterator<Item = (&'a Candidate, Binary)>,
         skipped: Vec<String>,
         configured: &[(String, String)],
     ) -> Result<Self, Error> {
-        let mut built = Self { binaries: Vec::new(), skipped };
+        let mut built = Self { skipped, ..Self::default() };
         let mut unfit = Vec::new();
         for (candidate, mut binary) in binaries {
             // Cargo's own variables come later and take precedence.
@@ -139,11 +174,12 @@ impl BuildOutput {
                 .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
             if is_ours {
                 built.binaries.push(binary);
-            } else if candidate.is_named {
+            } else if candidate.is_named || candidate.has_experiments {
+                let or =
+                    if candidate.is_named { "do not select the target" } else { "remove its experiments" };
                 unfit.push(format!(
-                "`{candidate}` does not call `cobalt::main()`, so its experiments cannot run; call it from `main`, or do \
-                 not select the target"
-            ));
+                    "`{candidate}` does not call `cobalt::main()`, so its experiments cannot run; call it from `main`, or {or}"
+                ));
             } else {
                 built.skipped.push(format!("`{candidate}` does not call `cobalt::main()`"));
             }
@@ -191,6 +227,8 @@ fn arguments(build: &BuildOptions, color: Color) -> Vec<String> {
 struct BuildMessages {
     artifacts: Vec<Artifact>,
     scripts: HashMap<PackageId, BuildScript>,
+    /// What local packages were built from.
+    inputs: Rc<BuildInputs>,
 }
 
 impl BuildMessages {
@@ -211,6 +249,7 @@ impl BuildMessages {
             toolchain: cargo_env::toolchain_libraries(Path::new(&cargo)),
             programs: self.programs_of(&candidate.package).collect(),
             script: script.map(|script| script.env.clone()).unwrap_or_default(),
+            inputs: Rc::clone(&self.inputs),
         };
         let mut binary = Binary::new(candidate, path, parts)?;
         binary.variables.push(("CARGO".to_owned(), cargo));
@@ -273,6 +312,8 @@ mod tests {
             file: "/w/p/tests/evals.rs".into(),
             missing_features: Vec::new(),
             is_named: false,
+            has_experiments: false,
+            problem: None,
         }
     }
 

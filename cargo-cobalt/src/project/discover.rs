@@ -4,20 +4,19 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{fmt, fs, io};
 
-use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
 use cobalt::command::config::{Config, Flags, Setting};
 use cobalt_core::error_chain::BoxError;
 use cobalt_core::wording;
 use glob::Pattern;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 
+use super::declared::{DeclaredExperiments, LIBRARY, SourcePlace};
 use super::target_filter::{self, TargetFilter, target_names};
 use crate::cli::{BuildOptions, Selection};
 use crate::config::{settings_of, to_toml};
 use crate::error::{CommandError, Error};
-
-/// The library that an experiment's package depends on.
-const LIBRARY: &str = "cobalt";
+use crate::terminal::relative_path;
 
 /// A workspace or a single package.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub struct Project {
     metadata: Metadata,
 }
 
-/// A test target with `harness = false` in a package that depends on the library.
+/// A test target with `harness = false` in a package that depends on the library, or a target whose experiments no such target runs.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub package: Rc<Package>,
@@ -36,6 +35,10 @@ pub struct Candidate {
     pub missing_features: Vec<String>,
     /// Whether this target was selected explicitly, by name or file.
     pub is_named: bool,
+    /// Whether its source files declare experiments.
+    pub has_experiments: bool,
+    /// Why its experiments cannot run, and the remedy.
+    pub problem: Option<String>,
 }
 
 impl Candidate {
@@ -111,7 +114,7 @@ impl Project {
         let mut found = Vec::new();
         let mut held_back = Vec::new();
         for package in &packages {
-            let candidates = candidates_of(package, &packages, build)?;
+            let candidates = self.candidates_of(package, &packages, build)?;
             if let (Some(root), false) = (package.manifest_path.parent(), candidates.is_empty()) {
                 // Always read: errors in them are reported before the build.
                 let settings = settings_of(root.as_std_path(), flags)?;
@@ -128,6 +131,10 @@ impl Project {
             return Err(Error::NothingMatched(no_targets_message(&packages, &held_back)));
         }
         let chosen = wanted.select(found)?;
+        let problems: Vec<_> = chosen.iter().filter_map(|candidate| candidate.problem.clone()).collect();
+        if !problems.is_empty() && !build.keep_going {
+            return Err(Error::Multiple(problems));
+        }
         let needs: Vec<_> = chosen.iter().filter_map(Candidate::needs_features).collect();
         if needs.len() == chosen.len() {
             return Err(Error::NothingMatched(format!(
@@ -136,6 +143,135 @@ impl Project {
             )));
         }
         Ok(chosen)
+    }
+
+    /// The test targets of a package with `harness = false`, and targets with experiments that are not run.
+    fn candidates_of(
+        &self,
+        package: &Rc<Package>,
+        packages: &[Rc<Package>],
+        build: &BuildOptions,
+    ) -> Result<Vec<Candidate>, Error> {
+        if !depends_on_library(package) {
+            return Ok(Vec::new());
+        }
+        let manifest = read_manifest(package.manifest_path.as_std_path())?;
+        let mut candidates = Vec::new();
+        for target in &package.targets {
+            let is_run = is_harness_test(target, &manifest);
+            let file = target.src_path.as_std_path();
+            let declared = DeclaredExperiments::read(package, file);
+            let missing_features = target_filter::missing_features(target, package, packages, build);
+            // Without required features, cargo does not build a target either.
+            let problem = if is_run || !missing_features.is_empty() {
+                None
+            } else {
+                self.problem(package, target, &manifest, &declared)?
+            };
+            if is_run || problem.is_some() {
+                candidates.push(Candidate {
+                    package: Rc::clone(package),
+                    target: target.name.clone(),
+                    file: file.to_owned(),
+                    missing_features,
+                    is_named: false,
+                    has_experiments: !declared.places.is_empty(),
+                    problem,
+                });
+            }
+        }
+        Ok(candidates)
+    }
+
+    /// Why the experiments of a target that is not run would not run at all, and the remedy.
+    fn problem(
+        &self,
+        package: &Package,
+        target: &Target,
+        manifest: &DocumentMut,
+        declared: &DeclaredExperiments,
+    ) -> Result<Option<String>, Error> {
+        let name = format!("{}/{}", package.name, target.name);
+        let place = |SourcePlace { file, line, .. }: &SourcePlace| format!("{}:{line}", relative_path(file));
+        let kind = |kind| target.kind.contains(&kind);
+        for (table, target_kind) in [("test", TargetKind::Test), ("bench", TargetKind::Bench)] {
+            let listed = harness(manifest, table, &target.name);
+            if !kind(target_kind) || listed == Some(false) {
+                continue;
+            }
+            let what = match declared.first(false) {
+                Some(first) => format!("has experiments ({}) that do not run", place(first)),
+                None if declared.calls_main => "calls `cobalt::main()`, which does not run".to_owned(),
+                None => return Ok(None),
+            };
+            let manifest = relative_path(package.manifest_path.as_std_path());
+            let remedy = match listed {
+                Some(_) => format!("add `harness = false` to its `[[{table}]]` table in {manifest}"),
+                None => format!(
+                    "add this to {manifest}:\n\n[[{table}]]\nname = \"{}\"\nharness = false\n",
+                    target.name
+                ),
+            };
+            let main =
+                if declared.calls_main { "" } else { "\nand to its file: `fn main() { cobalt::main(); }`" };
+            return Ok(Some(format!("`{name}` {what}, because libtest runs this target; {remedy}{main}")));
+        }
+        let move_them = "move them to a test target with `harness = false`, such as `tests/evals.rs`";
+        if let Some(first) = declared.first(true) {
+            let place = place(first);
+            return Ok(Some(format!(
+                "`{name}` has experiments in unit tests ({place}), which do not run; {move_them}"
+            )));
+        }
+        let Some(first) = declared.first(false) else { return Ok(None) };
+        let place = place(first);
+        Ok(if [TargetKind::Bin, TargetKind::Example, TargetKind::Bench].into_iter().any(kind) {
+            let what = target.kind.first().map(ToString::to_string).unwrap_or_default();
+            (!declared.calls_main).then(|| {
+                format!("the {what} `{name}` has experiments ({place}), which do not run; {move_them}")
+            })
+        } else if kind(TargetKind::CustomBuild) || self.is_tested(package)? {
+            None
+        } else {
+            Some(format!(
+                "the library `{name}` has experiments ({place}), but no test target with `harness = false` uses it; \
+                 add one with `cargo cobalt init`"
+            ))
+        })
+    }
+
+    /// Whether a test target with `harness = false` of this package, or of a package that depends on it, runs experiments of its library.
+    fn is_tested(&self, package: &Package) -> Result<bool, Error> {
+        for member in self.metadata.workspace_packages() {
+            if depends_on_library(member) && self.depends_on(member, package) {
+                let manifest = read_manifest(member.manifest_path.as_std_path())?;
+                if member.targets.iter().any(|target| is_harness_test(target, &manifest)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a member of the workspace is another one, or depends on it through members.
+    fn depends_on(&self, member: &Package, other: &Package) -> bool {
+        let members = self.metadata.workspace_packages();
+        let (mut seen, mut waiting) = (Vec::new(), vec![member]);
+        while let Some(package) = waiting.pop() {
+            if package.id == other.id {
+                return true;
+            }
+            if !seen.contains(&&package.id) {
+                seen.push(&package.id);
+                let folders: Vec<_> =
+                    package.dependencies.iter().filter_map(|dependency| dependency.path.as_deref()).collect();
+                let is_dependency = |member: &&&Package| {
+                    member.manifest_path.parent().is_some_and(|folder| folders.contains(&folder))
+                };
+                waiting.extend(members.iter().filter(is_dependency).copied());
+            }
+        }
+        false
     }
 
     /// The selected packages, by name or by a pattern as in cargo; otherwise the package of the current folder; otherwise all.
@@ -180,6 +316,15 @@ impl Project {
     }
 }
 
+fn depends_on_library(package: &Package) -> bool {
+    package.dependencies.iter().any(|dependency| dependency.name == LIBRARY)
+}
+
+/// Whether a target is a test with `harness = false`.
+fn is_harness_test(target: &Target, manifest: &DocumentMut) -> bool {
+    target.kind.contains(&TargetKind::Test) && harness(manifest, "test", &target.name) == Some(false)
+}
+
 fn matches_name(package: &Package, pattern: &str) -> bool {
     Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(&package.name))
 }
@@ -189,26 +334,6 @@ fn folder_without_project(build: &BuildOptions) -> Option<PathBuf> {
     let folder = std::env::current_dir().ok().filter(|_| build.manifest_path.is_none())?;
     let has_manifest = folder.ancestors().any(|folder| folder.join("Cargo.toml").exists());
     (!has_manifest).then_some(folder)
-}
-
-fn candidates_of(
-    package: &Rc<Package>,
-    packages: &[Rc<Package>],
-    build: &BuildOptions,
-) -> Result<Vec<Candidate>, Error> {
-    if !package.dependencies.iter().any(|dependency| dependency.name == LIBRARY) {
-        return Ok(Vec::new());
-    }
-    let manifest = read_manifest(package.manifest_path.as_std_path())?;
-    let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
-    let candidate = |target: &cargo_metadata::Target| Candidate {
-        package: Rc::clone(package),
-        target: target.name.clone(),
-        file: target.src_path.clone().into(),
-        missing_features: target_filter::missing_features(target, package, packages, build),
-        is_named: false,
-    };
-    Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
 }
 
 /// The message that the settings of a package match none of its targets.
@@ -241,9 +366,9 @@ fn read_manifest(path: &Path) -> Result<DocumentMut, ProjectError> {
     text.trim_start_matches('\u{feff}').parse().map_err(|error: TomlError| failed(error.into()))
 }
 
-/// The `harness` setting of a test target; `None` if the manifest does not list the target.
-pub fn harness(manifest: &DocumentMut, target: &str) -> Option<bool> {
-    let tests: Vec<&dyn TableLike> = match manifest.get("test")? {
+/// The `harness` setting of a target in the tables `test` or `bench`; `None` if the manifest does not list the target.
+pub fn harness(manifest: &DocumentMut, table: &str, target: &str) -> Option<bool> {
+    let tests: Vec<&dyn TableLike> = match manifest.get(table)? {
         Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
         Item::Value(Value::Array(values)) => {
             let tables = values.iter().filter_map(Value::as_inline_table);
@@ -293,7 +418,7 @@ mod tests {
                       { path = \"tests/more.rs\", harness = false }]\n";
         for text in [tables, inline] {
             let manifest = text.parse().unwrap();
-            let found = ["evals", "unit", "more", "other"].map(|target| harness(&manifest, target));
+            let found = ["evals", "unit", "more", "other"].map(|target| harness(&manifest, "test", target));
             assert_eq!(found, [Some(false), Some(true), Some(false), None], "{text}");
         }
     }

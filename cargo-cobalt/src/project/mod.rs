@@ -1,16 +1,21 @@
 //! The user's project: its test targets with experiments, and their binaries.
 
+mod build_inputs;
 mod cargo_env;
 mod compile;
+mod declared;
 mod discover;
 mod first_build;
 mod greeting;
+mod inputs;
 mod source;
+mod source_texts;
 mod sources;
 mod target_filter;
 
 pub use cargo_env::{inherited_names as variables_of_this_process, variables_configured_in};
 pub use compile::{Binary, BinaryParts, BuildOutput, cargo};
 pub use discover::{Candidate, Project, harness};
-pub use source::{BinarySource, CargoBuild};
+pub use inputs::{GENERATED_FOLDERS, Inputs, TEMPORARY_SUFFIXES};
+pub use source::{BinarySource, CargoBuild, SourceHash};
 pub use sources::{CACHE_TAG, LOCK, MANIFEST};

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use cargo_metadata::Package;
 use cobalt::command::config::{Config, Flags};
 
-use super::compile::{BuildOutput, compile};
+use super::compile::{Binary, BuildOutput, compile};
 use super::discover::{Candidate, Project};
+use super::inputs::Inputs;
 use crate::cli::{BuildOptions, Color, Selection};
 use crate::config::{settings, settings_of};
 use crate::error::Error;
@@ -40,8 +40,8 @@ pub trait BinarySource {
     /// The binaries of test targets.
     fn binaries(&self, candidates: &[Candidate]) -> Result<BuildOutput, Error>;
 
-    /// A hash of the sources from which a package's binaries were built; empty if it is not known.
-    fn source_hash(&self, package: &Package) -> Result<String, Error>;
+    /// What the binaries of this one's package were built from and may read.
+    fn sources(&self, binary: &Binary, flags: &Flags) -> Result<SourceHash, Error>;
 
     /// The folder whose `.env` is read after that of the package.
     fn environment_folder(&self) -> &Path {
@@ -51,6 +51,25 @@ pub trait BinarySource {
     /// Further variables of each binary.
     fn variables(&self) -> Vec<(String, OsString)> {
         Vec::new()
+    }
+}
+
+/// What binaries were built from and may read.
+#[derive(Clone, Debug, Default)]
+pub struct SourceHash {
+    /// A hash of the sources; empty if it is not known.
+    pub code: String,
+    /// The files and variables that may be read; `None` if they are not known.
+    pub inputs: Option<Inputs>,
+}
+
+impl SourceHash {
+    /// As a run stores it, for a process with these additional variables.
+    pub fn stored(&self, variables: &[(String, OsString)]) -> String {
+        match &self.inputs {
+            Some(inputs) => format!("{}+{}+{}", self.code, inputs.files, inputs.hash_variables(variables)),
+            None => self.code.clone(),
+        }
     }
 }
 
@@ -90,10 +109,11 @@ impl BinarySource for CargoBuild<'_> {
     }
 
     fn binaries(&self, candidates: &[Candidate]) -> Result<BuildOutput, Error> {
-        compile(candidates, self.build, self.color)
+        compile(candidates, self.build, self.color, self.project.root())
     }
 
-    fn source_hash(&self, package: &Package) -> Result<String, Error> {
-        self.project.source_hash(package)
+    fn sources(&self, binary: &Binary, flags: &Flags) -> Result<SourceHash, Error> {
+        let inputs = Some(self.project.inputs(&binary.package, &binary.parts.inputs, flags)?);
+        Ok(SourceHash { code: self.project.source_hash(&binary.package)?, inputs })
     }
 }

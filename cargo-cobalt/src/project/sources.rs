@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package};
 use cobalt_core::hash::sha256_hex;
 
+use super::declared::LIBRARY;
 use super::discover::{Project, ProjectError};
 use crate::error::Error;
 
@@ -16,6 +17,26 @@ pub const MANIFEST: &str = "Cargo.toml";
 pub const LOCK: &str = "Cargo.lock";
 
 impl Project {
+    /// The Rust files of a package and of its path dependencies, without the library.
+    pub fn rust_files(&self, folders: &[PathBuf]) -> Result<BTreeSet<PathBuf>, Error> {
+        let mut files = BTreeSet::new();
+        for folder in folders {
+            let scope = SourceScope::Rust { package: folder, target: self.target_folder() };
+            collect_sources(folder, &scope, &mut BTreeSet::new(), &mut files)?;
+        }
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+        Ok(files)
+    }
+
+    /// The folders of a package and of its path dependencies, without the library.
+    pub fn agent_folders(&self, package: &Package) -> Result<Vec<PathBuf>, Error> {
+        let is_agent = |dependency: &Dependency| dependency.name != LIBRARY;
+        Ok(local_packages(self.metadata(), package, is_agent)?
+            .into_iter()
+            .map(|local| local.folder)
+            .collect())
+    }
+
     /// A hash of what a package is built from: the sources of the package and of all path dependencies (everything in `src`,
     /// `*.rs` elsewhere, without hidden files and data), their manifests, the workspace manifest and `Cargo.lock`.
     pub fn source_hash(&self, package: &Package) -> Result<String, Error> {
@@ -24,7 +45,10 @@ impl Project {
 
     /// The folders of a package and of all path dependencies.
     pub fn local_folders(&self, package: &Package) -> Result<Vec<PathBuf>, Error> {
-        Ok(local_packages(self.metadata(), package)?.into_iter().map(|local| local.folder).collect())
+        Ok(local_packages(self.metadata(), package, |_| true)?
+            .into_iter()
+            .map(|local| local.folder)
+            .collect())
     }
 }
 
@@ -33,7 +57,7 @@ fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
     for file in [MANIFEST, LOCK] {
         add_file(&mut parts, file, workspace.workspace_root.join(file).as_std_path())?;
     }
-    for LocalPackage { name, folder, target } in local_packages(workspace, package)? {
+    for LocalPackage { name, folder, target } in local_packages(workspace, package, |_| true)? {
         parts.push(name);
         let mut files = BTreeSet::from([folder.join(MANIFEST)]);
         let scope = SourceScope::Rust { package: &folder, target: &target };
@@ -46,8 +70,12 @@ fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
     Ok(sha256_hex(&parts))
 }
 
-/// The package and its path dependencies, sorted.
-fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<LocalPackage>, Error> {
+/// The package and its path dependencies, of those that `follows` returns true for, sorted.
+fn local_packages(
+    workspace: &Metadata,
+    package: &Package,
+    follows: impl Fn(&Dependency) -> bool,
+) -> Result<BTreeSet<LocalPackage>, Error> {
     let mut read = vec![workspace.clone()];
     let mut found = BTreeSet::new();
     let mut waiting: Vec<PathBuf> = package.manifest_path.parent().into_iter().map(Into::into).collect();
@@ -57,7 +85,10 @@ fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Lo
         if found.insert(LocalPackage { name: package.name.to_string(), folder, target }) {
             // Dev-dependencies of dependencies are not built.
             let is_built = |kind| is_first || kind != DependencyKind::Development;
-            let built = package.dependencies.iter().filter(|dependency| is_built(dependency.kind));
+            let built = package
+                .dependencies
+                .iter()
+                .filter(|dependency| is_built(dependency.kind) && follows(dependency));
             waiting.extend(built.filter_map(|dependency| dependency.path.clone().map(Into::into)));
         }
     }

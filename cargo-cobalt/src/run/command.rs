@@ -102,7 +102,7 @@ pub fn run_once(
     if interrupt::was_received() {
         return Err(Error::Interrupted);
     }
-    let BuildOutput { binaries, skipped: foreign } = built?;
+    let BuildOutput { binaries, skipped: foreign, not_built } = built?;
     let folder = std::env::current_dir().unwrap_or_else(|_| source.project().root().to_owned());
     let items = ItemLines { quiet: arguments.quiet, traces: arguments.trace };
     let mut invocation = Invocation::new(Screen::of(&settings, items, folder), reporters);
@@ -111,7 +111,20 @@ pub fn run_once(
         invocation.screen.eprintln(&wrap_for_stderr(&format!("not run: {}", foreign.join("; "))));
     }
     let ready = with_variables(&binaries, source, flags, &invocation.screen)?;
-    let mut refusals = check_names(&ready, &arguments.selection)?;
+    let mut refusals = match check_names(&ready, &arguments.selection) {
+        Err(error) if !not_built.is_empty() => {
+            return Err(Error::Multiple(not_built.into_iter().chain([error.to_string()]).collect()));
+        }
+        checked => checked?,
+    };
+    for error in not_built {
+        if arguments.selection.experiment.is_empty() && flags.resume.is_empty() {
+            invocation.abort(error)?;
+        } else {
+            // What was named is elsewhere.
+            invocation.screen.warn(&error);
+        }
+    }
     if let Some(given) = &given {
         check_baseline(&ready, &arguments.selection, given)?;
     }
@@ -168,7 +181,7 @@ pub fn create_ledger() -> Result<tempfile::NamedTempFile, Error> {
     tempfile::NamedTempFile::new().map_err(Error::Ledger)
 }
 
-/// The binaries with their environment variables, including a hash of each package's sources.
+/// The binaries with their environment variables, including a hash of what each was built from and may read.
 fn with_variables<'a>(
     binaries: &'a [Binary],
     source: &dyn BinarySource,
@@ -179,11 +192,11 @@ fn with_variables<'a>(
     let mut ready = Vec::with_capacity(binaries.len());
     for binary in binaries {
         let hash = hashes.entry(&binary.package.id).or_insert_with(|| {
-            let hash = source.source_hash(&binary.package);
+            let hash = source.sources(binary, flags);
             hash.inspect_err(|error| screen.eprintln(&format!("warning: {error}"))).unwrap_or_default()
         });
         let mut variables = variables(source, binary, flags)?;
-        variables.push((SOURCES.to_owned(), hash.as_str().into()));
+        variables.push((SOURCES.to_owned(), hash.stored(&variables).into()));
         ready.push((binary, variables));
     }
     Ok(ready)

@@ -12,12 +12,8 @@ use crate::cli::{BuildOptions, Selection};
 use crate::config::settings_of;
 use crate::environment;
 use crate::error::{CommandError, Error};
-use crate::project::{CACHE_TAG, LOCK, MANIFEST, Project};
+use crate::project::{CACHE_TAG, GENERATED_FOLDERS, LOCK, MANIFEST, Project, TEMPORARY_SUFFIXES};
 
-/// Folders with generated files, at any depth.
-const GENERATED_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
-/// Suffixes of temporary files of editors, and of logs.
-const TEMPORARY_SUFFIXES: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
 /// A file that an editor (Vim) creates to test write access.
 const PROBE: &str = "4913";
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::git::git;
 use crate::project::{ProgramOutput, Project};
 
 /// The items of the latest run, and whether it was partial.
@@ -86,6 +87,86 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     project.write("tests/evals.rs", &format!("{declared}// The end.\n"));
     assert_eq!(runs(&project, &["--changed"]).0, some(&["paris", "rome", "oslo"]));
     assert!(!newest(&project).1, "a run of all items is complete");
+}
+
+#[test]
+fn changed_sees_files_and_variables() {
+    let project = Project::steered();
+    let all = some(&["paris", "rome"]);
+    let runs_all = |what: &str, reason: &str| {
+        let (items, said) = runs(&project, &["--changed"]);
+        assert_eq!(items, all, "{what}");
+        said.stderr_has(reason);
+        assert_eq!(runs(&project, &["--changed"]).0, None, "{what}, again");
+    };
+    project.write("prompts/system.txt", "Be brief.");
+    assert_eq!(runs(&project, &["--changed"]).0, all);
+    assert_eq!(runs(&project, &["--changed"]).0, None);
+    let files = "last run before files of the package changed";
+    project.write("prompts/system.txt", "Be long.");
+    runs_all("a prompt", files);
+    fs::rename(project.path("prompts/system.txt"), project.path("prompts/desk.txt")).unwrap();
+    runs_all("a renamed prompt", files);
+    fs::remove_file(project.path("prompts/desk.txt")).unwrap();
+    runs_all("a deleted prompt", files);
+    #[cfg(unix)]
+    {
+        let outside = Project::empty();
+        outside.write("shared.txt", "one");
+        std::os::unix::fs::symlink(outside.path("shared.txt"), project.path("linked.txt")).unwrap();
+        runs_all("a link", files);
+        outside.write("shared.txt", "two");
+        runs_all("a linked file", files);
+        fs::remove_file(project.path("linked.txt")).unwrap();
+        runs_all("an unlinked file", files);
+    }
+    for file in ["agent.log", "cassettes/strict/paris.json", ".cobalt/notes.txt", ".hidden"] {
+        project.write(file, "Not read by the agent.");
+        assert_eq!(runs(&project, &["--changed"]).0, None, "{file}");
+    }
+
+    project.write("more/tone.yaml", "kind");
+    project.write(
+        "cobalt.toml",
+        "[changed]\nalso = [\"more\"]\nignore = [\"docs\"]\nvariables = [\"agent_tone\"]\n",
+    );
+    runs_all("settings that name a file", files);
+    project.write("docs/page.txt", "for people");
+    assert_eq!(runs(&project, &["--changed"]).0, None);
+    let with = |name: &str, value: &str| {
+        let before = project.results().len();
+        let mut command = project.command(&["run", "--filter", "strict", "--changed"]);
+        ProgramOutput::by(command.env(name, value), 0);
+        project.results().len() > before
+    };
+    assert!(with("agent_tone", "kind") && !with("agent_tone", "kind") && with("agent_tone", "harsh"));
+    assert!(with("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"));
+    runs_all("a variable that is unset", "last run before environment variables changed");
+    project.write(".env", "TONE=kind\nAGENT_TOKEN=one\n");
+    runs_all("a variable in `.env`", "last run before environment variables changed");
+    project.write(".env", "TONE=kind\nAGENT_TOKEN=two\n");
+    assert_eq!(runs(&project, &["--changed"]).0, None, "another key");
+}
+
+#[test]
+fn changed_follows_git() {
+    let project = Project::steered();
+    git(&project, &["init", "--quiet"]);
+    project.write(".gitignore", "/out\n.cobalt\nCargo.lock\n");
+    project.write("README.md", "An agent.");
+    git(&project, &["add", "--all"]);
+    assert_eq!(runs(&project, &["--changed"]).0, some(&["paris", "rome"]));
+    project.write("out/answers.txt", "An ignored file.");
+    assert_eq!(runs(&project, &["--changed"]).0, None);
+    for (file, what) in [
+        ("README.md", "a tracked file"),
+        ("prompts/new.txt", "an untracked one"),
+        (".prompts/a.txt", "a hidden one"),
+    ] {
+        project.write(file, "changed");
+        assert_eq!(runs(&project, &["--changed"]).0, some(&["paris", "rome"]), "{what}");
+        assert_eq!(runs(&project, &["--changed"]).0, None, "{what}, again");
+    }
 }
 
 /// Runs the experiment `gated`, in which half of the scores must pass.

@@ -22,6 +22,8 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
     runs(&["tests", "--filter", "str*"], &["strict"]);
     runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
     runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
+    runs(&["--", "gated", "--exact"], &["gated"]);
+    assert!(project.newest_result_of("gated").get("partial").is_none_or(|partial| partial == false));
 
     let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).stderr_has(why));
     nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
@@ -65,6 +67,37 @@ fn a_target_that_was_named_and_never_calls_cobalt_is_an_error_and_one_beside_oth
     assert!(project.results().is_empty(), "nothing must run");
     assert_printed!(project.cobalt(&["run", "tests"], 0));
     assert!(!project.path("foreign-ran").exists());
+}
+
+#[test]
+fn experiments_under_libtest_are_errors() {
+    let project = Project::steered();
+    let declared = "#[cobalt::experiment(dataset = \"data/items.jsonl\")]\nfn lost(_: cobalt::Item) -> String { String::new() }\n";
+    let refuses = |arguments: &[&str], why: &[&str]| {
+        let said = project.cobalt(&[&["run", "--ci"], arguments].concat(), 3);
+        assert!(why.iter().all(|why| said.stderr.contains(why)), "{said:?}");
+        assert!(project.results().is_empty(), "nothing must run");
+    };
+    project.write("tests/lost.rs", &format!("{declared}fn main() {{ cobalt::main(); }}\n"));
+    let remedy =
+        ["`trial/lost` has experiments (tests/lost.rs:1)", "[[test]]\nname = \"lost\"\nharness = false"];
+    refuses(&[], &remedy);
+    refuses(&["-p", "trial"], &remedy);
+    refuses(&["--test", "lost"], &remedy);
+    let manifest = project.read("Cargo.toml");
+    project.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"lost\"\ntest = false\n"));
+    refuses(&[], &["add `harness = false` to its `[[test]]` table in Cargo.toml"]);
+    project.write("Cargo.toml", &manifest);
+    std::fs::remove_file(project.path("tests/lost.rs")).unwrap();
+
+    project.write("src/lib.rs", &format!("#[cfg(test)]\nmod tests {{\n    {declared}}}\n"));
+    refuses(&[], &["`trial/trial` has experiments in unit tests (src/lib.rs:3)", "`tests/evals.rs`"]);
+    project.write("src/lib.rs", "");
+    project.write("examples/lost.rs", &format!("{declared}fn main() {{}}\n"));
+    refuses(&[], &["the example `trial/lost` has experiments (examples/lost.rs:1)"]);
+    project.write("examples/lost.rs", "fn main() {}\n");
+    project.write("tests/foreign.rs", &format!("{declared}fn main() {{}}\n"));
+    refuses(&["--filter", "strict"], &["`trial/foreign` does not call `cobalt::main()`"]);
 }
 
 #[test]

@@ -29,6 +29,7 @@ mod retried;
 mod schema;
 mod shard;
 mod shard_plan;
+mod source_state;
 pub mod stats;
 mod summary;
 mod threshold;
@@ -69,6 +70,7 @@ pub use rescored::Rescored;
 pub use retried::RetriedExecution;
 pub use shard::Shard;
 pub use shard_plan::{Microseconds, ShardPlan, ShardPlans};
+pub use source_state::SourceState;
 pub(crate) use summary::ItemCounts;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub use threshold::{

@@ -88,7 +88,7 @@ pub struct Report {
     /// The state of the source, if it is in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
-    /// A hash of the package's source files, if `cargo cobalt run` calculated it.
+    /// Hashes of what the agent was built from and may read, if `cargo cobalt run` calculated them: see [`SourceState`](super::SourceState).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sources: Option<String>,
     /// The comparison with the baseline, if there is one.

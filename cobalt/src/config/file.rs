@@ -22,7 +22,7 @@ use super::platforms::Platforms;
 use super::recordings::RecordingsTable;
 use super::reporter::Reporter;
 use super::settings::dotted_key;
-use super::small_tables::{Dashboard, ModelPrice, Redaction, Storage, TraceTable};
+use super::small_tables::{Changed, Dashboard, ModelPrice, Redaction, Storage, TraceTable};
 use super::webhooks::WebhookConfig;
 use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::non_empty_list;
@@ -80,6 +80,8 @@ pub struct ConfigFile {
     /// Webhooks that `cargo cobalt run` and `merge` call when a run finishes.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::webhooks::WebhookTable>>"))]
     pub(super) webhooks: Option<Vec<WebhookConfig>>,
+    /// What `cargo cobalt run --changed` compares besides the files of the package.
+    pub(super) changed: Option<Changed>,
     /// Recordings of model traffic.
     pub(super) recordings: Option<RecordingsTable>,
     /// Limits for requests to models.

@@ -168,6 +168,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             datasets,
             platforms,
             webhooks,
+            changed,
             recordings,
             limits,
             trace,
@@ -219,6 +220,12 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             let run = self.variables.text("NEXTEST_RUN_ID").filter(|id| !id.is_empty())?;
             Some(shared_ledger(&layout.limits(), &run))
         });
+        let changed = changed.unwrap_or_default();
+        for (key, list) in
+            [("also", &changed.also), ("ignore", &changed.ignore), ("variables", &changed.variables)]
+        {
+            self.note_written(&format!("changed.{key}"), Some(list).filter(|list| !list.is_empty()));
+        }
         let recordings = self.recordings(recordings.unwrap_or_default(), is_ci)?;
         self.note_written("limits", limits.as_ref());
         let (trace_limits, receives_spans) = self.trace(trace.unwrap_or_default());
@@ -257,6 +264,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
             variants,
             faults: self.variables.faults()?,
             sources,
+            changed,
             baseline,
             datasets,
             webhooks,

@@ -46,7 +46,7 @@ pub use schema::schema;
 pub(crate) use settings::dotted_key;
 pub use settings::{KeepWorkspaces, OnInconclusive, Origin, RerunMode, Setting};
 pub use shard_choice::{ShardChoice, ShardGroup};
-pub use small_tables::{ARCHIVED_BASELINES, DashboardSettings};
+pub use small_tables::{ARCHIVED_BASELINES, Changed, DashboardSettings};
 pub use variables::{GIT_STATE, SET, SHARD_TOKEN, SOURCES, VARIANT, unknown_variable_warning};
 pub(crate) use variables::{RECORD, REQUEST, RESUME};
 pub use variants::{SettingChange, VariantSelection};

@@ -20,7 +20,7 @@ use super::remote::RemoteSettings;
 use super::reporter::Reporter;
 use super::settings::{KeepWorkspaces, OnInconclusive, RerunMode, Setting};
 use super::shard_choice::ShardGroup;
-use super::small_tables::DashboardSettings;
+use super::small_tables::{Changed, DashboardSettings};
 use super::variants::VariantSelection;
 use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
@@ -76,6 +76,7 @@ pub struct Config {
     pub(super) variants: VariantSelection,
     pub(super) faults: Option<Faults>,
     pub(super) sources: Option<String>,
+    pub(super) changed: Changed,
     pub(super) baseline: BaselineSettings,
     pub(super) datasets: NamedDatasets,
     pub(super) webhooks: Vec<Webhook>,
@@ -145,6 +146,12 @@ impl Config {
     /// The test targets that contain experiments: names, and patterns with `*`, `?` or `[…]`; default `*`.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.0.as_str())
+    }
+
+    /// What `cargo cobalt run --changed` compares besides the files of the package.
+    #[must_use]
+    pub fn changed(&self) -> &Changed {
+        &self.changed
     }
 
     /// Whether [`targets`](Self::targets) include a test target of this name.

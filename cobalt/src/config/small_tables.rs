@@ -1,4 +1,4 @@
-//! The small tables and their resolution: `[storage]`, `[prices]`, `[trace]`, `[dashboard]` and `[redaction]`.
+//! The small tables and their resolution: `[storage]`, `[prices]`, `[trace]`, `[changed]`, `[dashboard]` and `[redaction]`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -49,6 +49,19 @@ pub struct Storage {
     pub(super) parts_from: Option<PositiveInt>,
     /// Whether results, journals, the index and caches are readable by their owner alone; default true.
     pub(super) private: Option<bool>,
+}
+
+/// What `cargo cobalt run --changed` compares besides the files of the package. Paths are relative to the package or the workspace root.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub struct Changed {
+    /// Further files, folders and patterns that agents read, such as "../prompts" or "config/*.yaml".
+    pub also: Vec<String>,
+    /// Files and folders of the package that agents do not read, by paths and patterns, such as "docs".
+    pub ignore: Vec<String>,
+    /// Further environment variables that agents read.
+    pub variables: Vec<String>,
 }
 
 /// The price of a model, in USD per 1,000,000 tokens.

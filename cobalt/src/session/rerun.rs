@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use cobalt_core::item::{content_hash, content_number};
 use cobalt_core::redact::redacted_item;
-use cobalt_core::report::{EvaluatorSettings, ItemResult, Measurements, Report};
+use cobalt_core::report::{EvaluatorSettings, ItemResult, Measurements, Report, SourceState};
 use cobalt_core::store::{EarlierRun, StoreError, latest_runs};
 use cobalt_core::wording::{count, group_thousands};
 
@@ -36,6 +36,9 @@ enum Reason {
     CurrentSourcesUnknown,
     EarlierSourcesUnknown,
     SourcesChanged,
+    EarlierInputsUnknown,
+    FilesChanged,
+    VariablesChanged,
     RunsChanged,
     SettingsChanged,
     EvaluatorsChanged,
@@ -52,6 +55,9 @@ impl fmt::Display for Reason {
             Self::CurrentSourcesUnknown => "with unknown sources, which only `cargo cobalt run` tracks",
             Self::EarlierSourcesUnknown => "last run with unknown sources",
             Self::SourcesChanged => "last run before the sources changed",
+            Self::EarlierInputsUnknown => "last run with unknown files and variables",
+            Self::FilesChanged => "last run before files of the package changed",
+            Self::VariablesChanged => "last run before environment variables changed",
             Self::SettingsChanged => "last run with other settings of the variant",
             Self::RunsChanged => "last run with a different number of trials",
             Self::EvaluatorsChanged => "scored before an evaluator changed",
@@ -258,7 +264,15 @@ impl Plan {
         match (self.sources.as_deref(), sources) {
             (None, _) => Some(Reason::CurrentSourcesUnknown),
             (_, None) => Some(Reason::EarlierSourcesUnknown),
-            (Some(now), Some(then)) if now != then => Some(Reason::SourcesChanged),
+            (Some(now), Some(then)) if now != then => {
+                let (now, then) = (SourceState::parse(now), SourceState::parse(then));
+                Some(match (now.files, then.files) {
+                    _ if now.code != then.code => Reason::SourcesChanged,
+                    (Some(_), None) => Reason::EarlierInputsUnknown,
+                    (now, then) if now != then => Reason::FilesChanged,
+                    _ => Reason::VariablesChanged,
+                })
+            }
             _ if runs != self.definition.runs => Some(Reason::RunsChanged),
             _ if !self.definition.evaluators.iter().zip(hashes).all(is_known) => {
                 Some(Reason::EvaluatorsChanged)

@@ -121,7 +121,7 @@ pub async fn list_experiments(
     arguments: &[String],
     progress: &mut Progress,
 ) -> Result<Listing, Error> {
-    let mut command = ["list", "--json", "--message-format=json"].map(str::to_owned).to_vec();
+    let mut command = ["list", "--json", "--keep-going", "--message-format=json"].map(str::to_owned).to_vec();
     command.extend_from_slice(arguments);
     let (mut listing, mut listed) = (Listing::default(), String::new());
     let mut running = call.commands.start(project, &command, &call.context.ct)?;

@@ -93,6 +93,27 @@ fn an_edit_between_two_calls_is_seen_also_where_it_does_not_build() {
 }
 
 #[test]
+fn broken_targets_do_not_stop_others() {
+    let project = project("mcp_run_beside", &(experiments(&[("good", "Yes")]) + MAIN));
+    project.target("mcp_run_broken");
+    project.write("tests/mcp_run_broken.rs", &format!("fn wrong() -> u8 {{\n    \"text\"\n}}\n\n{MAIN}"));
+    let mut assistant = Assistant::of(&project);
+    let listed = assistant.fails("cobalt_list", json!({}));
+    assert_eq!(listed["structuredContent"]["experiments"][0]["experiment"]["name"], "good", "{listed}");
+    let result = assistant.fails("cobalt_run", json!({}));
+    let ran = &result["structuredContent"];
+    assert_eq!((&ran["runs"][0]["name"], &ran["passed"]), (&json!("good"), &json!(false)), "{result}");
+    assert_eq!(ran["compileErrors"][0]["file"], "tests/mcp_run_broken.rs", "{result}");
+    assert_eq!(ran["verdict"], "1 experiment: 1 passed; another test target is not built: 1 error");
+
+    let named = assistant.call("cobalt_run", json!({ "experiments": ["good"] }));
+    assert_eq!((&named["passed"], &named["exitCode"]), (&json!(true), &json!(0)), "{named}");
+    let finished = assistant.call("cobalt_run", json!({ "resume": named["runs"][0]["id"] }));
+    assert_eq!((&finished["passed"], &finished["runs"][0]["id"]), (&json!(true), &named["runs"][0]["id"]));
+    assert_eq!(project.results(), ["good", "good"], "a finished run is not run again");
+}
+
+#[test]
 fn an_experiment_is_chosen_by_its_whole_name_whatever_that_is() {
     let names = ["all", "al*", "-dash", "\"quoted\"", "[x]", "all `of` them"];
     let answers: Vec<_> = names.iter().map(|name| (*name, "Yes")).collect();

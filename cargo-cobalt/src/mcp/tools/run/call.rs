@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::execution::{Outcome, Progress, run};
 use super::result::{self, RunResult};
 use crate::error::Error;
-use crate::mcp::past_runs::{PastRuns, State};
+use crate::mcp::past_runs::{LoadedRun, PastRuns, State};
 use crate::mcp::paths;
 use crate::mcp::projects::Project;
 use crate::mcp::tools::{ToolContext, ToolResult, define_tool, fetch_flags};
@@ -95,7 +95,8 @@ impl Arguments {
     /// The arguments for `cargo cobalt`. Values follow `=`, as they may start with a dash.
     fn command(&self, project: &Project) -> Result<Vec<String>, Error> {
         let name = if self.score.is_some() { "score" } else { "run" };
-        let mut command = [name, "--reporter=json", "--message-format=json"].map(str::to_owned).to_vec();
+        let mut command =
+            [name, "--reporter=json", "--keep-going", "--message-format=json"].map(str::to_owned).to_vec();
         command.extend(self.evaluators.iter().flatten().map(|name| format!("--evaluator={name}")));
         if let Some(file) = &self.file {
             let file = paths::resolve_existing(project, "file", file)?;
@@ -131,6 +132,9 @@ pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolRes
     let waits = format!("waiting for another run of {}, then building it", project.name);
     let _turn =
         call.commands.lock_project(&project, &call.context.ct, progress.report(0, None, &waits)).await?;
+    if let Some(finished) = finished_runs(&project, &arguments)? {
+        return result::build(&project, Outcome::of_finished(&finished));
+    }
     let arguments = resolve_score(&project, resolve_resume(&project, arguments)?)?;
     progress.report(0, None, &format!("building {}", project.name)).await;
     let outcome = run(call, &project, &arguments.command(&project)?, &mut progress).await?;
@@ -142,6 +146,16 @@ pub async fn call(call: ToolContext<'_>, arguments: Arguments) -> Result<ToolRes
         _ => outcome,
     };
     result::build(&project, outcome)
+}
+
+/// The runs to resume, if all of them have finished, for example because an earlier call did so: nothing is left to run.
+fn finished_runs(project: &Project, arguments: &Arguments) -> Result<Option<Vec<LoadedRun>>, Error> {
+    let Some(resume) = arguments.resume.as_deref().filter(|resume| *resume != "latest") else {
+        return Ok(None);
+    };
+    let past = PastRuns::open(project)?;
+    let runs = resume.split(',').map(|name| past.find(name.trim())).collect::<Result<Vec<_>, _>>()?;
+    Ok(Some(runs).filter(|runs| runs.iter().all(|run| run.state == State::Finished)))
 }
 
 /// Replaces the names of runs to resume with their IDs.
@@ -200,10 +214,6 @@ async fn run_declared_in(
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
     let declared = super::super::list::list_experiments(call, project, &[], progress).await?;
-    if !declared.compile_errors.is_empty() {
-        let compile_errors = declared.compile_errors;
-        return Ok(Outcome { code: Some(SETUP_ERROR), compile_errors, ..Outcome::default() });
-    }
     let folder = workspace_root(&project.root);
     let is_there = |row: &&crate::list::Row| {
         folder.join(&row.experiment.file).canonicalize().is_ok_and(|declared| declared == file)
@@ -213,6 +223,10 @@ async fn run_declared_in(
     let is_wanted = |name: &String| wanted.is_empty() || wanted.iter().any(|typed| matches_name(typed, name));
     let mut names: Vec<_> = there.iter().map(|row| row.experiment.name.clone()).filter(is_wanted).collect();
     if names.is_empty() {
+        if !declared.compile_errors.is_empty() {
+            let compile_errors = declared.compile_errors;
+            return Ok(Outcome { code: Some(SETUP_ERROR), compile_errors, ..Outcome::default() });
+        }
         return Ok(answered);
     }
     names.dedup();

@@ -131,12 +131,10 @@ pub fn has_interrupted(state: &RunState) -> bool {
 
 /// The outcome of the experiments or, if the build failed, of the build, in a sentence.
 pub fn verdict(state: &RunState, compile_errors: usize) -> String {
-    if compile_errors > 0 {
-        return format!("not built: {}", count(compile_errors, "error"));
-    }
+    let not_built = (compile_errors > 0).then(|| format!("not built: {}", count(compile_errors, "error")));
     let all = state.finished.len() + state.without_result.len();
     if all == 0 {
-        return "no experiments were run".to_owned();
+        return not_built.unwrap_or_else(|| "no experiments were run".to_owned());
     }
     let left_failed = left_failed(state);
     let counts = [
@@ -151,7 +149,8 @@ pub fn verdict(state: &RunState, compile_errors: usize) -> String {
     ];
     let counts = counts.into_iter().filter(|(number, _)| *number > 0);
     let parts: Vec<_> = counts.map(|(number, what)| format!("{number} {what}")).collect();
-    format!("{}: {}", count(all, "experiment"), parts.join(", "))
+    let not_built = not_built.map(|errors| format!("; another test target is {errors}")).unwrap_or_default();
+    format!("{}: {}{not_built}", count(all, "experiment"), parts.join(", "))
 }
 
 /// The number of finished experiments with this verdict, except those that only earlier results fail.

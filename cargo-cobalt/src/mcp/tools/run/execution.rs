@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cobalt_core::report::Status;
-use cobalt_core::reporters::{Event, ItemFinished, escape_control};
+use cobalt_core::reporters::{Event, ExperimentFinished, ItemFinished, escape_control};
 use cobalt_core::wording::{count, format_decimal, truncate};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -11,6 +11,7 @@ use rmcp::service::{Peer, RequestContext};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::error::Error;
+use crate::mcp::past_runs::LoadedRun;
 use crate::mcp::plain_errors::CompileErrors;
 use crate::mcp::projects::Project;
 use crate::mcp::tools::ToolContext;
@@ -30,6 +31,29 @@ pub struct Outcome {
     pub compile_errors: CompileErrors,
     /// The last lines on stderr.
     pub stderr: Vec<String>,
+}
+
+impl Outcome {
+    /// The outcome of runs that have already finished.
+    pub fn of_finished(runs: &[LoadedRun]) -> Self {
+        let mut outcome = Self { code: Some(0), ..Self::default() };
+        outcome.state.finished = runs
+            .iter()
+            .map(|run| ExperimentFinished {
+                experiment: 0,
+                report: run.report().without_items(),
+                low: Vec::new(),
+                low_items: 0,
+                failed: Vec::new(),
+                items_in_error: 0,
+                diverged: Vec::new(),
+                path: Some(run.file.path().display().to_string()),
+                unsaved: None,
+                kept_workspaces: None,
+            })
+            .collect();
+        outcome
+    }
 }
 
 /// Runs `cargo cobalt` with arguments, and reports its progress.

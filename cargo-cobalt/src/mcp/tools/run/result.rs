@@ -103,7 +103,8 @@ struct BriefRun {
 pub fn build(project: &Project, outcome: Outcome) -> Result<ToolResult<RunResult>, Error> {
     let Outcome { code, state, mut compile_errors, stderr } = outcome;
     compile_errors.cut(2 * ROOM_OF_LIST);
-    let is_error = !matches!(code, Some(0 | FAILED));
+    // With `CI` set, `cargo cobalt` exits with 1 if an experiment failed.
+    let is_error = !matches!(code, Some(0 | 1 | FAILED));
     let has_broken = has_broken(&state);
     let mut errors = errors(&state);
     if is_error && compile_errors.is_empty() && errors.is_empty() && !has_broken {
