@@ -341,3 +341,33 @@ fn hash(files: &BTreeSet<PathBuf>, folders: &[&Path]) -> Result<String, Error> {
 fn outside_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_and_system_variables_do_not_count() {
+        for name in ["MODEL", "AGENT_TONE", "MAX_TOKENS", "LLM_2"] {
+            assert!(is_read(name), "{name}");
+        }
+        for name in ["OPENAI_API_KEY", "GH_TOKEN", "PATH", "CARGO_PKG_NAME", "COBALT_CI", "model", "A b", "A", "2X", ""] {
+            assert!(!is_read(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn unset_variables_are_not_empty_ones() {
+        let inputs = Inputs { variables: ["COBALT_UNSET_IN_TESTS".to_owned()].into(), ..Inputs::default() };
+        let with = |value: &str| inputs.hash_variables(&[("COBALT_UNSET_IN_TESTS".to_owned(), value.into())]);
+        assert!(inputs.hash_variables(&[]) != with("") && with("") != with("a"));
+        assert_eq!(with("a"), with("a"));
+    }
+
+    #[test]
+    fn placeholders_stand_for_any_text() {
+        let pattern = pattern(Path::new("/w/[a]"), "./fixtures/{{id}}").unwrap();
+        assert!(pattern.matches_path(Path::new("/w/[a]/fixtures/one")));
+        assert!(!pattern.matches_path(Path::new("/w/[a]/prompts/one")));
+    }
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use cobalt_core::redact::redacted_document;
-use cobalt_core::report::{FurtherTrials, ItemScores, Report, RunConfig, SCHEMA, SourceState};
+use cobalt_core::report::{FurtherTrials, ItemScores, Report, RunConfig, SCHEMA};
 use cobalt_core::store::{PartsReader, ReportReader, ResultFileName, result_files};
 use cobalt_core::timestamp::Timestamp;
 
@@ -142,7 +142,7 @@ fn is_poolable(attempt: &Report, report: &Report) -> bool {
     let settings = |report: &Report| report.variant.as_ref().map(|variant| variant.settings.clone());
     let hash = |report: &Report| report.dataset.as_ref().map(|dataset| dataset.hash.clone());
     let is_same_source = match (&attempt.sources, &report.sources) {
-        (Some(then), Some(now)) => SourceState::parse(then).code == SourceState::parse(now).code,
+        (Some(then), Some(now)) => then == now,
         _ => true,
     };
     attempt.schema == SCHEMA
