@@ -130,14 +130,13 @@ impl<'a> ComparedRuns<'a> {
             return Err(missed(threshold, &reason));
         }
         if paired.len() == 0 {
-            let reason = format!("no items can be compared{left_out}");
-            return Err(match replayed.iter().any(|pair| pair.other.is_replayed()) {
-                true => {
-                    let hint = "to measure the latency, run with `COBALT_RECORD=off`";
-                    inconclusive(threshold, &format!("{reason}; {hint}"))
-                }
-                false => missed(threshold, &format!("{reason}; {}", reference.hint())),
-            });
+            let hint = match replayed.iter().any(|pair| pair.other.is_replayed()) {
+                true => "to measure the latency, run with `COBALT_RECORD=off`",
+                false => reference.hint(),
+            };
+            let reason = format!("no items can be compared{left_out}; {hint}");
+            let outcome = if replayed.is_empty() { missed } else { inconclusive };
+            return Err(outcome(threshold, &reason));
         }
         let is_unchanged = paired.is_unchanged();
         match GateEvidence::of(threshold, figure.quantity, paired) {
