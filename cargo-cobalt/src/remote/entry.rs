@@ -86,10 +86,10 @@ impl RemoteEntry {
             return Ok(None);
         }
         let entry = Self::parse(bytes).ok_or("it does not describe a run")?;
-        match entry.name() == name {
-            true => Ok(Some(entry)),
-            false => Err(format!("it lists another run, `{}`", entry.run.id)),
+        if entry.name() != name {
+            return Err(format!("it lists another run, `{}`", entry.run.id));
         }
+        Ok(Some(entry))
     }
 
     /// The content of the index object. It ends with a checksum of what precedes it.

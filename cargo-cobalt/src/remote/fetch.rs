@@ -112,10 +112,10 @@ impl Remote {
         let decoder = StreamingDecoder::new(bytes).map_err(|error| damaged(error.to_string()))?;
         let read = decoder.take(most.saturating_add(1)).read_to_end(&mut content);
         read.map_err(|error| damaged(error.to_string()))?;
-        match content.len() as u64 > most {
-            true => Err(damaged(format!("its content has more than {most} bytes"))),
-            false => Ok(content),
+        if content.len() as u64 > most {
+            return Err(damaged(format!("its content has more than {most} bytes")));
         }
+        Ok(content)
     }
 
     pub fn damaged(&self, object: &str, problem: &str) -> RemoteError {

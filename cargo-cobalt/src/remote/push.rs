@@ -70,10 +70,10 @@ fn rebuild_index(remote: &Remote) -> Result<ExitCode, Error> {
     let added = count(added.len(), "run");
     print(&format!("{added} added to the index of {}{replaced}\n", shown(remote.url())))
         .map_err(Error::Print)?;
-    match failed.is_empty() {
-        true => Ok(ExitCode::SUCCESS),
-        false => Err(Error::Multiple(failed.iter().map(ToString::to_string).collect())),
+    if failed.is_empty() {
+        return Ok(ExitCode::SUCCESS);
     }
+    Err(Error::Multiple(failed.iter().map(ToString::to_string).collect()))
 }
 
 /// Pushes runs, and prints each when it is done.

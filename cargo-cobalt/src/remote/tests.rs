@@ -357,15 +357,21 @@ fn content_of_small_objects_is_bounded() {
 fn damaged_packs_are_replaced() {
     let team = Team::with_runs(3);
     team.pack().unwrap();
-    let pack = fs::read_dir(team.path("team/packs")).unwrap().next().unwrap().unwrap().path();
-    let content = fs::read(&pack).unwrap();
-    let mut flipped = content.clone();
-    flipped[content.len() / 2] ^= 1;
     let remote = team.remote();
-    for damaged in
-        [vec![], content[..content.len() / 2].to_vec(), vec![0; content.len()], flipped, bomb(2100)]
-    {
-        fs::write(&pack, damaged).unwrap();
+    let damages: [fn(Vec<u8>) -> Vec<u8>; 5] = [
+        |_| Vec::new(),
+        |content| content[..content.len() / 2].to_vec(),
+        |content| vec![0; content.len()],
+        |mut content| {
+            let middle = content.len() / 2;
+            content[middle] ^= 1;
+            content
+        },
+        |_| bomb(2100),
+    ];
+    for damage in damages {
+        let pack = fs::read_dir(team.path("team/packs")).unwrap().next().unwrap().unwrap().path();
+        fs::write(&pack, damage(fs::read(&pack).unwrap())).unwrap();
         let index = remote.sync(&team.machine("new")).unwrap();
         assert_eq!(index.damaged.len(), 1);
         let rebuilt = remote.rebuild_index().unwrap();

@@ -330,9 +330,10 @@ pub fn secrets(text: &[u8], end: usize) -> Option<(Vec<Range<usize>>, SecretKind
         return None;
     }
     let is_element = before == Some(b'<') && text.get(end) == Some(&b'>');
-    let (start, operator) = match is_element {
-        true => (end + 1, Operator::Element),
-        false => operator(text, end).or_else(|| Some((labelled(text, end)?, Operator::Loose)))?,
+    let (start, operator) = if is_element {
+        (end + 1, Operator::Element)
+    } else {
+        operator(text, end).or_else(|| Some((labelled(text, end)?, Operator::Loose)))?
     };
     // A list with one value.
     let start = if text[start..].starts_with(b"[\"") { start + 1 } else { start };
@@ -363,28 +364,22 @@ pub fn secrets(text: &[u8], end: usize) -> Option<(Vec<Range<usize>>, SecretKind
     let is_bare = !is_quoted
         && operator == Operator::Tight
         && text.get(value.end).is_none_or(|byte| b";& \n\r\"'\\<".contains(byte));
-    let is_weak = || {
-        kind == SecretKind::Password
-            && match is_option || operator == Operator::Space {
-                // Names may end with a number.
-                true => is_weak_password(written) && has_digit_within(written),
-                false if is_variable(&text[name..end]) => {
-                    is_weak_password(written) && !written.iter().all(u8::is_ascii_alphabetic)
-                }
-                false => {
-                    (is_quoted || is_bare || operator == Operator::Element)
-                        && is_weak_password(written)
-                        && is_account_near(text, name, &value)
-                }
-            }
+    let is_supported = || {
+        if is_option || operator == Operator::Space {
+            // Names may end with a number.
+            has_digit_within(written)
+        } else if is_variable(&text[name..end]) {
+            !written.iter().all(u8::is_ascii_alphabetic)
+        } else {
+            (is_quoted || is_bare || operator == Operator::Element) && is_account_near(text, name, &value)
+        }
     };
+    let is_weak = || kind == SecretKind::Password && is_weak_password(written) && is_supported();
     if written.is_empty() {
         return None;
     }
-    let is_secret = match kind_is_code(&text[name..end]) {
-        true => is_random(written, 30),
-        false => kind.fits(written) || is_weak(),
-    };
+    let is_secret =
+        if is_code(&text[name..end]) { is_random(written, 30) } else { kind.fits(written) || is_weak() };
     is_secret.then(|| (vec![value], kind))
 }
 
@@ -406,7 +401,7 @@ fn kind_in_query(name: &[u8]) -> Option<SecretKind> {
 }
 
 /// Whether a parameter may be an error code as well as a key of Azure functions.
-fn kind_is_code(name: &[u8]) -> bool {
+fn is_code(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"code")
 }
 

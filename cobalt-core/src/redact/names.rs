@@ -168,14 +168,12 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
         [] => false,
     };
     let is_password = words.last().is_some_and(|last| last.contains("pass") || last.ends_with("pwd"));
-    match is_named {
-        true => is_password || !is_email(value),
-        // Such as `OPENAI_KEY_TEAM_A`, and not `KMS_KEY_ID`, whose value is random, too.
-        false => {
-            let last = words.last().copied().unwrap_or_default();
-            !HARMLESS_ENDINGS.contains(&last) && !is_email(value) && is_key(value)
-        }
+    if is_named {
+        return is_password || !is_email(value);
     }
+    // Such as `OPENAI_KEY_TEAM_A`, and not `KMS_KEY_ID`, whose value is random, too.
+    let last = words.last().copied().unwrap_or_default();
+    !HARMLESS_ENDINGS.contains(&last) && !is_email(value) && is_key(value)
 }
 
 /// Whether a value is a random key. A number, a hash or a UUID may be an ID.
