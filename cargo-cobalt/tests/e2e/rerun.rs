@@ -120,7 +120,7 @@ fn changed_sees_files_and_variables() {
         fs::remove_file(project.path("linked.txt")).unwrap();
         runs_all("an unlinked file", files);
     }
-    for file in ["agent.log", "cassettes/strict/paris.json", ".cobalt/notes.txt", ".hidden"] {
+    for file in ["agent.log", "cassettes/notes.txt", ".cobalt/notes.txt", ".hidden"] {
         project.write(file, "Not read by the agent.");
         assert_eq!(runs(&project, &["--changed"]).0, None, "{file}");
     }
