@@ -504,6 +504,10 @@ async fn call_agent_with_retries(
         context = context.with_workspace(workspace.as_ref().map(|workspace| workspace.dir().clone()));
         let waited_before = waited();
         let (answer, took) = call_agent(work, context.clone(), traffic).await;
+        if let Some(workspace) = &workspace {
+            // Also those that the agent left, or they would change files while these are compared.
+            workspace.end_processes().await;
+        }
         let failure = match answer {
             Err(failure)
                 if failure.is_transient && retried.len() < work.definition.retries && !is_refused() =>

@@ -17,6 +17,7 @@ pub mod llm;
 pub mod metrics;
 #[doc(hidden)]
 pub mod private;
+mod processes;
 pub mod recording;
 mod rescore;
 mod session;

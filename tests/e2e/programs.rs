@@ -28,7 +28,7 @@ fn is_alive(pid: &str) -> bool {
 
 /// Asserts that this many processes were recorded and have exited.
 #[track_caller]
-fn assert_gone(sandbox: &Sandbox, noted: usize) {
+pub(crate) fn assert_gone(sandbox: &Sandbox, noted: usize) {
     let pids = std::fs::read_to_string(sandbox.path("pids")).unwrap();
     assert_eq!(pids.lines().count(), noted);
     let deadline = Instant::now() + SOON;
@@ -81,6 +81,15 @@ fn a_run_that_is_stopped_leaves_no_process() {
         running.finish().code(130);
         assert_gone(&sandbox, 4);
     }
+}
+
+#[test]
+fn a_killed_run_leaves_no_process() {
+    let sandbox = scored_by(&format!("{WITH_CHILD}read -r line; echo 1; read -r line; sleep 60\n"), 8);
+    let mut running = sandbox.start_until_kept(sandbox.program(fixture!("silent")), 2);
+    running.kill();
+    running.finish();
+    assert_gone(&sandbox, 4);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::process::Command;
 use cobalt::report::{FileChange, ItemResult, Status};
 use serde_json::{Value, json};
 
+use crate::programs::assert_gone;
 use crate::sandbox::{Program, Sandbox, fixture};
 
 const SETTINGS: &str = r#"
@@ -164,6 +165,82 @@ fn nothing_is_left_of_agents_that_fail_hang_or_are_interrupted() {
     let running = sandbox.start_until(worked(&sandbox), || sandbox.starts().len() == 2);
     running.signal("INT");
     running.finish().code(130);
+    assert_nothing_is_left(&sandbox);
+}
+
+/// Writes the IDs of three processes: of a shell, of its child, and of a child in a session of its own.
+const WITH_CHILDREN: &str = "echo $$ >> $PIDS; sleep 60 & echo $! >> $PIDS; \
+                             setsid sh -c 'echo $$ >> $PIDS; cd /; exec sleep 60' & \
+                             while [ $(wc -l < $PIDS) -lt COUNT ]; do sleep 0.01; done";
+
+/// A package with an item per ending of its program, and the number of processes.
+fn package_with_programs(endings: &[&str]) -> (Sandbox, usize) {
+    let count = 3 * endings.len();
+    let script = WITH_CHILDREN.replace("COUNT", &count.to_string());
+    let items: Vec<_> = endings
+        .iter()
+        .map(|ending| {
+            let mut item = item(ending.split(' ').next().unwrap(), json!({ "a.txt": "right\n" }));
+            item["program"] = json!(format!("{script}; {ending}"));
+            item
+        })
+        .collect();
+    (package(&items), count)
+}
+
+fn with_pids(sandbox: &Sandbox) -> Program {
+    worked(sandbox).env("PIDS", sandbox.path("pids").display())
+}
+
+#[test]
+fn programs_end_with_their_item() {
+    // They hang, leave the others behind, and ignore the request to end.
+    let endings = ["wait", "exit", "trap '' TERM; while :; do sleep 0.1; done"];
+    for kind in ["E2E_PLAIN", "E2E_ASYNC"] {
+        let (sandbox, count) = package_with_programs(&endings);
+        with_pids(&sandbox).env(kind, 1).env("E2E_TIMEOUT_MS", 3000).run().code(101);
+        let statuses: Vec<_> = sandbox.report().items.iter().map(ItemResult::status).collect();
+        assert_eq!(statuses, [Status::Timeout, Status::Ok, Status::Timeout]);
+        assert_gone(&sandbox, count);
+        assert_nothing_is_left(&sandbox);
+    }
+}
+
+#[test]
+fn programs_end_with_their_process() {
+    for signal in ["INT", "TERM", "KILL"] {
+        let (sandbox, count) = package_with_programs(&["wait"]);
+        let pids = || fs::read_to_string(sandbox.path("pids")).unwrap_or_default().lines().count();
+        let running = sandbox.start_until(with_pids(&sandbox), || pids() == count);
+        running.signal(signal);
+        running.finish();
+        assert_gone(&sandbox, count);
+    }
+}
+
+/// A program that leaves 300 folders in each other, and one that leaves a sparse file of 50 GB.
+#[test]
+fn extreme_files_are_errors_of_their_items() {
+    let deep = "for _ in 1 2 3; do p=$(seq -f d%.0f -s / 100); mkdir -p $p; cd -P $p; done";
+    let huge = "printf text > huge; truncate -s 50G huge";
+    let items =
+        [("deep", deep), ("huge", huge), ("fine", "mkfifo pipe; ln -s . loop")].map(|(id, script)| {
+            let mut item = item(id, json!({ "a.txt": "right\n" }));
+            item["program"] = json!(script);
+            item
+        });
+    let sandbox = package(&items);
+    worked(&sandbox).run().code(101);
+    let report = sandbox.report();
+    let error = |index: usize| report.items[index].error().unwrap_or_default().to_owned();
+    let start = "failed to compare the workspace with its original: ";
+    assert!(error(0).starts_with(&format!("{start}folder `d1/d2/")), "{}", error(0));
+    assert!(
+        error(1).starts_with(&format!("{start}the files of the workspace exceed 16 GiB")),
+        "{}",
+        error(1)
+    );
+    assert_eq!(score(&report.items[2], "right"), Some(1.0));
     assert_nothing_is_left(&sandbox);
 }
 

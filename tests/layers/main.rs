@@ -42,7 +42,7 @@ const CORE: &[&[&str]] = &[
 
 const COBALT: &[&[&str]] = &[
     // No dependencies in the library.
-    &["budget", "http", "limits", "template", "thread_pool", "trace", "wait_timeout"],
+    &["budget", "http", "limits", "processes", "template", "thread_pool", "trace", "wait_timeout"],
     // The gateway for the traffic of agents, and its recordings.
     &["recording", "workspace"],
     &["metrics"],

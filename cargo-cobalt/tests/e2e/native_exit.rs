@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::project::Project;
+use crate::command::program;
+use crate::project::{ProgramOutput, Project};
 
 /// Twenty items, with the agent's answer given by `says`.
 pub(crate) fn project(says: &str) -> Project {
@@ -54,4 +55,17 @@ fn a_process_that_ends_with_0_before_it_told_how_it_ends_is_an_error() {
             "`native_exit/native_exit` exited (exit status: 0) before reporting its result; finished items are saved",
         );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn cargo_test_reports_a_native_exit() {
+    let test = |project: &Project| {
+        let mut cargo = program("cargo", &project.path(""));
+        ProgramOutput::by(cargo.args(["test", "--test", "native_exit", "--", "strict"]), 0)
+    };
+    let expected = "error: this process failed (exit code 101), but something in it, such as native code, called `_exit`";
+    test(&project("Rome")).stdout_has("test result: FAILED").stderr_has(expected);
+    let passed = test(&project("Paris")).stdout_has("test result: ok");
+    assert!(!passed.stderr.contains("error: "), "{passed:?}");
 }

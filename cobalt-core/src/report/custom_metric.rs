@@ -65,7 +65,7 @@ pub struct MetricStats {
     pub p95: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// The sum.
+    /// The sum; the largest number, about 1.8e308, if it is larger.
     pub total: f64,
     /// The number of executions that recorded it.
     pub count: usize,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::clusters::ClusterNumbering;
 use super::custom_metric::{MetricStats, MetricValue, USER_MISTAKES};
 use super::item::{ItemResult, Status};
-use super::stats::{Cluster, by_cluster, describe, sum};
+use super::stats::{Cluster, by_cluster, describe};
 
 /// The values of one metric.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl Values {
             p50: all.p50,
             p95: all.p95,
             p99: all.p99,
-            total: sum(self.all.iter().copied()),
+            total: all.sum.clamp(f64::MIN, f64::MAX),
             count: all.n,
             ci95: describe(&by_cluster(&clusters)).and_then(|means| means.ci95),
             unit: self.unit.clone(),
@@ -154,5 +154,14 @@ mod tests {
         let one_cluster = [item(0, &[1.0]), item(0, &[3.0])];
         assert_eq!(metric_stats(&one_cluster)["retrieved"].ci95, None);
         assert!(metric_stats(&[item(0, &[])]).is_empty());
+    }
+
+    #[test]
+    fn overflowing_totals_keep_the_mean() {
+        let stats = &metric_stats(&[item(0, &[1e308]), item(1, &[1e308])])["retrieved"];
+        assert_eq!((stats.avg, stats.min, stats.max, stats.count), (1e308, 1e308, 1e308, 2));
+        assert_eq!(stats.total, f64::MAX);
+        let text = serde_json::to_string(stats).unwrap();
+        assert_eq!(&serde_json::from_str::<MetricStats>(&text).unwrap(), stats);
     }
 }

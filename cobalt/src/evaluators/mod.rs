@@ -60,7 +60,7 @@ pub(crate) use calls::{ToolCallsOptions, has_calls, has_no_calls, reports_calls}
 pub(crate) use choices::Preset;
 pub use choices::{Aggregate, Distance};
 pub use command::CommandEvaluator;
-pub(crate) use command::{CommandOptions, KillAllOnDrop};
+pub(crate) use command::CommandOptions;
 pub use context::{EvalContext, Setup};
 pub use exact_match::ExactMatch;
 pub(crate) use exact_match::ExactMatchOptions;

@@ -470,6 +470,9 @@ impl Context {
 
     /// A command that runs in [`dir`](Self::dir), in the [sandbox](crate::Workspace::sandbox) if the workspace has one.
     ///
+    /// The program, and everything that it starts, ends with the agent at the latest: see [programs](crate::workspaces#programs). Its stdin is
+    /// empty unless you set it.
+    ///
     /// The program inherits the environment of this process, which may include keys. For a program that runs code that an agent wrote, call
     /// [`env_clear`](std::process::Command::env_clear) and set what it needs.
     ///

@@ -15,11 +15,10 @@ use cobalt_core::wording::count;
 use super::args::{Args, print_text};
 use super::case_results::{CaseResults, FinalSummary};
 use super::exit_code::{BUDGET_SPENT, FAILED, INTERRUPTED, SETUP_ERROR};
-use super::exit_guard::{self, SharedRuntime, exit};
+use super::exit_guard::{self, EndAllOnDrop, SharedRuntime, exit};
 use super::warnings::{Explanation, ItemExplainer};
 use crate::budget;
 use crate::config::RECORD;
-use crate::evaluators::KillAllOnDrop;
 use crate::session::{InterruptedRun, Interrupter, Listener, RunEnd};
 use crate::thread_pool;
 
@@ -216,7 +215,7 @@ pub fn shut_down(runtime: &SharedRuntime) {
     if let Some(runtime) = runtime {
         runtime.shutdown_timeout(CLEANUP_TIMEOUT);
     }
-    drop(KillAllOnDrop);
+    drop(EndAllOnDrop);
     let left = thread_pool::abandoned_threads();
     if left > 0 {
         let calls = count(left, "call");

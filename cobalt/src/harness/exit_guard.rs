@@ -2,7 +2,7 @@
 //!
 //! For `cargo test` and nextest, exit code 0 means success. A test target whose `main` never calls `cobalt::main()` would exit with
 //! 0, and so would an agent, an evaluator or a panic hook that calls `std::process::exit(0)`. An exit hook turns both into a failing
-//! exit code. Native code that calls `_exit` skips the hook.
+//! exit code. Native code that calls `_exit` skips the hook; [`exit_witness`] reports that.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -14,8 +14,9 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use super::exit_code::{INTERRUPTED, SETUP_ERROR};
-use crate::evaluators::KillAllOnDrop;
+use super::exit_witness;
 use crate::private::ExperimentDefinition;
+use crate::processes;
 use crate::session::Run;
 
 /// `cobalt::main()` has not been called yet.
@@ -43,6 +44,18 @@ struct TrackedRun {
 /// Guard for the time between the start and the end of `cobalt::main()`.
 #[derive(Debug)]
 pub struct ExitGuard;
+
+/// Ends all programs on drop, prevents new ones, and removes the folders that they worked in: for the exit of the process.
+#[derive(Debug)]
+pub struct EndAllOnDrop;
+
+impl Drop for EndAllOnDrop {
+    fn drop(&mut self) {
+        processes::end_all();
+        #[cfg(feature = "workspace")]
+        crate::workspace::remove_all();
+    }
+}
 
 /// Marks that `cobalt::main()` was called.
 pub fn mark_called() {
@@ -79,6 +92,7 @@ pub fn mark_run_ended(experiment: usize) {
 /// Exits the process deliberately, with this code.
 pub fn exit(code: i32) -> ! {
     STATE.store(EXITING, Ordering::SeqCst);
+    exit_witness::report(code);
     std::process::exit(code)
 }
 
@@ -89,7 +103,11 @@ fn lock() -> MutexGuard<'static, Vec<TrackedRun>> {
 dtor::declarative::dtor! {
     #[dtor(unsafe)]
     fn check_exit() {
-        if let Some(problem) = exit_problem() {
+        let problem = exit_problem();
+        if PROCESS.load(Ordering::SeqCst) == std::process::id() {
+            exit_witness::report_end();
+        }
+        if let Some(problem) = problem {
             // Stderr may be closed.
             let _ = writeln!(std::io::stderr(), "error: {problem}");
             exit_with_failure();
@@ -218,7 +236,7 @@ impl Signals {
             // One Ctrl-C may arrive twice: from the terminal, and from the parent process.
             source.drop_all_for(DUPLICATE_WINDOW);
             source.wait();
-            drop(KillAllOnDrop);
+            drop(EndAllOnDrop);
             exit(INTERRUPTED);
         });
         listener.map(drop)

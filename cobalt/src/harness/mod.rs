@@ -7,6 +7,7 @@ mod event_emitter;
 mod event_protocol;
 pub mod exit_code;
 mod exit_guard;
+mod exit_witness;
 mod planned_run;
 mod schedule;
 mod warnings;
@@ -21,7 +22,6 @@ use libtest_mimic::Trial;
 
 use crate::budget;
 use crate::config::Config;
-use crate::evaluators::KillAllOnDrop;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
 use crate::thread_pool;
@@ -31,7 +31,7 @@ use cases::DeclaredExperiment;
 use event_emitter::{RunCompleteness, StopHandler, print_results, print_warning, shut_down};
 pub use event_protocol::{Request, RequestKind};
 use exit_code::{BUDGET_SPENT, FAILED, SETUP_ERROR};
-use exit_guard::{ProcessResources, exit, runtime_handle, signal_error};
+use exit_guard::{EndAllOnDrop, ProcessResources, exit, runtime_handle, signal_error};
 use planned_run::NextestProcess;
 use schedule::Schedule;
 use warnings::ItemExplainer;
@@ -70,7 +70,8 @@ use warnings::ItemExplainer;
 ///   never called this function;
 /// - 5 if the budget of `COBALT_MAX_COST` is used up (finished items are saved).
 ///
-/// Native code that calls `_exit(0)` cannot be detected within the process; `cargo cobalt run` detects it.
+/// Native code that calls `_exit(0)` hides a failure from `cargo test`, which sees only the exit code: an error is printed then (on Unix).
+/// `cargo cobalt run` fails.
 pub fn main() -> ! {
     exit_guard::mark_called();
     let args = Args::from_process();
@@ -89,7 +90,7 @@ pub fn main() -> ! {
 
 fn run(args: &Args) -> Result<i32, String> {
     // Also runs if this panics.
-    let _none_is_left = KillAllOnDrop;
+    let _none_is_left = EndAllOnDrop;
     let mut definitions = cases::definitions()?;
     paths::set_compiled_package_root(definitions[0].manifest_dir);
     let config = Config::from_environment().map_err(|error| error.to_string())?;
@@ -101,6 +102,9 @@ fn run(args: &Args) -> Result<i32, String> {
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let request = Request::from_environment()?;
     let runs = !args.mimic.list && request.as_ref().is_none_or(|request| request.wanted == RequestKind::Run);
+    if runs && request.is_none() {
+        exit_witness::start();
+    }
     if config.receives_spans() && !cfg!(feature = "otlp") {
         return Err(
             "`trace.otlp` needs the feature `otlp` of the crate `cobalt`: enable it in `Cargo.toml`".into()

@@ -15,6 +15,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::error::{WorkspaceError, io_error};
 use super::globs::Globs;
+use super::limits::Limits;
 
 /// The maximum number of files that are named.
 const MAX_FILES: usize = 1000;
@@ -89,13 +90,15 @@ impl Entry {
     }
 
     /// The number of lines.
-    fn lines(&self) -> Result<usize, WorkspaceError> {
+    fn lines(&self, limits: &Limits) -> Result<usize, WorkspaceError> {
         if self.is_symlink() {
             return Ok(1);
         }
-        let mut file = BufReader::new(self.open()?);
+        // An agent that was given up may still write.
+        let mut file = BufReader::new(self.open()?.take(self.metadata.len()));
         let (mut lines, mut ends_open) = (0, false);
         loop {
+            limits.check_time()?;
             let part = file.fill_buf().map_err(io_error("read", &self.path))?;
             let Some(last) = part.last() else { return Ok(lines + usize::from(ends_open)) };
             lines += part.iter().filter(|byte| **byte == b'\n').count();
@@ -106,7 +109,7 @@ impl Entry {
     }
 
     /// Whether both have the same contents and permission to execute.
-    fn is_same_as(&self, other: &Self) -> Result<bool, WorkspaceError> {
+    fn is_same_as(&self, other: &Self, limits: &Limits) -> Result<bool, WorkspaceError> {
         if self.mode() != other.mode() {
             return Ok(false);
         }
@@ -118,6 +121,7 @@ impl Entry {
         }
         let (mut one, mut two) = (BufReader::new(self.open()?), BufReader::new(other.open()?));
         loop {
+            limits.check_time()?;
             let left = one.fill_buf().map_err(io_error("read", &self.path))?;
             let right = two.fill_buf().map_err(io_error("read", &other.path))?;
             let common = left.len().min(right.len());
@@ -131,7 +135,11 @@ impl Entry {
 }
 
 /// The files and symlinks of a folder by relative path, without what is ignored. Symlinks are not followed.
-fn entries(folder: &Path, ignored: &Globs) -> Result<BTreeMap<PathBuf, Entry>, WorkspaceError> {
+fn entries(
+    folder: &Path,
+    ignored: &Globs,
+    limits: &mut Limits,
+) -> Result<BTreeMap<PathBuf, Entry>, WorkspaceError> {
     let mut found = BTreeMap::new();
     let mut waiting = vec![PathBuf::new()];
     while let Some(inside) = waiting.pop() {
@@ -143,6 +151,7 @@ fn entries(folder: &Path, ignored: &Globs) -> Result<BTreeMap<PathBuf, Entry>, W
                 continue;
             }
             let metadata = fs::symlink_metadata(&path).map_err(io_error("read", &path))?;
+            limits.add(&inside, if metadata.is_file() { metadata.len() } else { 0 })?;
             if metadata.is_dir() {
                 waiting.push(inside);
             } else if metadata.is_file() || metadata.is_symlink() {
@@ -157,7 +166,7 @@ fn entries(folder: &Path, ignored: &Globs) -> Result<BTreeMap<PathBuf, Entry>, W
 pub fn hash(folder: &Path, ignored: &Globs) -> Result<String, WorkspaceError> {
     const DIGITS: usize = 16;
     let mut parts = Vec::new();
-    for (path, entry) in entries(folder, ignored)? {
+    for (path, entry) in entries(folder, ignored, &mut Limits::start())? {
         let contents = match entry.is_symlink() {
             true => entry.text()?.unwrap_or_default().into_bytes(),
             false => fs::read(&entry.path).map_err(io_error("read", &entry.path))?,
@@ -171,18 +180,20 @@ pub fn hash(folder: &Path, ignored: &Globs) -> Result<String, WorkspaceError> {
 
 /// Compares a workspace with its original.
 pub fn compare(original: &Path, now: &Path, ignored: &Globs) -> Result<WorkspaceChanges, WorkspaceError> {
-    let (mut before, after) = (entries(original, ignored)?, entries(now, ignored)?);
+    let mut before = entries(original, ignored, &mut Limits::start())?;
+    let mut limits = Limits::start();
+    let after = entries(now, ignored, &mut limits)?;
     let mut pairs = BTreeMap::new();
     for (path, entry) in after {
         let old = before.remove(&path);
-        if !old.as_ref().map_or(Ok(false), |old| old.is_same_as(&entry))? {
+        if !old.as_ref().map_or(Ok(false), |old| old.is_same_as(&entry, &limits))? {
             pairs.insert(path, (old, Some(entry)));
         }
     }
     pairs.extend(before.into_iter().map(|(path, old)| (path, (Some(old), None))));
     let mut changes = WorkspaceChanges::default();
     for (path, (old, new)) in pairs {
-        add_file(&mut changes, &slashed(&path), old.as_ref(), new.as_ref())?;
+        add_file(&mut changes, &slashed(&path), old.as_ref(), new.as_ref(), &limits)?;
     }
     Ok(changes)
 }
@@ -192,7 +203,9 @@ fn add_file(
     path: &str,
     old: Option<&Entry>,
     new: Option<&Entry>,
+    limits: &Limits,
 ) -> Result<(), WorkspaceError> {
+    limits.check_time()?;
     let change = match (old, new) {
         (Some(_), Some(_)) => FileChange::Changed,
         (None, _) => FileChange::Added,
@@ -220,8 +233,8 @@ fn add_file(
         redact(&mut patch);
         append(changes, &patch);
     } else if is_long(old)? || is_long(new)? {
-        file.removed_lines = old.map_or(Ok(0), Entry::lines)?;
-        file.added_lines = new.map_or(Ok(0), Entry::lines)?;
+        file.removed_lines = old.map_or(Ok(0), |entry| entry.lines(limits))?;
+        file.added_lines = new.map_or(Ok(0), |entry| entry.lines(limits))?;
         changes.patch_truncated = true;
     } else {
         file.binary = true;
@@ -303,6 +316,7 @@ mod tests {
 
     use tempfile::TempDir;
 
+    use super::super::temp_folder::{TempFolder, nest};
     use super::*;
 
     /// A folder with these files.
@@ -449,6 +463,25 @@ mod tests {
         assert_eq!(listed(&changes), expected);
         apply(&before, &changes.patch);
         assert_eq!(listed(&compared(&before, &after)), [("huge", FileChange::Changed, 1, 200_000, false)]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn deep_folders_are_an_error() {
+        let (before, after) = (folder(&[]), TempFolder::new().unwrap());
+        nest(after.path(), 500);
+        let error = compare(before.path(), after.path(), &Globs::default()).unwrap_err().to_string();
+        assert!(error.contains("is more than 128 folders deep") && error.len() < 500, "{error}");
+    }
+
+    #[test]
+    fn huge_files_are_an_error() {
+        let (before, after) = (folder(&[]), folder(&[("data/b", "x")]));
+        let file = fs::OpenOptions::new().write(true).open(after.path().join("data/b")).unwrap();
+        file.set_len(50 << 30).unwrap();
+        let error = compare(before.path(), after.path(), &Globs::default()).unwrap_err().to_string();
+        let start = "the files of the workspace exceed 16 GiB with `data/b` (53687091200 bytes)";
+        assert!(error.starts_with(start), "{error}");
     }
 
     #[test]

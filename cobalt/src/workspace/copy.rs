@@ -1,17 +1,60 @@
 //! Copies a folder. Symlinks stay symlinks; permissions are kept.
 
+use std::fs::{self, Metadata};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+#[cfg(target_os = "linux")]
+use std::{fs::File, io::Read as _};
 
 use super::error::{WorkspaceError, io_error};
 use super::globs::Globs;
+use super::limits::Limits;
+use super::temp_folder;
 
-/// Copies what is in a folder into another, without what the patterns match.
+/// Copies what is in a folder into another, without what the patterns match, and within the [`Limits`].
 ///
-/// On file systems with reflinks, such as btrfs, XFS and APFS, the contents are shared until one copy changes: [`fs::copy`] asks for it.
+/// On file systems with reflinks, such as btrfs, XFS and APFS, the contents are shared until one copy changes: [`copy_file`] asks for it.
 /// Sockets, pipes and devices are left out.
 pub fn copy_folder(from: &Path, to: &Path, ignored: &Globs) -> Result<(), WorkspaceError> {
-    copy_below(from, to, &PathBuf::new(), ignored)
+    let mut limits = Limits::start();
+    let mut folders = vec![PathBuf::new()];
+    let mut done = 0;
+    // Not recursive: an agent may have nested folders deeply.
+    while let Some(folder) = folders.get(done).cloned() {
+        done += 1;
+        let (source, target) = (within(from, &folder), within(to, &folder));
+        // A symlink there may lead out of the folder.
+        if done > 1 && !is_folder(&target) {
+            remove(&target)?;
+        }
+        fs::create_dir_all(&target).map_err(io_error("create", &target))?;
+        for entry in fs::read_dir(&source).map_err(io_error("read", &source))? {
+            let entry = entry.map_err(io_error("read", &source))?;
+            let inside = folder.join(entry.file_name());
+            if ignored.matches(&inside) {
+                continue;
+            }
+            let (source, target) = (from.join(&inside), to.join(&inside));
+            // Of a symlink itself.
+            let metadata = fs::symlink_metadata(&source).map_err(io_error("read", &source))?;
+            limits.add(&inside, if metadata.is_file() { metadata.len() } else { 0 })?;
+            if metadata.is_dir() {
+                folders.push(inside);
+            } else if metadata.is_symlink() {
+                copy_symlink(&source, &target)?;
+            } else if metadata.is_file() {
+                remove(&target)?;
+                copy_file(&source, &target, &metadata).map_err(io_error("copy", &source))?;
+            }
+        }
+    }
+    // A folder may be read-only, so last, and the deepest first.
+    for folder in folders[1..].iter().rev() {
+        let (source, target) = (from.join(folder), to.join(folder));
+        let permissions = fs::metadata(&source).map_err(io_error("read", &source))?.permissions();
+        fs::set_permissions(&target, permissions).map_err(io_error("set the permissions of", &target))?;
+    }
+    Ok(())
 }
 
 /// Copies what is in a folder over what is in another.
@@ -19,39 +62,22 @@ pub fn copy_folder_over(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
     copy_folder(from, to, &Globs::default())
 }
 
-fn copy_below(from: &Path, to: &Path, inside: &Path, ignored: &Globs) -> Result<(), WorkspaceError> {
-    let is_root = inside.as_os_str().is_empty();
-    let place = |folder: &Path| if is_root { folder.to_owned() } else { folder.join(inside) };
-    let (source, target) = (place(from), place(to));
-    // A symlink there may lead out of the folder.
-    if !is_root && !is_folder(&target) {
-        remove(&target)?;
-    }
-    fs::create_dir_all(&target).map_err(io_error("create", &target))?;
-    for entry in fs::read_dir(&source).map_err(io_error("read", &source))? {
-        let entry = entry.map_err(io_error("read", &source))?;
-        let path = inside.join(entry.file_name());
-        if ignored.matches(&path) {
-            continue;
-        }
-        let (source, target) = (from.join(&path), to.join(&path));
-        // Of a symlink itself.
-        let kind = entry.file_type().map_err(io_error("read", &source))?;
-        if kind.is_dir() {
-            copy_below(from, to, &path, ignored)?;
-        } else if kind.is_symlink() {
-            copy_symlink(&source, &target)?;
-        } else if kind.is_file() {
-            remove(&target)?;
-            fs::copy(&source, &target).map_err(io_error("copy", &source))?;
-        }
-    }
-    // A folder may be read-only, so last.
-    let permissions = fs::metadata(&source).map_err(io_error("read", &source))?.permissions();
-    if is_root {
-        return Ok(());
-    }
-    fs::set_permissions(&target, permissions).map_err(io_error("set the permissions of", &target))
+/// A path in a folder, which is the folder itself if the path is empty.
+fn within(folder: &Path, inside: &Path) -> PathBuf {
+    if inside.as_os_str().is_empty() { folder.to_owned() } else { folder.join(inside) }
+}
+
+/// Copies a file and its permissions. What is written to it meanwhile is left out, or it might never end.
+#[cfg(target_os = "linux")]
+fn copy_file(from: &Path, to: &Path, metadata: &Metadata) -> io::Result<()> {
+    let mut source = File::open(from)?.take(metadata.len());
+    io::copy(&mut source, &mut File::create(to)?)?;
+    fs::set_permissions(to, metadata.permissions())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn copy_file(from: &Path, to: &Path, _: &Metadata) -> io::Result<()> {
+    fs::copy(from, to).map(drop)
 }
 
 fn copy_symlink(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
@@ -74,7 +100,7 @@ fn is_folder(path: &Path) -> bool {
 
 /// Removes what is there, if anything. Symlinks are not followed.
 fn remove(path: &Path) -> Result<(), WorkspaceError> {
-    let removed = if is_folder(path) { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let removed = if is_folder(path) { temp_folder::remove(path) } else { fs::remove_file(path) };
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error("replace", path)(error)),
         _ => Ok(()),
@@ -83,6 +109,7 @@ fn remove(path: &Path) -> Result<(), WorkspaceError> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
@@ -128,6 +155,32 @@ mod tests {
         assert_eq!(fs::read_to_string(to.path().join("tests/b")).unwrap(), "hidden");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         assert!(to.path().join("file").is_file());
+    }
+
+    #[test]
+    fn pipes_and_sockets_are_left_out() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut fifo = std::process::Command::new("mkfifo");
+        assert!(fifo.arg(from.path().join("pipe")).status().unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(from.path().join("socket")).unwrap();
+        symlink(".", from.path().join("loop")).unwrap();
+        copy_folder(from.path(), to.path(), &Globs::default()).unwrap();
+        let copied: Vec<_> =
+            fs::read_dir(to.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(copied, ["loop"]);
+    }
+
+    #[test]
+    fn deep_and_huge_folders_are_an_error() {
+        let to = tempfile::tempdir().unwrap();
+        let deep = temp_folder::TempFolder::new().unwrap();
+        temp_folder::nest(deep.path(), 3000);
+        let error = copy_folder(deep.path(), to.path(), &Globs::default()).unwrap_err().to_string();
+        assert!(error.contains("is more than 128 folders deep"), "{error}");
+        let huge = tempfile::tempdir().unwrap();
+        File::create(huge.path().join("a")).unwrap().set_len(50 << 30).unwrap();
+        let error = copy_folder(huge.path(), to.path(), &Globs::default()).unwrap_err().to_string();
+        assert!(error.starts_with("the files of the workspace exceed 16 GiB with `a`"), "{error}");
     }
 
     #[test]

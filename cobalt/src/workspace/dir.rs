@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use cobalt_core::report::WorkspaceChanges;
@@ -12,6 +12,7 @@ use super::error::WorkspaceError;
 use super::globs::Globs;
 use super::settings::Workspace;
 use super::temp_folder::TempFolder;
+use crate::processes::ProcessGroup;
 
 /// The variable of the sandbox's command that is replaced by the folder.
 const DIR_VARIABLE: &str = "{{dir}}";
@@ -21,6 +22,8 @@ const DIR_VARIABLE: &str = "{{dir}}";
 pub struct WorkspaceDir {
     path: PathBuf,
     settings: Arc<DirSettings>,
+    /// The programs that were started in the folder.
+    processes: ProcessGroup,
 }
 
 /// A copy of a workspace in a temporary folder.
@@ -29,6 +32,12 @@ pub struct WorkspaceCopy {
     pub dir: WorkspaceDir,
     /// Removed with it.
     _folder: TempFolder,
+}
+
+impl Drop for WorkspaceCopy {
+    fn drop(&mut self) {
+        self.dir.processes.end();
+    }
 }
 
 /// The settings of a workspace that apply in each of its folders.
@@ -53,7 +62,7 @@ impl DirSettings {
 
 impl WorkspaceDir {
     pub fn new(path: PathBuf, settings: Arc<DirSettings>) -> Self {
-        Self { path, settings }
+        Self { path, settings, processes: ProcessGroup::default() }
     }
 
     /// A folder outside of an experiment, with the default settings.
@@ -66,7 +75,12 @@ impl WorkspaceDir {
         &self.path
     }
 
-    /// A command that runs in the folder, in the sandbox if there is one.
+    /// The programs that were started with [`command`](Self::command).
+    pub fn processes(&self) -> &ProcessGroup {
+        &self.processes
+    }
+
+    /// A command that runs in the folder, in the sandbox if there is one, without stdin. It ends with [`processes`](Self::processes).
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = match &self.settings.sandbox[..] {
             [] => {
@@ -83,7 +97,10 @@ impl WorkspaceDir {
                 command
             }
         };
-        command.current_dir(&self.path);
+        // In a process group of its own, it would stop when it reads from the terminal.
+        command.current_dir(&self.path).stdin(Stdio::null());
+        // If the system has no shell, it starts outside the group.
+        let _ = self.processes.join(&mut command);
         command
     }
 
@@ -97,7 +114,9 @@ impl WorkspaceDir {
         let folder = TempFolder::new()?;
         let nothing = Globs::default();
         copy_folder(&self.path, folder.path(), if with_ignored { &nothing } else { &self.settings.ignored })?;
-        let dir = Self::new(folder.path().to_owned(), Arc::clone(&self.settings));
+        let path = folder.path().to_owned();
+        let processes = ProcessGroup::in_folder(&path);
+        let dir = Self { path, settings: Arc::clone(&self.settings), processes };
         Ok(WorkspaceCopy { dir, _folder: folder })
     }
 

@@ -43,6 +43,10 @@ impl ExecutionWorkspace {
         match *self {}
     }
 
+    pub async fn end_processes(&self) {
+        match *self {}
+    }
+
     pub async fn changes(&self) -> Result<WorkspaceChanges, String> {
         match *self {}
     }

@@ -17,6 +17,8 @@ mod globs;
 #[cfg(feature = "workspace")]
 mod item_paths;
 #[cfg(feature = "workspace")]
+mod limits;
+#[cfg(feature = "workspace")]
 mod run;
 mod settings;
 #[cfg(feature = "workspace")]

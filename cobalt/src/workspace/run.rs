@@ -99,6 +99,13 @@ impl ExecutionWorkspace {
         &self.copy.dir
     }
 
+    /// Ends the programs that the agent started, and everything that these started.
+    pub async fn end_processes(&self) {
+        let processes = self.dir().processes().clone();
+        // Not in the thread pool, which may be waiting for these programs.
+        let _ = tokio::task::spawn_blocking(move || processes.end()).await;
+    }
+
     /// What the agent changed.
     pub async fn changes(self: &Arc<Self>) -> Result<WorkspaceChanges, String> {
         let workspace = Arc::clone(self);

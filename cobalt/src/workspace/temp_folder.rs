@@ -52,45 +52,128 @@ fn folders() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a folder, whatever its permissions are.
+/// How many folders within each other are removed by their path, and how long that path may be, in bytes. Those below are moved first: the
+/// paths that systems take are limited, and so is the stack.
+const MAX_DEPTH: usize = 64;
+const MAX_PATH_BYTES: usize = 1000;
+
+/// Removes a folder, whatever its permissions and its depth are.
 pub fn remove(folder: &Path) -> io::Result<()> {
-    let mut removed = fs::remove_dir_all(folder);
+    let is_symlink = fs::symlink_metadata(folder)?.is_symlink();
+    if is_symlink {
+        return fs::remove_file(folder);
+    }
+    let mut removed = remove_all_in(folder);
     for _ in 1..ATTEMPTS {
         match &removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                make_writable(folder);
-                removed = fs::remove_dir_all(folder);
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => removed = remove_all_in(folder),
             _ => break,
         }
     }
     removed
 }
 
-/// Makes folders writable, so that what is in them can be removed. Symlinks are not followed.
+fn remove_all_in(folder: &Path) -> io::Result<()> {
+    make_writable(folder);
+    // Deep folders are moved here.
+    let moved = tempfile::Builder::new().prefix(".removed-").tempdir_in(folder)?.keep();
+    let mut removal = Removal { moved: moved.clone(), waiting: Vec::new(), count: 0 };
+    removal.remove_contents(folder, 0)?;
+    while let Some(deep) = removal.waiting.pop() {
+        removal.remove_contents(&deep, 1)?;
+        fs::remove_dir(&deep)?;
+    }
+    fs::remove_dir(&moved)?;
+    fs::remove_dir(folder)
+}
+
+/// The removal of a folder.
+struct Removal {
+    /// The folder for deep folders.
+    moved: PathBuf,
+    /// Those that were moved there and are still to be removed.
+    waiting: Vec<PathBuf>,
+    /// How many were moved.
+    count: usize,
+}
+
+impl Removal {
+    fn remove_contents(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let path = entry.path();
+            if path == self.moved {
+                continue;
+            }
+            if !entry.file_type()?.is_dir() {
+                make_file_writable(&entry);
+                fs::remove_file(&path)?;
+                continue;
+            }
+            make_writable(&path);
+            if depth >= MAX_DEPTH || path.as_os_str().len() >= MAX_PATH_BYTES {
+                let target = self.moved.join(self.count.to_string());
+                self.count += 1;
+                fs::rename(&path, &target)?;
+                self.waiting.push(target);
+            } else {
+                self.remove_contents(&path, depth + 1)?;
+                fs::remove_dir(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes a folder writable, so that what is in it can be removed.
 fn make_writable(folder: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
     }
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            make_writable(&entry.path());
-        } else if cfg!(windows)
-            && let Ok(file) = entry.metadata()
-        {
-            let mut permissions = file.permissions();
-            #[expect(clippy::permissions_set_readonly_false, reason = "only on Windows, before removal")]
-            permissions.set_readonly(false);
-            let _ = fs::set_permissions(entry.path(), permissions);
-        }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// Makes a file removable, where its own permissions decide.
+fn make_file_writable(entry: &fs::DirEntry) {
+    if cfg!(windows)
+        && let Ok(file) = entry.metadata()
+    {
+        let mut permissions = file.permissions();
+        #[expect(clippy::permissions_set_readonly_false, reason = "only on Windows, before removal")]
+        permissions.set_readonly(false);
+        let _ = fs::set_permissions(entry.path(), permissions);
     }
+}
+
+/// Creates folders within each other, a multiple of 100, which may be more than a path can name.
+#[cfg(all(test, unix))]
+pub fn nest(folder: &Path, depth: usize) {
+    let part = vec!["d"; 100].join("/");
+    let script =
+        format!("for _ in $(seq {}); do mkdir -p {part} && cd -P {part} || exit 1; done", depth / 100);
+    let mut shell = std::process::Command::new("sh");
+    assert!(shell.args(["-c", &script]).current_dir(folder).status().unwrap().success());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn deep_folders_are_removed() {
+        let folder = TempFolder::new().unwrap();
+        let path = folder.path().to_owned();
+        for (name, depth) in [("a", 3000), ("b", 200)] {
+            fs::create_dir(path.join(name)).unwrap();
+            nest(&path.join(name), depth);
+        }
+        drop(folder);
+        assert!(!path.exists());
+    }
 
     #[cfg(unix)]
     #[test]

@@ -221,7 +221,7 @@ fn custom_metric(metric: Metric, name: &str, figures: &RunMetrics<'_>) -> Result
         Metric::P50 => stats.p50,
         Metric::P95 => stats.p95,
         Metric::P99 => stats.p99,
-        Metric::Total => stats.total,
+        Metric::Total => return finite_total(stats.total),
         other => return Err(format!("a metric that items record has no `{other}`")),
     })
 }
@@ -251,9 +251,18 @@ fn run_metric(name: &str, figures: &RunMetrics<'_>) -> Result<f64, String> {
     })
 }
 
+/// A total, unless it is or was larger than a number can be.
+fn finite_total(total: f64) -> Result<f64, String> {
+    let is_known = total.abs() < f64::MAX;
+    is_known.then_some(total).ok_or_else(|| {
+        "the total is larger than a number can be (about 1.8e308); record smaller values, or in a larger unit"
+            .to_owned()
+    })
+}
+
 fn amount_metric(metric: Metric, amounts: &[f64], nothing: impl FnOnce() -> String) -> Result<f64, String> {
     if metric == Metric::Total && !amounts.is_empty() {
-        return Ok(sum(amounts.iter().copied()));
+        return finite_total(sum(amounts.iter().copied()));
     }
     describe(amounts).and_then(|stats| statistic(metric, &stats)).ok_or_else(nothing)
 }

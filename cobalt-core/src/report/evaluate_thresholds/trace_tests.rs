@@ -219,3 +219,11 @@ fn scripts_need_no_user_mistakes() {
     let why = reason(threshold, items(true));
     assert!(why.starts_with("only 1 of 2 executions"), "{why}");
 }
+
+#[test]
+fn totals_that_overflow_are_named() {
+    let items = || [1e308, 1e308].map(|value| vec![recording(scored(1.0), "m", value)]).to_vec();
+    assert_eq!(actual(r#"metrics["m"].avg <= 5"#, items()), 1e308);
+    let total = reason(r#"metrics["m"].total >= 1"#, items());
+    assert!(total.starts_with("the total is larger than a number can be"), "{total}");
+}

@@ -27,10 +27,13 @@ pub struct BootstrapMean {
 /// look at the jackknife", The Annals of Statistics 7, 1979). The seed is fixed: the same values in the same order give
 /// the same results. For up to 7 values, all resamples are enumerated instead, and the results are exact.
 ///
-/// `None` if [`describe()`] returns `None`: without values, and if one is not finite.
+/// `None` if [`describe()`] returns `None`: without values, and if one is not finite; and if their sum overflows.
 #[must_use]
 pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
     let figures = describe(values)?;
+    if !figures.sum.is_finite() {
+        return None;
+    }
     let is_exact = values.len() <= MAX_ENUMERATED;
     let mut means = if is_exact {
         all_means(values)

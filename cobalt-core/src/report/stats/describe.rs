@@ -51,10 +51,16 @@ impl DescriptiveStats {
     }
 }
 
+/// Values beyond this are scaled before they are squared.
+const LARGE: f64 = 1e130;
+/// The scale of large values, a power of two, which causes no rounding: 2⁻⁶⁰⁰.
+const SCALE: f64 = 2.409_919_865_102_884e-181;
+
 /// Calculates the [`DescriptiveStats`] of `values`, in any order; `O(n log n)`.
 ///
-/// `None` without values, if one of them is NaN or infinite, and if their sum or the sum of their squares overflows. A
-/// negative zero counts as zero. The mean of equal values is that value, and their deviation is exactly 0.
+/// `None` without values, and if one of them is NaN or infinite. If the sum overflows, `sum` is infinite; the other statistics are not
+/// affected, but the sample's are `None` if they are not finite themselves. A negative zero counts as zero. The mean of equal values is
+/// that value, and their deviation is exactly 0.
 pub fn describe(values: &[f64]) -> Option<DescriptiveStats> {
     if !values.iter().all(|value| value.is_finite()) {
         return None;
@@ -65,20 +71,20 @@ pub fn describe(values: &[f64]) -> Option<DescriptiveStats> {
     let (min, max) = (*sorted.first()?, *sorted.last()?);
 
     let n = sorted.len();
-    let sum = sum(sorted.iter().copied());
+    let scale = if min < -LARGE || max > LARGE { SCALE } else { 1.0 };
+    let scaled = sorted.iter().map(|value| value * scale);
+    let scaled_sum = sum(scaled.clone());
     // Rounding may put the mean an ulp outside of the values.
-    let mean = (sum / n as f64).clamp(min, max);
-    let squares = corrected_sum_of_squares(&sorted, mean);
-    if !sum.is_finite() || !squares.is_finite() {
-        return None;
-    }
-    let stddev_sample = (n > 1).then(|| (squares / (n - 1) as f64).sqrt());
+    let scaled_mean = (scaled_sum / n as f64).clamp(min * scale, max * scale);
+    let squares = corrected_sum_of_squares(scaled, scaled_mean);
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let stddev_sample = if n > 1 { finite((squares / (n - 1) as f64).sqrt() / scale) } else { None };
 
     let mut description = DescriptiveStats {
         n,
-        sum,
-        mean,
-        stddev_population: (squares / n as f64).sqrt(),
+        sum: scaled_sum / scale,
+        mean: scaled_mean / scale,
+        stddev_population: (squares / n as f64).sqrt() / scale,
         stddev_sample,
         std_error: stddev_sample.map(|stddev| stddev / (n as f64).sqrt()),
         min,
@@ -88,7 +94,8 @@ pub fn describe(values: &[f64]) -> Option<DescriptiveStats> {
         p99: percentile(&sorted, 99.0)?,
         ci95: None,
     };
-    description.ci95 = description.mean_interval(0.95);
+    let interval = description.mean_interval(0.95);
+    description.ci95 = interval.filter(|interval| interval.low.is_finite() && interval.high.is_finite());
     Some(description)
 }
 
@@ -108,21 +115,31 @@ pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
     let below = sorted[position.floor() as usize];
     let above = sorted[position.ceil() as usize];
     // Equal neighbors need no interpolation, which avoids rounding and infinity minus infinity.
-    if below == above { Some(below) } else { Some(below + (above - below) * position.fract()) }
+    let distance = above - below;
+    Some(match position.fract() {
+        _ if below == above => below,
+        share if distance.is_finite() => below + distance * share,
+        share => below * (1.0 - share) + above * share,
+    })
 }
 
 /// The compensated sum of `values`, whose error does not grow with their number (Neumaier, "Rundungsfehleranalyse einiger
 /// Verfahren zur Summation endlicher Summen", ZAMM 54, 1974).
 ///
-/// 0 without values; NaN if a value is NaN or the sum overflows.
+/// 0 without values; NaN if a value is NaN or infinite; infinite if the sum overflows. Sums of some of the values may overflow.
 pub fn sum(values: impl IntoIterator<Item = f64>) -> f64 {
-    let (mut total, mut lost) = (0.0_f64, 0.0_f64);
+    let (mut total, mut lost, mut scale) = (0.0_f64, 0.0_f64, 1.0);
     for value in values {
-        let next = total + value;
+        let mut value = value * scale;
+        let mut next = total + value;
+        if next.is_infinite() && value.is_finite() && total.is_finite() {
+            (total, lost, value, scale) = (total * SCALE, lost * SCALE, value * SCALE, SCALE);
+            next = total + value;
+        }
         lost += if total.abs() >= value.abs() { (total - next) + value } else { (value - next) + total };
         total = next;
     }
-    total + lost
+    (total + lost) / scale
 }
 
 /// The root mean square distance of `values` from `centre`: around their mean it is the population standard deviation, around
@@ -137,10 +154,11 @@ pub fn root_mean_square_deviation(values: &[f64], centre: f64) -> Option<f64> {
 
 /// The sum of the squared distances from the mean, in two passes, corrected for the rounding error of the mean (Chan,
 /// Golub and LeVeque, "Algorithms for computing the sample variance", The American Statistician 37, 1983).
-fn corrected_sum_of_squares(values: &[f64], mean: f64) -> f64 {
-    let squares = sum(values.iter().map(|value| (value - mean).powi(2)));
-    let off = sum(values.iter().map(|value| value - mean));
-    let corrected = squares - off * off / values.len() as f64;
+fn corrected_sum_of_squares(values: impl ExactSizeIterator<Item = f64> + Clone, mean: f64) -> f64 {
+    let count = values.len() as f64;
+    let squares = sum(values.clone().map(|value| (value - mean).powi(2)));
+    let off = sum(values.map(|value| value - mean));
+    let corrected = squares - off * off / count;
     // Not `max`, which would turn the NaN of an overflow into 0.
     if corrected < 0.0 { 0.0 } else { corrected }
 }
@@ -169,9 +187,23 @@ mod tests {
     }
 
     #[test]
-    fn values_whose_sum_or_spread_overflows_have_no_description() {
-        assert_eq!(describe(&[f64::MAX, f64::MAX]), None);
-        assert_eq!(describe(&[f64::MAX, -f64::MAX]), None);
+    fn overflowing_sums_have_a_finite_mean() {
+        let equal = describe(&[1e308, 1e308]).unwrap();
+        assert_eq!((equal.sum, equal.mean, equal.stddev_population), (f64::INFINITY, 1e308, 0.0));
+        assert_eq!((equal.p50, equal.p95, equal.stddev_sample), (1e308, 1e308, Some(0.0)));
+        let opposite = describe(&[-f64::MAX, f64::MAX]).unwrap();
+        assert_eq!((opposite.sum, opposite.mean, opposite.p50), (0.0, 0.0, 0.0));
+        assert_eq!((opposite.stddev_population, opposite.stddev_sample), (f64::MAX, None));
+        assert_eq!(opposite.ci95, None);
+        let mixed = describe(&[1e308, 1e308, 4e307]).unwrap();
+        assert!((mixed.mean / 8e307 - 1.0).abs() < 1e-15, "{}", mixed.mean);
+    }
+
+    #[test]
+    fn partial_sums_may_overflow() {
+        assert_eq!(sum([1e308, 1e308, -1e308]), 1e308);
+        assert_eq!(sum([-1e308, -1e308]), f64::NEG_INFINITY);
+        assert!(sum([f64::INFINITY, 1.0]).is_nan());
     }
 
     #[test]

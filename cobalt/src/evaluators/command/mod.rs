@@ -14,8 +14,7 @@ pub use evaluator::CommandEvaluator;
 pub(crate) use evaluator::CommandOptions;
 #[cfg(feature = "workspace")]
 pub use evaluator::not_empty;
-pub(crate) use process::KillAllOnDrop;
 #[cfg(feature = "workspace")]
-pub use process::{ChildGuard, EXIT_GRACE, OutputTail, POLL_INTERVAL, describe_exit};
+pub use process::{EXIT_GRACE, OutputTail, POLL_INTERVAL, describe_exit};
 #[cfg(feature = "workspace")]
 pub use program::CommandConfig;

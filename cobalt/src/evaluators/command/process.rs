@@ -1,10 +1,10 @@
 //! `Process`: a running program, with its streams, its exit and its errors.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,14 @@ use tokio::time::{sleep, timeout};
 use super::program::CommandConfig;
 use super::protocol::quoted;
 use crate::evaluators::EvalError;
+use crate::processes::{ChildGuard, ProcessGroup};
 
 /// The interval for polling whether a process has exited.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// The time for a process to exit after closing stdout, and for its last messages to arrive.
 pub const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// A running program. It is killed on drop, with its child processes.
+/// A running program. It ends on drop, with everything that it started.
 #[derive(Debug)]
 pub struct Process {
     running: ChildGuard,
@@ -47,7 +48,7 @@ impl Process {
         let mut command = program.command()?;
         let file = command.get_program().to_owned();
         let failed = |error| format!("failed to start `{}`: {error}", file.display());
-        Self::of(ChildGuard::start(&mut command).map_err(failed)?, ends).map_err(failed)
+        Self::of(ProcessGroup::default().start(&mut command).map_err(failed)?, ends).map_err(failed)
     }
 
     fn of(running: ChildGuard, ends: Framing) -> io::Result<Self> {
@@ -112,7 +113,7 @@ impl Process {
         }
     }
 
-    /// Waits until the deadline for it to exit, then kills it and its child processes. Blocks. Its stdin must be closed.
+    /// Waits until the deadline for it to exit, then ends it with everything that it started. Blocks. Its stdin must be closed.
     pub fn finish(mut self, deadline: Instant) {
         loop {
             // Discard its output, so that it does not block on writing.
@@ -272,103 +273,6 @@ impl OutputTail {
 
 fn spawn_thread(stream: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(format!("cobalt-{stream}")).spawn(work).map(drop)
-}
-
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { children: BTreeMap::new(), closed: false });
-
-struct Registry {
-    /// By process ID, which is also the ID of the process group.
-    children: BTreeMap<u32, Arc<Mutex<Child>>>,
-    /// Set when the test binary is about to exit: no process is started any more.
-    closed: bool,
-}
-
-/// A child process that is killed on drop.
-#[derive(Debug)]
-pub struct ChildGuard {
-    id: u32,
-    child: Arc<Mutex<Child>>,
-}
-
-impl ChildGuard {
-    pub fn start(command: &mut Command) -> io::Result<Self> {
-        let mut registry = lock(&REGISTRY);
-        if registry.closed {
-            return Err(io::Error::other("the run is over"));
-        }
-        let child = command.spawn()?;
-        let id = child.id();
-        let child = Arc::new(Mutex::new(child));
-        registry.children.insert(id, Arc::clone(&child));
-        Ok(Self { id, child })
-    }
-
-    pub fn child(&self) -> MutexGuard<'_, Child> {
-        lock(&self.child)
-    }
-
-    /// Its exit status, if it has exited.
-    pub fn status(&self) -> Option<ExitStatus> {
-        self.child().try_wait().ok().flatten()
-    }
-}
-
-impl Drop for ChildGuard {
-    fn drop(&mut self) {
-        // It may have exited and left child processes. `KillAllOnDrop` may have killed it already.
-        if lock(&REGISTRY).children.contains_key(&self.id) {
-            kill_groups(&[self.id]);
-            kill(&mut self.child());
-        }
-        lock(&REGISTRY).children.remove(&self.id);
-    }
-}
-
-/// Kills all processes on drop, prevents new ones, and removes the folders that they worked in: for the exit of the test binary.
-#[derive(Debug)]
-pub struct KillAllOnDrop;
-
-impl Drop for KillAllOnDrop {
-    fn drop(&mut self) {
-        let mut registry = lock(&REGISTRY);
-        registry.closed = true;
-        let children = std::mem::take(&mut registry.children);
-        drop(registry);
-        let groups: Vec<_> = children.keys().copied().collect();
-        kill_groups(&groups);
-        children.values().for_each(|child| kill(&mut lock(child)));
-        #[cfg(feature = "workspace")]
-        crate::workspace::remove_all();
-    }
-}
-
-/// Kills a process and waits for its exit.
-fn kill(child: &mut Child) {
-    // It may have exited already.
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-#[cfg(unix)]
-fn kill_groups(ids: &[u32]) {
-    if ids.is_empty() {
-        return;
-    }
-    use std::process::Stdio;
-
-    let groups: String = ids.iter().map(|id| format!(" -{id}")).collect();
-    let mut command = Command::new("/bin/sh");
-    command.args(["-c", &format!("kill -KILL{groups}")]);
-    // A group may be gone already; without `sh`, its first process is still killed.
-    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-}
-
-#[cfg(not(unix))]
-fn kill_groups(_: &[u32]) {}
-
-/// Ignores poisoning: after a panic elsewhere, the data is still valid.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An error with the last lines that the program wrote to stderr.

@@ -83,18 +83,13 @@ impl CommandConfig<'_> {
         secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
     }
 
-    /// Builds the command: in the package's folder, with pipes, in its own process group.
+    /// Builds the command: in the package's folder, with pipes.
     pub fn command(&self) -> Result<Command, String> {
         register_variables(self.variables());
         let mut command = Command::new(self.find()?);
         command.args(self.arguments.iter().map(|Argument(argument)| argument));
         command.envs(self.variables()).current_dir(paths::package_root());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(unix)]
-        {
-            use std::os::unix::process::CommandExt as _;
-            command.process_group(0);
-        }
         Ok(command)
     }
 }

@@ -13,10 +13,11 @@ use tokio::time::Instant;
 
 use super::{READS_FOLDER, folder, require_workspace};
 use crate::evaluators::command::{
-    ChildGuard, CommandConfig, EXIT_GRACE, OutputTail, POLL_INTERVAL, describe_exit, not_empty,
+    CommandConfig, EXIT_GRACE, OutputTail, POLL_INTERVAL, describe_exit, not_empty,
 };
 use crate::evaluators::options::Options;
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use crate::processes::{ChildGuard, ProcessGroup};
 use crate::settings::{
     Argument, DurationValue, EnvironmentName, NoSharedKeys, NonEmptyString, VariableValue, format_duration,
 };
@@ -65,8 +66,8 @@ const PASSED_VARIABLES: [&str; 19] = [
 ///
 /// It runs code that an agent wrote. Of the environment it gets only variables such as `PATH`, `HOME`, `CARGO_HOME` and `RUSTUP_*`, and
 /// those that you set, so it sees no keys in variables. It can still read files and use the network, unless the workspace has a
-/// [sandbox](crate::Workspace::sandbox), in which the command then runs. When it ends, or at the time limit, all of its processes are killed
-/// (on Unix).
+/// [sandbox](crate::Workspace::sandbox), in which the command then runs. When it ends, or at the time limit, so does
+/// everything that it started (on Unix).
 #[derive(Clone)]
 pub struct CommandSucceeds(CommandSucceedsOptions);
 
@@ -198,11 +199,6 @@ impl CommandSucceeds {
         command.env_clear().envs(env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed)));
         command.envs(self.0.env.iter().map(|(EnvironmentName(name), VariableValue(value))| (name, value)));
         command.stdin(Stdio::null());
-        #[cfg(unix)]
-        {
-            use std::os::unix::process::CommandExt as _;
-            command.process_group(0);
-        }
         command
     }
 
@@ -216,15 +212,16 @@ impl CommandSucceeds {
             EvalError::new(format!("failed to start `{}`: {error}; {hint}", program.name))
         };
         let started = Instant::now();
-        let (running, output) = start(self.command(&program, &copy.dir)).map_err(failed)?;
+        let (running, output) =
+            start(copy.dir.processes(), self.command(&program, &copy.dir)).map_err(failed)?;
         let mut status = None;
         while status.is_none() && started.elapsed() < limit {
             tokio::time::sleep(POLL_INTERVAL).await;
             status = running.status();
         }
         let took = started.elapsed();
-        // Kills what it started, which may hold its output open.
-        drop(running);
+        // Ends what it started, which may hold its output open.
+        let _ = tokio::task::spawn_blocking(move || drop(running)).await;
         output.wait(EXIT_GRACE).await;
         let what = match status {
             Some(_) => describe_exit(status),
@@ -251,10 +248,10 @@ impl CommandSucceeds {
 const EMPTY_COMMAND: &str = "the command is empty; name a program";
 
 /// Starts a command whose output and errors are read together.
-fn start(mut command: Command) -> io::Result<(ChildGuard, OutputTail)> {
+fn start(group: &ProcessGroup, mut command: Command) -> io::Result<(ChildGuard, OutputTail)> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
-    let running = ChildGuard::start(&mut command)?;
+    let running = group.start(&mut command)?;
     // It holds the writing end open.
     drop(command);
     Ok((running, OutputTail::of(reader)?))
