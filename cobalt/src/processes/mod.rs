@@ -101,6 +101,8 @@ impl ProcessGroup {
             let leader = state.leader.take().map_or_else(Leader::start, Ok)?;
             state.leader.insert(leader).lead(command);
         }
+        #[cfg(not(unix))]
+        let _ = command;
         Ok(())
     }
 

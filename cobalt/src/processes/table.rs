@@ -13,6 +13,7 @@ struct Process {
     group: u32,
     /// When it started; with `id`, this identifies it.
     started: u64,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reports the folder"))]
     has_terminal: bool,
     /// It has exited, and its parent has not waited for it.
     is_zombie: bool,

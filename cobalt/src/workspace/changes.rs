@@ -480,7 +480,7 @@ mod tests {
         let file = fs::OpenOptions::new().write(true).open(after.path().join("data/b")).unwrap();
         file.set_len(50 << 30).unwrap();
         let error = compare(before.path(), after.path(), &Globs::default()).unwrap_err().to_string();
-        let start = "the files of the workspace exceed 16 GiB with `data/b` (53687091200 bytes)";
+        let start = "the files of the workspace exceed 16 GiB with `data/b` (53,687,091,200 bytes)";
         assert!(error.starts_with(start), "{error}");
     }
 

@@ -24,12 +24,8 @@ pub enum WorkspaceError {
     TooDeep { path: PathBuf, limit: usize },
     #[error("the workspace has more than {} and folders; {IGNORE_HINT}", count(*limit, "file"))]
     TooManyFiles { limit: usize },
-    #[error(
-        "the files of the workspace exceed {limit} GiB with `{}` ({} bytes); {IGNORE_HINT}",
-        shown(path),
-        bytes
-    )]
-    TooLarge { path: PathBuf, bytes: u64, limit: u64 },
+    #[error("the files of the workspace exceed {limit} GiB with `{}` ({}); {IGNORE_HINT}", shown(path), count(*bytes, "byte"))]
+    TooLarge { path: PathBuf, bytes: usize, limit: u64 },
     #[error(
         "copying or comparing the workspace took longer than {}; {IGNORE_HINT}",
         humantime::format_duration(*limit)

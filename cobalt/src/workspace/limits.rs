@@ -68,10 +68,7 @@ mod tests {
         limits.add(Path::new("a"), MAX_BYTES - 1).unwrap();
         limits.add(Path::new("b"), 1).unwrap();
         let error = limits.add(Path::new("c/d"), 1).unwrap_err().to_string();
-        assert!(
-            error.starts_with("the files of the workspace exceed 16 GiB with `c/d` (1 bytes)"),
-            "{error}"
-        );
+        assert!(error.starts_with("the files of the workspace exceed 16 GiB with `c/d` (1 byte)"), "{error}");
         assert!(Limits::start().add(Path::new("a"), u64::MAX).is_err());
     }
 
