@@ -35,8 +35,11 @@ impl Limits {
             return Err(WorkspaceError::TooDeep { path: inside.to_owned(), limit: MAX_DEPTH });
         }
         self.files = self.files.checked_sub(1).ok_or(WorkspaceError::TooManyFiles { limit: MAX_FILES })?;
-        let too_large =
-            || WorkspaceError::TooLarge { path: inside.to_owned(), bytes, limit: MAX_BYTES >> 30 };
+        let too_large = || WorkspaceError::TooLarge {
+            path: inside.to_owned(),
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            limit: MAX_BYTES >> 30,
+        };
         self.bytes = self.bytes.checked_sub(bytes).ok_or_else(too_large)?;
         Ok(())
     }
