@@ -16,7 +16,7 @@ mod values;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use archive::{Archive, ArchiveOptions};
 pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
@@ -237,6 +237,17 @@ pub struct Init {
     /// Project folder
     #[arg(value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
+
+    /// Build the sample agent on this crate, with recordings of what its model answers
+    #[arg(long, value_name = "CRATE")]
+    pub agent: Option<AgentCrate>,
+}
+
+/// A crate on which a sample agent is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AgentCrate {
+    Rig,
+    AsyncOpenai,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::plan::{Plan, exists_or_link};
+use crate::cli::AgentCrate;
 
 /// The settings, each commented out.
 pub const SETTINGS: &str = include_str!("templates/cobalt.toml");
@@ -21,9 +22,50 @@ pub enum Agent {
     BinaryOnly,
 }
 
+impl AgentCrate {
+    /// Its name, version and features.
+    pub fn dependency(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::Rig => ("rig", "0.44", &[]),
+            Self::AsyncOpenai => ("async-openai", "0.43", &["chat-completion"]),
+        }
+    }
+
+    /// The imports of the sample agent, and its code.
+    fn agent(self) -> (&'static str, &'static str) {
+        let source = match self {
+            Self::Rig => include_str!("templates/rig.rs"),
+            Self::AsyncOpenai => include_str!("templates/async_openai.rs"),
+        };
+        source.split_once("\n\n/// ").map_or(("", source), |(imports, _)| source.split_at(imports.len() + 2))
+    }
+}
+
 /// The library of a new package.
-pub fn library() -> String {
-    format!("//! A support desk that routes each message to a team: a sample agent.\n\n{AGENT}")
+pub fn library(built_on: Option<AgentCrate>) -> String {
+    let (imports, agent) = built_on.map_or(("", AGENT), AgentCrate::agent);
+    format!("//! A support desk that routes each message to a team: a sample agent.\n\n{imports}{agent}")
+}
+
+/// The source of the test target with an agent that asks a model.
+fn model_experiments(built_on: AgentCrate, agent: &Agent, name: &str, target: &str, dataset: &str) -> String {
+    let (imports, inline) = match agent {
+        Agent::NewLibrary(library) => (format!("use cobalt::Item;\nuse {library}::route;"), String::new()),
+        Agent::ExistingLibrary(_) | Agent::BinaryOnly => {
+            let (imports, agent) = built_on.agent();
+            let imports = match built_on {
+                AgentCrate::Rig => imports.trim_end().replacen("\n\n", "\n\nuse cobalt::Item;\n", 1),
+                AgentCrate::AsyncOpenai => format!("{}\nuse cobalt::Item;", imports.trim_end()),
+            };
+            (imports, format!("\n{}", agent.replace("pub async fn", "async fn")))
+        }
+    };
+    include_str!("templates/model_evals.rs")
+        .replace("@TARGET@", target)
+        .replace("@NAME@", name)
+        .replace("@IMPORTS@", &imports)
+        .replace("@DATASET@", dataset)
+        .replace("@AGENT@\n", &format!("{inline}\n"))
 }
 
 const AGENT: &str = include_str!("templates/agent.rs");
@@ -75,9 +117,16 @@ pub fn nextest(target: &str) -> String {
 /// The example: an experiment and its dataset.
 ///
 /// The experiment is named after its package, as the packages of a workspace share one history.
-pub fn add_example(plan: &mut Plan, package: &str, agent: &Agent) {
+pub fn add_example(plan: &mut Plan, package: &str, agent: &Agent, built_on: Option<AgentCrate>) {
     let dataset = free_dataset(&plan.package);
-    let text = experiments(agent, package, &plan.target, &dataset);
+    let text = match built_on {
+        None => experiments(agent, package, &plan.target, &dataset),
+        Some(built_on) => model_experiments(built_on, agent, package, &plan.target, &dataset),
+    };
+    if built_on.is_some() {
+        let note = "the first run asks the model, so set OPENAI_API_KEY; later runs replay its recordings in `cassettes`";
+        plan.notes.push(note.to_owned());
+    }
     plan.file(plan.package.join(format!("tests/{}.rs", plan.target)), "a sample experiment", &text);
     plan.file(plan.package.join(dataset), "its dataset", ITEMS);
     if plan.target != "evals" {
@@ -146,6 +195,25 @@ mod tests {
                 "{text}"
             );
             assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        }
+        let library = Agent::NewLibrary("desk".into());
+        for built_on in [AgentCrate::Rig, AgentCrate::AsyncOpenai] {
+            let agents = [&library, &Agent::BinaryOnly];
+            let mut texts = agents
+                .map(|agent| model_experiments(built_on, agent, "desk", "evals", "datasets/messages.jsonl"))
+                .to_vec();
+            assert!(texts[0].contains("use desk::route;") && !texts[0].contains("LazyLock"), "{}", texts[0]);
+            assert!(
+                texts[1].contains("\nuse cobalt::Item;\n") && texts[1].contains("= LazyLock::new("),
+                "{}",
+                texts[1]
+            );
+            texts.push(super::library(Some(built_on)));
+            for text in texts {
+                let panics = ["unwrap()", "expect(", "panic!"].iter().any(|call| text.contains(call));
+                assert!(!panics && !text.contains('@') && !text.contains("\n\n\n"), "{text}");
+                assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+            }
         }
         assert!(nextest("evals").contains("filter = 'binary(evals)'"));
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::dependency::{Dependency, InitError};
+use crate::cli::AgentCrate;
 use crate::project::harness;
 
 const DEPENDENCY_COMMENT: &str = "# By path or repository: the crate `cobalt` on crates.io is unrelated.\n";
@@ -174,12 +175,17 @@ impl Manifest {
     }
 
     fn add_dev_dependency(&mut self, name: &str, dependency: InlineTable, comment: &str) {
+        self.add_to("dev-dependencies", name, dependency, comment);
+    }
+
+    /// Adds a dependency to a section.
+    fn add_to(&mut self, section: &str, name: &str, dependency: InlineTable, comment: &str) {
         let dotted = if dependency.is_dotted() { ".workspace = true" } else { &format!(" = {dependency}") };
-        let by_hand = format!("[dev-dependencies]\n{name}{dotted}\n");
+        let by_hand = format!("[{section}]\n{name}{dotted}\n");
         self.additions.push(Addition { by_hand, description: format!("the dependency `{name}`") });
         // Cargo reads the older spelling only if the newer one is missing.
-        let older = self.document.contains_key("dev_dependencies");
-        let kind = if older { "dev_dependencies" } else { "dev-dependencies" };
+        let older = section.replace('-', "_");
+        let kind = if self.document.contains_key(&older) { &*older } else { section };
         if !self.document.contains_key(kind) {
             let section = self.append_table("");
             self.document.insert(kind, Item::Table(section));
@@ -221,6 +227,21 @@ impl Manifest {
         if let Some(tests) = tests.as_array_of_tables_mut() {
             tests.push(test);
         }
+    }
+
+    /// Adds the crate of a sample agent to a section, unless the package depends on it.
+    pub fn add_crate(&mut self, section: &str, built_on: AgentCrate) {
+        let (name, version, features) = built_on.dependency();
+        let is_known = |kind: &&str| self.get(&[kind, name]).is_some();
+        if ["dependencies", "dev-dependencies", "dev_dependencies"].iter().any(is_known) {
+            return;
+        }
+        let mut dependency = InlineTable::new();
+        dependency.insert("version", version.into());
+        if !features.is_empty() {
+            dependency.insert("features", Array::from_iter(features.iter().copied()).into());
+        }
+        self.add_to(section, name, dependency, "");
     }
 
     pub fn add_member(&mut self, member: &str) {

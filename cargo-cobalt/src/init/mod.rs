@@ -25,8 +25,8 @@ pub use plan::{create, exists_or_link};
 pub fn init(arguments: &Init) -> Result<ExitCode, Error> {
     let folder = plan::resolve(&arguments.dir)?;
     let mut plan = match folder.join("Cargo.toml").exists() {
-        true => package::plan(&folder)?,
-        false => new_project::plan(&folder)?,
+        true => package::plan(&folder, arguments.agent)?,
+        false => new_project::plan(&folder, arguments.agent)?,
     };
     let assistants = Changes::plan(&plan.root)?;
     plan.apply()?;

@@ -11,9 +11,10 @@ use super::example::{self, Agent};
 use super::manifest::Manifest;
 use super::package::unused_target_name;
 use super::plan::{ManifestEdit, Plan, exists_or_link};
+use crate::cli::AgentCrate;
 use crate::error::Error;
 
-pub fn plan(folder: &Path) -> Result<Plan, Error> {
+pub fn plan(folder: &Path, built_on: Option<AgentCrate>) -> Result<Plan, Error> {
     let name = package_name(folder);
     let joins = Workspace::enclosing(folder)?;
     let root = joins.as_ref().map_or(folder, |workspace| workspace.root());
@@ -26,13 +27,13 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     };
     plan.notes.extend(dependency.sharing_note());
     let shares_serde = joins.as_ref().is_some_and(|workspace| workspace.manifest.shares_serde());
-    let manifest = manifest(folder, &name, &dependency, shares_serde, &target)?;
-    plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
+    let manifest = manifest(folder, &name, &dependency, shares_serde, &target, built_on)?;
+    plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     if let Agent::NewLibrary(_) = agent {
-        plan.file(folder.join("src/lib.rs"), "a sample agent", &example::library());
+        plan.file(folder.join("src/lib.rs"), "a sample agent", &example::library(built_on));
     }
-    example::add_example(&mut plan, &name, &agent);
+    example::add_example(&mut plan, &name, &agent, built_on);
     example::add_settings(&mut plan, false);
     example::add_nextest(&mut plan);
     match joins {
@@ -52,10 +53,12 @@ fn manifest(
     dependency: &Dependency,
     shares_serde: bool,
     target: &str,
+    built_on: Option<AgentCrate>,
 ) -> Result<String, InitError> {
     let text =
         format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n");
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), &text)?;
+    built_on.into_iter().for_each(|built_on| manifest.add_crate("dependencies", built_on));
     manifest.add_dependency(dependency);
     manifest.add_serde(shares_serde);
     manifest.add_test(target, None);

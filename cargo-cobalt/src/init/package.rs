@@ -10,9 +10,10 @@ use super::dependency::{Dependency, InitError};
 use super::example::{self, Agent};
 use super::manifest::{Manifest, Serde};
 use super::plan::{ManifestEdit, Plan, exists_or_link};
+use crate::cli::AgentCrate;
 use crate::error::Error;
 
-pub fn plan(folder: &Path) -> Result<Plan, Error> {
+pub fn plan(folder: &Path, built_on: Option<AgentCrate>) -> Result<Plan, Error> {
     let mut manifest = Manifest::read(&folder.join("Cargo.toml"))?;
     let metadata = MetadataCommand::new().current_dir(folder).no_deps().exec();
     if manifest.has_workspace() && !manifest.has_package() {
@@ -27,6 +28,7 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     add_dependency(&mut plan, &mut manifest)?;
     if let Experiments::Missing { .. } = experiments {
         add_serde(&mut plan, &mut manifest)?;
+        built_on.into_iter().for_each(|built_on| manifest.add_crate("dev-dependencies", built_on));
     }
     if manifest.harness(experiments.target()).is_none() {
         manifest.add_test(experiments.target(), None);
@@ -37,7 +39,9 @@ pub fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     match &experiments {
         Experiments::Present { source, .. } => plan.keep(source.clone()),
-        Experiments::Missing { .. } => example::add_example(&mut plan, &package.name, &agent(package)),
+        Experiments::Missing { .. } => {
+            example::add_example(&mut plan, &package.name, &agent(package), built_on);
+        }
     }
     example::add_settings(&mut plan, manifest.has_settings());
     example::add_nextest(&mut plan);

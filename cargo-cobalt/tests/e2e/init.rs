@@ -330,3 +330,29 @@ fn a_test_that_only_speaks_of_experiments_keeps_its_front_end() {
     assert!(!manifest.contains("\"evals\"") && manifest.contains("\"experiments\""), "{manifest}");
     assert_eq!(place.read("tests/evals.rs"), test);
 }
+
+#[test]
+fn agents_on_a_crate_are_recorded() {
+    for (name, dependency) in [
+        ("rig", "rig = { version = \"0.44\" }"),
+        ("async-openai", "async-openai = { version = \"0.43\", features = [\"chat-completion\"] }"),
+    ] {
+        let place = Place::with(&[
+            ("old/Cargo.toml", "[package]\nname = \"old\"\nedition = \"2024\"\n"),
+            ("old/src/main.rs", "fn main() {}\n"),
+        ]);
+        for (folder, agent, section) in
+            [("new", "src/lib.rs", "[dependencies]"), ("old", "tests/evals.rs", "[dev-dependencies]")]
+        {
+            let text = place.run("", COBALT, &["cobalt", "init", folder, "--agent", name], 0);
+            assert!(text.contains("set OPENAI_API_KEY"), "{text}");
+            let manifest = place.read(&format!("{folder}/Cargo.toml"));
+            let (_, from) = manifest.split_once(section).unwrap();
+            assert!(from.contains(dependency), "{manifest}");
+            assert!(place.read(&format!("{folder}/{agent}")).contains("LazyLock::new("));
+            assert!(place.read(&format!("{folder}/tests/evals.rs")).contains("record = \"cassettes\","));
+            place.second_call_changes_nothing(folder);
+        }
+    }
+    Place::new().run("", COBALT, &["cobalt", "init", "--agent", "gpt"], 2);
+}
