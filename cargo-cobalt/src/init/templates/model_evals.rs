@@ -24,7 +24,7 @@ fn right_team(item: &Item, output: &str) -> bool {
     // 80% of the messages must reach the right team. Without a threshold, all of them must.
     thresholds = [right_team.pass_rate >= 0.8],
 )]
-async fn support_desk(item: Item) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+async fn support_desk(item: Item) -> Result<String, cobalt::BoxError> {
     route(item["input"].as_str().unwrap_or_default()).await
 }
 @AGENT@

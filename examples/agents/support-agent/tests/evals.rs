@@ -99,7 +99,7 @@ fn helpful() -> LlmJudge {
         judge_cost.total <= 0.02,
     ],
 )]
-async fn support(message: Message) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+async fn support(message: Message) -> Result<String, cobalt::BoxError> {
     let agent = AGENT.as_ref().map_err(String::as_str)?;
     Ok(agent.answer(&message.input).await?)
 }
