@@ -10,12 +10,12 @@ mod tool_tests;
 mod trace_tests;
 mod workspaces;
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cobalt_core::back_off::BackOff;
@@ -38,7 +38,9 @@ use crate::error::Error;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, ConversationRun, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
-use crate::recording::{AgentTraffic, ExecutionTraffic, RecordingFailure, RunTraffic, within};
+use crate::recording::{
+    Admission, AgentTraffic, ExecutionTraffic, RecordingFailure, RunTraffic, Wait, within,
+};
 use crate::rescore::Rescoring;
 use crate::thread_pool::{self, AbortOnDrop, catch_panic, join_all};
 use crate::trace::{ExecutionTrace, outside_of_traces};
@@ -48,6 +50,8 @@ pub use workspaces::Workspaces;
 
 /// How long all evaluators together may take to release resources.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
+/// How many of the next items are looked at for one that need not wait.
+const MAX_LOOKAHEAD: usize = 64;
 
 /// An experiment's work: the items to run, and everything needed to run them.
 pub struct Work {
@@ -117,14 +121,14 @@ pub async fn run(work: Work, events: Sender<Event>) {
     // Sent however this ends, so that nothing waits for items that will not come.
     let _sent_at_the_end = FinishedOnDrop { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
-    let next = Arc::new(AtomicUsize::new(0));
+    let queue: Arc<Queue> = Arc::new(Mutex::new(work.items.iter().copied().collect()));
     // If there is no key, the first item says so for all.
     let is_stopped = work.traffic.as_ref().is_some_and(|traffic| traffic.may_lack_key())
-        && run_next_item(&work, &next, &events).await.is_break();
+        && run_next_item(&work, &queue, &events).await.is_break();
     let mut workers = JoinSet::new();
     let parallel = work.definition.concurrency.min(work.items.len());
     for _ in (0..parallel).take_while(|_| !is_stopped) {
-        workers.spawn(run_items(Arc::clone(&work), Arc::clone(&next), events.clone()));
+        workers.spawn(run_items(Arc::clone(&work), Arc::clone(&queue), events.clone()));
     }
     while let Some(ended) = workers.join_next().await {
         // Panics of agents and evaluators are caught elsewhere: a panic here is a bug in this library and must not be hidden.
@@ -157,15 +161,17 @@ impl Drop for FinishedOnDrop {
     }
 }
 
+/// The items that are not started yet, in order.
+type Queue = Mutex<VecDeque<usize>>;
+
 /// Runs the next item whenever a slot is free, until there are no more items, the slots are closed, or the budget is used up.
-async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
-    while run_next_item(&work, &next, &events).await.is_continue() {}
+async fn run_items(work: Arc<Work>, queue: Arc<Queue>, events: Sender<Event>) {
+    while run_next_item(&work, &queue, &events).await.is_continue() {}
 }
 
-async fn run_next_item(work: &Work, next: &AtomicUsize, events: &Sender<Event>) -> ControlFlow<()> {
+async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> ControlFlow<()> {
     if let Ok(slot) = work.slots.acquire().await
-        && budget::refusal().is_none()
-        && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
+        && let Some((index, _admission)) = take_next(work, queue).await
     {
         let item = run_item(work, index, |run| {
             send(events, Event::TrialFinished { experiment: work.experiment, index, run });
@@ -183,6 +189,46 @@ async fn run_next_item(work: &Work, next: &AtomicUsize, events: &Sender<Event>) 
         send(events, Event::Failed { experiment: work.experiment, error });
     }
     ControlFlow::Break(())
+}
+
+/// Takes the next item that need not wait for others whose requests could be confused with its own.
+async fn take_next(work: &Work, queue: &Queue) -> Option<(usize, Option<Admission>)> {
+    loop {
+        let traffic = work.traffic.as_ref().filter(|_| work.rescoring.is_none());
+        let changes = traffic.map(|traffic| traffic.admission_changes());
+        if work.slots.is_closed() || budget::refusal().is_some() {
+            return None;
+        }
+        match take_admitted(work, queue, traffic.map(Arc::as_ref)) {
+            Err(()) => changes?.await,
+            Ok(next) => return next,
+        }
+    }
+}
+
+/// The first item that may run now; an error if all must wait, and none if there are no more.
+fn take_admitted(
+    work: &Work,
+    queue: &Queue,
+    traffic: Option<&RunTraffic>,
+) -> Result<Option<(usize, Option<Admission>)>, ()> {
+    let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut waits_for_item = false;
+    for place in 0..queue.len().min(MAX_LOOKAHEAD) {
+        // An item that cannot be read ends the run when it is started.
+        let item = traffic.and_then(|traffic| Some((traffic, work.dataset.read(queue[place]).ok()?)));
+        match item.map(|(traffic, item)| traffic.admit(&item)).transpose() {
+            Ok(admission) => return Ok(queue.remove(place).map(|index| (index, admission))),
+            Err(wait) => waits_for_item |= wait == Wait::ForItem,
+        }
+    }
+    if queue.is_empty() {
+        return Ok(None);
+    }
+    if let Some(traffic) = traffic.filter(|_| waits_for_item) {
+        traffic.say_that_items_wait();
+    }
+    Err(())
 }
 
 /// The receiver is gone only if the run was abandoned.
@@ -342,6 +388,7 @@ async fn score_trial(
     let key = Arc::from(&work.keys[index]);
     let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))
         .with_trace(Arc::clone(&trace))
+        .with_incomplete_trace(execution.traffic.as_ref().is_some_and(|traffic| traffic.unattributed > 0))
         .with_optional_transcript(execution.transcript.clone().map(Arc::from))
         .in_workspace(execution.workspace.as_deref().cloned().map(Arc::new), None);
     let evaluations = evaluate(work, &cx, traffic.as_ref(), Some(&execution.evaluations)).await;
@@ -384,12 +431,15 @@ async fn run_agent_and_evaluators(
     let (elapsed, records) = (context.spans().started().elapsed(), context.recorder().so_far());
     // Recordings hold what happened without faults.
     let injected_wait = context.tools().waited();
-    let AgentTraffic { recorded_latency, waited, problem } = match &traffic {
+    let AgentTraffic { recorded_latency, waited, problem, is_incomplete } = match &traffic {
         Some(traffic) => {
             traffic.end_agent(took.saturating_sub(injected_wait + conversation.user_time())).await
         }
         None => AgentTraffic::default(),
     };
+    if let Some(traffic) = &work.traffic {
+        traffic.note_end();
+    }
     let waited = waited + conversation.user_time();
     let recorded_latency = recorded_latency.map(|latency| latency + milliseconds(injected_wait));
     let latency_ms = recorded_latency.unwrap_or_else(|| milliseconds(took.saturating_sub(waited)));
@@ -407,7 +457,10 @@ async fn run_agent_and_evaluators(
     let metrics = recorded.take_metrics();
     let faults = context.tools().close();
     let trace = take_trace(&context, traffic.as_ref()).await;
-    recorded.add_trace_usage(trace.usage());
+    // Clients know what they have spent themselves.
+    if !is_incomplete || trace.has_client_calls() {
+        recorded.add_trace_usage(trace.usage());
+    }
     let answer = answer.and_then(|output| validate_output(output, &mut recorded));
     let metadata = answer.as_ref().map_or_else(|failure| &failure.reported, Output::all_metadata);
     let uses_model = recorded.has_usage() || ExecutionUsage::of(metadata, &work.prices).is_any();
@@ -428,6 +481,7 @@ async fn run_agent_and_evaluators(
             let cx =
                 EvalContext::for_trial(item, key, context.index(), context.run_index(), Arc::clone(&output))
                     .with_trace(trace.shared())
+                    .with_incomplete_trace(is_incomplete)
                     .with_optional_transcript(transcript.clone())
                     .in_workspace(
                         changes.clone(),
@@ -657,7 +711,7 @@ fn evaluation_error(error: String) -> ScoredEvaluation {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use cobalt_core::item::ModelCall;
     use serde_json::json;

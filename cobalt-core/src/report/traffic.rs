@@ -42,6 +42,9 @@ pub struct Traffic {
     /// Calls of tools answered from the recording.
     #[serde(skip_serializing_if = "is_zero")]
     pub replayed_tools: usize,
+    /// Requests that may be the trial's, but could not be attributed to it. What it called and spent is then unknown.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unattributed: usize,
 }
 
 /// The prefix of a hash of a model, its tools and its settings in [`Traffic::asked`], with which a conversation begins.

@@ -1,6 +1,6 @@
 //! Only failures that an agent calls transient are retried, and nothing of the failed attempts is lost or mixed with the last one.
 
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cobalt_core::item::ModelCall;
 use cobalt_core::prices::PriceTable;

@@ -1,5 +1,7 @@
 //! Calls of wrapped tools are in the trace, and fault plans let them fail in the same way each time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use cobalt_core::report::InjectedFault;
 use cobalt_core::trace::SpanStatus;
 use serde_json::{Value, json};

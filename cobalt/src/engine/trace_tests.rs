@@ -1,5 +1,7 @@
 //! What spans say of an agent: its usage, and what its evaluators see.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use cobalt_core::trace::SpanStatus;
 use serde_json::{Value, json};
 use tracing::{Instrument as _, info_span};

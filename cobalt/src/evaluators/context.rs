@@ -11,7 +11,6 @@ use cobalt_core::trace::Trace;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-#[cfg(feature = "judge")]
 use super::EvalError;
 use crate::dataset::{Dataset, DecodeError, decode};
 use crate::llm::{LlmHandle, Models};
@@ -25,6 +24,8 @@ use crate::workspace::WorkspaceDir;
 pub struct EvalContext {
     inner: Arc<Inner>,
     trace: Arc<Trace>,
+    /// Whether requests may be the agent's that could not be attributed, so the trace may lack them.
+    has_incomplete_trace: bool,
     transcript: Option<Arc<Transcript>>,
     /// The handle for calling models.
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
@@ -64,6 +65,7 @@ impl EvalContext {
         Self {
             inner: Arc::new(inner),
             trace: Arc::default(),
+            has_incomplete_trace: false,
             transcript: None,
             llm: None,
             #[cfg(feature = "judge")]
@@ -87,6 +89,26 @@ impl EvalContext {
     #[cfg(feature = "workspace")]
     pub(crate) fn workspace_dir(&self) -> Option<&WorkspaceDir> {
         self.dir.as_deref()
+    }
+
+    /// Sets whether the trace may lack requests that could not be attributed.
+    pub(crate) fn with_incomplete_trace(self, has_incomplete_trace: bool) -> Self {
+        Self { has_incomplete_trace, ..self }
+    }
+
+    /// The trace, for what depends on all that the agent did.
+    ///
+    /// # Errors
+    ///
+    /// Requests that may be the agent's could not be attributed.
+    pub(crate) fn whole_trace(&self) -> Result<&Trace, EvalError> {
+        if self.has_incomplete_trace {
+            return Err(EvalError::new(
+                "what the agent did is not known: requests that may be its own could not be attributed to an item; give each item an address \
+                 of its own with `Context::base_url`, or run one experiment at a time with `concurrency = 1`",
+            ));
+        }
+        Ok(&self.trace)
     }
 
     /// Sets the handle for calling models.

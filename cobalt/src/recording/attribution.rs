@@ -1,21 +1,22 @@
-//! To which trial a request belongs: by its token, by the response that it continues, or by the texts of its item.
+//! To which trial a request belongs: by its token, by the response that it continues, or by the texts of its item. Items whose requests
+//! could be confused do not run at the same time.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
 
 use cobalt_core::item::Item;
 use serde_json::Value;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use super::execution::ExecutionTraffic;
+use super::experiment::ExperimentTraffic;
 use super::lock::lock;
+use super::request_shape::{Fit, ItemTexts, RequestShape, conversation, is_beginning, is_whole};
 
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
-/// The shortest part of a message that can attribute a request, in bytes.
-const MIN_PART: usize = 8;
-/// The fields that hold what is said to a model, as opposed to its tools and settings.
-const CONVERSATION: [&str; 9] =
-    ["messages", "input", "contents", "prompt", "query", "texts", "documents", "message", "content"];
 
 /// To whom a request belongs.
 #[derive(Debug)]
@@ -45,22 +46,38 @@ pub struct RunningExecutions {
     running: Mutex<HashMap<Arc<str>, Running>>,
     /// The executions that received a response, by its identifier: a later request may continue it.
     responses: Mutex<HashMap<String, Weak<ExecutionTraffic>>>,
+    /// The items in progress, which have been admitted.
+    admitted: Mutex<Vec<Admitted>>,
+    /// Notified when an item may be admitted that was not.
+    changed: Notify,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     execution: Arc<ExecutionTraffic>,
-    /// The texts of its item.
-    texts: Arc<[String]>,
+    texts: ItemTexts,
+}
+
+#[derive(Debug)]
+struct Admitted {
+    number: u64,
+    experiment: Arc<ExperimentTraffic>,
+    texts: ItemTexts,
+}
+
+/// Why an item must wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Until the first request of an experiment shows how it is attributed.
+    ForFirstRequest,
+    /// Until another item has ended: their requests could be confused.
+    ForItem,
 }
 
 impl RunningExecutions {
     /// Adds an execution of an item.
     pub fn add(&self, execution: &Arc<ExecutionTraffic>, item: &Item) {
-        let mut found = Vec::new();
-        item.values().for_each(|value| texts(value, &mut found));
-        let texts = found.into_iter().filter(|text| !text.trim().is_empty()).map(str::to_owned).collect();
-        let running = Running { execution: Arc::clone(execution), texts };
+        let running = Running { execution: Arc::clone(execution), texts: ItemTexts::of(item) };
         lock(&self.running).insert(Arc::clone(execution.token()), running);
     }
 
@@ -72,6 +89,57 @@ impl RunningExecutions {
     /// All executions.
     pub fn all(&self) -> Vec<Arc<ExecutionTraffic>> {
         lock(&self.running).values().map(|running| Arc::clone(&running.execution)).collect()
+    }
+
+    /// Admits an item if its requests cannot be confused with those of items in progress.
+    pub fn admit(
+        &self,
+        number: u64,
+        experiment: &Arc<ExperimentTraffic>,
+        texts: ItemTexts,
+    ) -> Result<(), Wait> {
+        let mut admitted = lock(&self.admitted);
+        let shape = experiment.shape().clone();
+        for other in admitted.iter() {
+            let other_shape = other.experiment.shape().clone();
+            if shape.confuses(&texts, &other_shape, &other.texts) {
+                let is_first = shape.is_unknown() || other_shape.is_unknown();
+                return Err(if is_first { Wait::ForFirstRequest } else { Wait::ForItem });
+            }
+        }
+        admitted.push(Admitted { number, experiment: Arc::clone(experiment), texts });
+        Ok(())
+    }
+
+    /// Ends an admission.
+    pub fn dismiss(&self, number: u64) {
+        lock(&self.admitted).retain(|admitted| admitted.number != number);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until an item may be admitted that was not.
+    pub fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
+    }
+
+    /// Notes that a request of an experiment has a token.
+    pub fn note_token(&self, experiment: &ExperimentTraffic) {
+        if !std::mem::replace(&mut experiment.shape().has_tokens, true) {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Notes that an agent of an experiment has ended.
+    pub fn note_end(&self, experiment: &ExperimentTraffic) {
+        if !std::mem::replace(&mut experiment.shape().has_ended, true) {
+            self.changed.notify_waiters();
+        }
+    }
+
+    fn learn(&self, running: &Running, sent: &[&str], is_first: bool) {
+        if running.execution.experiment().shape().learn(&running.texts, sent, is_first) {
+            self.changed.notify_waiters();
+        }
     }
 
     /// The execution with a token, if its agent is still running.
@@ -91,98 +159,109 @@ impl RunningExecutions {
 
     /// The owner of a request without a token: the only execution, or that whose item its body contains.
     pub fn owner_of(&self, body: &[u8]) -> Owner {
-        let mut running: Vec<_> =
-            lock(&self.running).values().filter(|running| running.execution.is_open()).cloned().collect();
-        if running.len() <= 1 {
-            return running
-                .pop()
-                .map_or(Owner::Unknown(Vec::new()), |running| Owner::Exact(running.execution));
-        }
-        running.sort_unstable_by(|one, other| one.execution.token().cmp(other.execution.token()));
-        let unknown =
-            |running: Vec<Running>| Owner::Unknown(running.into_iter().map(|it| it.execution).collect());
-        let Ok(value) = serde_json::from_slice::<Value>(body) else { return unknown(running) };
-        if let Some(previous) = value["previous_response_id"].as_str()
+        let mut running: Vec<_> = lock(&self.running).values().cloned().collect();
+        running.sort_unstable_by(|a, b| a.execution.token().cmp(b.execution.token()));
+        let value = serde_json::from_slice::<Value>(body);
+        if let Ok(value) = &value
+            && let Some(previous) = value["previous_response_id"].as_str()
             && let Some(execution) = lock(&self.responses).get(previous).and_then(Weak::upgrade)
             && execution.is_open()
         {
             return Owner::Exact(execution);
         }
-        let sent = conversation(&value);
-        let overlaps: Vec<_> = running.iter().map(|running| overlap(&running.texts, &sent)).collect();
-        let most = overlaps.iter().copied().max().unwrap_or_default();
-        if most == (0, 0) {
-            return unknown(running);
+        let sent = value.as_ref().map(conversation).unwrap_or_default();
+        let ranked = rank(&running, &sent);
+        let is_open = |running: &&Running| running.execution.is_open();
+        let open: Vec<_> = running.iter().filter(is_open).collect();
+        let is_first = ranked.is_first && value.as_ref().is_ok_and(is_beginning);
+        match (&ranked.best[..], &open[..]) {
+            (_, []) => Owner::Unknown(Vec::new()),
+            // An evaluator may have sent it.
+            ([best], _) if !best.execution.is_open() => Owner::Unknown(vec![Arc::clone(&best.execution)]),
+            (_, [only]) => {
+                if !body.is_empty() {
+                    self.learn(only, &sent, is_first);
+                }
+                Owner::Exact(Arc::clone(&only.execution))
+            }
+            ([best], _) => {
+                self.learn(best, &sent, is_first);
+                Owner::ByContent(Arc::clone(&best.execution))
+            }
+            ([], _) => self.owner_without_texts(&open, body),
+            (best, _) => Owner::Unknown(best.iter().map(|it| Arc::clone(&it.execution)).collect()),
         }
-        let best: Vec<_> = running
-            .into_iter()
-            .zip(overlaps)
-            .filter(|(_, overlap)| *overlap == most)
-            .map(|(running, _)| running.execution)
-            .collect();
-        match <[_; 1]>::try_from(best) {
-            Ok([one]) => Owner::ByContent(one),
-            Err(best) => Owner::Unknown(best),
+    }
+
+    /// The owner of a request that contains no text of an item: the only execution whose requests are such.
+    fn owner_without_texts(&self, open: &[&Running], body: &[u8]) -> Owner {
+        let with = |is_candidate: &dyn Fn(&RequestShape, &Running) -> bool| {
+            let fits = |it: &&&Running| is_candidate(&it.execution.experiment().shape(), it);
+            open.iter().filter(fits).copied().collect::<Vec<_>>()
+        };
+        let usual = with(&|shape, it| !shape.is_exact() && shape.may_lack_texts(&it.texts));
+        let possible = with(&|shape, _| !shape.is_exact());
+        let candidates = [usual, possible, open.to_vec()].into_iter().find(|found| !found.is_empty());
+        let candidates = candidates.unwrap_or_default();
+        // A list of models, for example, belongs to no conversation.
+        if !body.is_empty() {
+            candidates.iter().for_each(|candidate| self.learn(candidate, &[], true));
+        }
+        match candidates[..] {
+            [only] => Owner::ByContent(Arc::clone(&only.execution)),
+            _ => Owner::Unknown(candidates.iter().map(|it| Arc::clone(&it.execution)).collect()),
         }
     }
 }
 
-/// How well a conversation fits an item: the length of the longest text of the item that is in it. A whole message counts more than a
-/// part of one, which may be there by chance.
-fn overlap(texts: &[String], sent: &[&str]) -> (usize, usize) {
-    let is_message = |text: &&String| sent.iter().any(|sent| sent.trim() == text.trim());
-    let is_part =
-        |text: &&String| text.len() >= MIN_PART && sent.iter().any(|sent| sent.contains(text.as_str()));
-    let longest = |texts: &mut dyn Iterator<Item = &String>| texts.map(String::len).max().unwrap_or(0);
-    (longest(&mut texts.iter().filter(is_message)), longest(&mut texts.iter().filter(is_part)))
+/// The executions that a request fits best.
+struct Ranked<'a> {
+    best: Vec<&'a Running>,
+    /// Whether the request continues no known response.
+    is_first: bool,
 }
 
-/// The texts of a conversation; all texts of a request in another form.
-fn conversation(request: &Value) -> Vec<&str> {
-    let mut found = Vec::new();
-    CONVERSATION.iter().filter_map(|field| request.get(field)).for_each(|value| texts(value, &mut found));
-    if found.is_empty() {
-        texts(request, &mut found);
+fn rank<'a>(running: &'a [Running], sent: &[&str]) -> Ranked<'a> {
+    // What models answered, such as the identifiers of tool calls, was said to one trial.
+    let answers: Vec<_> = running.iter().map(|it| it.execution.answer_ids(sent)).collect();
+    let known: HashSet<_> = answers.iter().flatten().copied().collect();
+    let fits = running.iter().zip(&answers).filter_map(|(it, own)| {
+        let is_in_item = |id: &&&str| it.texts.0.iter().any(|(_, text)| text == **id);
+        let others = known.iter().filter(|id| !own.contains(*id)).filter(is_in_item).count();
+        let shape = it.execution.experiment().shape();
+        let fit = (own.len() + others, Fit::of(&shape, &it.texts, sent));
+        // Requests of an experiment that always have tokens are hardly without one.
+        (fit.0 + fit.1.all > 0).then(|| (!shape.is_exact(), fit, it))
+    });
+    let fits: Vec<_> = fits.collect();
+    let most = fits.iter().map(|(is_inexact, fit, _)| (*is_inexact, *fit)).max();
+    let best = fits.iter().filter(|(is_inexact, fit, _)| Some((*is_inexact, *fit)) == most);
+    let mut best: Vec<_> = best.map(|(.., it)| *it).collect();
+    if let [only] = best[..]
+        && most.is_some_and(|(_, (ids, _))| ids == 0)
+    {
+        best.extend(also_sent(running, only, sent));
     }
-    found
+    Ranked { best, is_first: known.is_empty() }
 }
 
-/// All texts in a value.
-fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => found.push(text),
-        Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
-        Value::Object(fields) => fields.values().for_each(|value| texts(value, found)),
-        _ => {}
+/// The executions all of whose texts are sent besides those of the one that fits best, none of which is a whole message: one of the
+/// items is there by chance, and it is unknown which.
+fn also_sent<'a>(running: &'a [Running], best: &Running, sent: &[&str]) -> Vec<&'a Running> {
+    let shape = best.execution.experiment().shape().clone();
+    let is_whole_message = shape.sent_texts(&best.texts).any(|(text, _)| is_whole(text, sent));
+    if is_whole_message {
+        return Vec::new();
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn fit(texts: &[&str], request: &Value) -> (usize, usize) {
-        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-        overlap(&texts, &conversation(request))
+    let mut rest: Vec<String> = sent.iter().map(|text| (*text).to_owned()).collect();
+    for (text, _) in shape.sent_texts(&best.texts) {
+        rest.iter_mut().for_each(|sent| *sent = sent.replace(text, "\0"));
     }
-
-    #[test]
-    fn a_whole_message_and_a_long_part_of_one_fit_an_item() {
-        let request =
-            json!({ "messages": [{ "content": " Rome " }, { "content": "Is it warm in Reykjavik?" }] });
-        assert_eq!(fit(&["Rome"], &request), (4, 0), "spaces at the ends do not count");
-        assert_eq!(fit(&["Reykjavik"], &request), (0, 9));
-        assert_eq!(fit(&["warm"], &request), (0, 0), "a short part may be there by chance");
-        assert_eq!(fit(&["Oslo"], &request), (0, 0));
-        assert!(fit(&["Rome"], &request) > fit(&["Reykjavik"], &request));
-    }
-
-    #[test]
-    fn only_what_is_said_counts_unless_the_form_is_not_known() {
-        let request = json!({ "messages": ["Hi"], "tools": [{ "name": "Rome" }] });
-        assert_eq!(fit(&["Rome"], &request), (0, 0));
-        assert_eq!(fit(&["Rome"], &json!({ "city": ["Rome"] })), (4, 0));
-    }
+    let rest: Vec<_> = rest.iter().map(String::as_str).collect();
+    let is_there = |other: &&Running| {
+        let shape = other.execution.experiment().shape();
+        let fit = Fit::of(&shape, &other.texts, &rest);
+        !shape.is_exact() && !shape.sent.is_empty() && fit.usual > 0 && fit.missing == Reverse(0)
+    };
+    running.iter().filter(|other| !Arc::ptr_eq(&other.execution, &best.execution)).filter(is_there).collect()
 }

@@ -21,15 +21,42 @@ pub enum RunTraffic {}
 #[derive(Debug)]
 pub enum ExecutionTraffic {}
 
+/// No item waits.
+#[derive(Debug)]
+pub enum Admission {}
+
+/// No item waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    ForItem,
+}
+
 /// What the traffic says about an agent that has ended.
 #[derive(Debug, Default)]
 pub struct AgentTraffic {
     pub recorded_latency: Option<f64>,
     pub waited: Duration,
     pub problem: Option<String>,
+    pub is_incomplete: bool,
 }
 
 impl RunTraffic {
+    pub fn admit(&self, _: &Item) -> Result<Admission, Wait> {
+        match *self {}
+    }
+
+    pub async fn admission_changes(&self) {
+        match *self {}
+    }
+
+    pub fn say_that_items_wait(&self) {
+        match *self {}
+    }
+
+    pub fn note_end(&self) {
+        match *self {}
+    }
+
     pub fn begin(&self, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
         match *self {}
     }

@@ -1,5 +1,6 @@
 //! The model traffic of one trial: what is answered from its recording, and what is new.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,8 @@ struct State {
     waits: Waits,
     /// What was sent or replayed since the last attempt of the agent.
     calls: Vec<GatewayCall>,
+    /// The identifiers of the responses and tool calls that models answered.
+    answer_ids: HashSet<String>,
     is_closed: bool,
 }
 
@@ -114,6 +117,8 @@ pub struct AgentTraffic {
     pub waited: Duration,
     /// Why a request was refused: an error of the item.
     pub problem: Option<String>,
+    /// Whether requests may be the agent's that could not be attributed.
+    pub is_incomplete: bool,
 }
 
 impl ExecutionTraffic {
@@ -289,8 +294,39 @@ impl ExecutionTraffic {
     pub fn add_call(&self, call: Option<GatewayCall>) {
         let mut state = self.lock();
         if !state.is_closed {
+            for call in call.iter() {
+                let ids = call.requested.iter().filter_map(|requested| requested.id.clone());
+                state.answer_ids.extend(ids.chain(call.model.response_id.clone()));
+            }
             state.calls.extend(call);
         }
+    }
+
+    /// Those of these texts that are identifiers of responses or tool calls that models answered to this trial, each once.
+    pub fn answer_ids<'a>(&self, texts: &[&'a str]) -> HashSet<&'a str> {
+        let state = self.lock();
+        texts.iter().copied().filter(|text| state.answer_ids.contains(*text)).collect()
+    }
+
+    /// Notes that a request may be one of this trial, which cannot be known.
+    pub fn note_unattributed(&self) {
+        let mut state = self.lock();
+        if !state.is_closed {
+            state.traffic.unattributed += 1;
+        }
+    }
+
+    /// Whether the recording lacks a request that is to be answered from it.
+    pub fn lacks(&self, request: &RecordedRequest) -> bool {
+        let state = self.lock();
+        let ignore = self.experiment.ignore();
+        let has = |key| state.requests.has(key, request, self.experiment.folder(), ignore);
+        state.mode != Mode::Live && !has(&request.key(ignore))
+    }
+
+    /// Makes an answer to a request part of the recording.
+    pub fn adopt(&self, request: &RecordedRequest, interaction: Interaction) {
+        self.lock().requests.adopt(request.key(self.experiment.ignore()), interaction);
     }
 
     /// Takes the requests of an attempt, for its trace.
@@ -345,7 +381,8 @@ impl ExecutionTraffic {
         }
         let unreachable = || state.requests.unreachable().filter(|_| self.mode.records()).map(str::to_owned);
         let problem = state.problem.clone().or_else(unreachable);
-        AgentTraffic { recorded_latency, waited, problem }
+        let is_incomplete = state.traffic.unattributed > 0;
+        AgentTraffic { recorded_latency, waited, problem, is_incomplete }
     }
 
     /// Why the result of an agent does not count: its requests should have passed through the gateway, and none did. Where requests may

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use cobalt_core::item::ItemKeys;
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial, UNATTRIBUTED};
@@ -13,6 +13,7 @@ use cobalt_core::wording::{count, join_quoted};
 use super::failure::RecordingFailure;
 use super::lock::lock;
 use super::process::NO_KEY;
+use super::request_shape::RequestShape;
 use super::route::PROVIDERS;
 use super::settings::{RecordMode, ResolvedRecording, cassette_names};
 
@@ -43,6 +44,8 @@ pub struct ExperimentTraffic {
     /// The cassette of each item in progress; one trial after another uses it.
     open: Mutex<HashMap<usize, OpenCassette>>,
     counts: Counts,
+    /// What is known of its requests.
+    shape: Mutex<RequestShape>,
     started: Timestamp,
     /// The trials that were written.
     written: Mutex<HashSet<(usize, usize)>>,
@@ -81,6 +84,7 @@ impl ExperimentTraffic {
             runs,
             open: Mutex::default(),
             counts: Counts::default(),
+            shape: Mutex::default(),
             started: Timestamp::now(),
             written: Mutex::default(),
             unanswered: AtomicUsize::new(0),
@@ -178,6 +182,11 @@ impl ExperimentTraffic {
 
     pub fn counts(&self) -> &Counts {
         &self.counts
+    }
+
+    /// What is known of its requests.
+    pub fn shape(&self) -> MutexGuard<'_, RequestShape> {
+        lock(&self.shape)
     }
 
     /// The path of an item's cassette, relative to the package.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use hyper::header::{AUTHORIZATION, HeaderMap};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 
-use super::attribution::{Owner, RunningExecutions};
+use super::attribution::{Owner, RunningExecutions, Wait};
 use super::current::EXECUTION_HEADER;
 use super::execution::{Decision, ExecutionTraffic};
 use super::experiment::ExperimentTraffic;
@@ -29,6 +29,7 @@ use super::lock::lock;
 use super::passed_call::replayed_call;
 use super::process::NO_KEY;
 use super::reply::{self, Reply};
+use super::request_shape::ItemTexts;
 use super::route::{Destination, PROVIDERS, ProviderRoute};
 use super::settings::{RECORD_VARIABLE, RecordMode};
 use super::sink::Sink;
@@ -52,7 +53,21 @@ pub struct Gateway {
     experiments: Mutex<Vec<Weak<ExperimentTraffic>>>,
     next: AtomicU64,
     unattributed: Unattributed,
+    has_said_wait: AtomicBool,
     pub forwarder: Forwarder,
+}
+
+/// An item in progress beside which no item runs whose requests could be confused with its own.
+#[derive(Debug)]
+pub struct Admission {
+    gateway: Arc<Gateway>,
+    number: u64,
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.gateway.executions.dismiss(self.number);
+    }
 }
 
 /// What the gateway needs of a project's settings.
@@ -105,6 +120,7 @@ impl Gateway {
             experiments: Mutex::default(),
             next: AtomicU64::new(0),
             unattributed: Unattributed::default(),
+            has_said_wait: AtomicBool::new(false),
             forwarder: Forwarder::new(prices, Arc::new(limits)),
         });
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -163,6 +179,36 @@ impl Gateway {
 
     pub fn remove(&self, execution: &ExecutionTraffic) {
         self.executions.remove(execution);
+    }
+
+    /// Lets an item run beside those in progress, until the admission is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Its requests could be confused with theirs: it must wait.
+    pub fn admit(
+        self: &Arc<Self>,
+        experiment: &Arc<ExperimentTraffic>,
+        item: &Item,
+    ) -> Result<Admission, Wait> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.executions.admit(number, experiment, ItemTexts::of(item))?;
+        Ok(Admission { gateway: Arc::clone(self), number })
+    }
+
+    /// The executions and items in progress.
+    pub fn executions(&self) -> &RunningExecutions {
+        &self.executions
+    }
+
+    /// Says once that items wait for others.
+    pub fn say_that_items_wait(&self, experiment: &str) {
+        if !self.has_said_wait.swap(true, Ordering::Relaxed) {
+            eprintln!(
+                "note: items of `{experiment}` wait for others with the same texts, because their requests could be confused; items run at \
+                 the same time if each has an address of its own, see `Context::base_url`"
+            );
+        }
     }
 
     /// Registers an experiment, before any of its trials.
@@ -229,6 +275,9 @@ impl Gateway {
             url: url.as_deref().map(redacted_url),
             body: Body::of_request(&compared),
         };
+        if let Some(Owner::Exact(execution)) = &owner {
+            self.executions.note_token(execution.experiment());
+        }
         let owner = owner.unwrap_or_else(|| self.executions.owner_of(&compared));
         if is_signed_for_host(&head.headers) {
             return refuse_signed(&owner);
@@ -314,10 +363,11 @@ impl Gateway {
                 }
                 if let Some(interaction) = execution.answer_if_recorded(request) {
                     let owners = std::slice::from_ref(&execution);
-                    return Err(Box::new(self.replay(&interaction, &execution, owners)));
+                    let folder = execution.experiment().folder();
+                    return Err(Box::new(self.replay(&interaction, &execution, folder, owners)));
                 }
                 // When it was recorded, it may have been attributed otherwise.
-                if let Some(reply) = self.answer_elsewhere(&execution, request)? {
+                if let Some(reply) = self.answer_elsewhere(&execution, request) {
                     return Err(Box::new(reply));
                 }
                 self.decide_exact(execution, request, body)
@@ -332,6 +382,10 @@ impl Gateway {
         candidates: Vec<Arc<ExecutionTraffic>>,
         request: &RecordedRequest,
     ) -> Result<Sink, Box<Reply>> {
+        // A list of models, for example, is no step of an agent.
+        if request.body.is_some() {
+            candidates.iter().for_each(|execution| execution.note_unattributed());
+        }
         // A trial may have another mode than its experiment.
         let mut experiments: Vec<_> = match &candidates[..] {
             [] => self.experiments().into_iter().map(|experiment| (experiment.mode(), experiment)).collect(),
@@ -352,7 +406,7 @@ impl Gateway {
         if !replaying.is_empty() {
             let recorded = candidates.iter().find_map(|execution| {
                 let interaction = execution.answer_if_recorded(request)?;
-                Some(self.replay(&interaction, execution, &candidates))
+                Some(self.replay(&interaction, execution, execution.experiment().folder(), &candidates))
             });
             let recorded = match recorded {
                 Some(reply) => Some(reply),
@@ -377,28 +431,46 @@ impl Gateway {
         Ok(sink)
     }
 
-    /// Answers a request from the recordings of other running items, or from those without an item.
+    /// Answers a request from the recordings of other running items.
     fn answer_elsewhere(
         &self,
         execution: &Arc<ExecutionTraffic>,
         request: &RecordedRequest,
-    ) -> Result<Option<Reply>, Box<Reply>> {
-        let experiment = execution.experiment();
-        let others = self.executions.all();
-        let others = others.iter().filter(|other| !Arc::ptr_eq(other, execution));
-        for other in others.filter(|other| Arc::ptr_eq(other.experiment(), experiment)) {
-            if let Some(interaction) = other.answer_if_recorded(request) {
-                let owners = std::slice::from_ref(execution);
-                return Ok(Some(self.replay(&interaction, other, owners)));
-            }
-        }
+    ) -> Option<Reply> {
         let owners = std::slice::from_ref(execution);
-        let found = self.answer_unattributed(std::slice::from_ref(experiment), request, owners)?;
-        if found.is_some() {
-            experiment.counts().unattributed.fetch_add(1, Ordering::Relaxed);
-            experiment.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
+        let is_other = |other: &Arc<ExecutionTraffic>| {
+            !Arc::ptr_eq(other, execution) && Arc::ptr_eq(other.experiment(), execution.experiment())
+        };
+        self.executions.all().into_iter().filter(is_other).find_map(|other| {
+            let interaction = other.answer_if_recorded(request)?;
+            Some(self.replay(&interaction, &other, other.experiment().folder(), owners))
+        })
+    }
+
+    /// Takes the answer to a request that the trial's recording lacks from those without an item: when it was recorded, the item may not
+    /// have been known. Returns whether there is one.
+    fn adopt_unattributed(
+        &self,
+        execution: &Arc<ExecutionTraffic>,
+        request: &RecordedRequest,
+    ) -> Result<bool, Box<Reply>> {
+        if !execution.lacks(request) {
+            return Ok(false);
         }
-        Ok(found)
+        let experiment = execution.experiment();
+        let refused = |problem: &str| Box::new(refuse(std::slice::from_ref(execution), problem));
+        let root = RecordingFolder::new(experiment.root());
+        let found =
+            self.unattributed.answer(experiment.root(), request, experiment.ignore(), &[experiment.name()]);
+        let Some(interaction) = found.map_err(|problem| refused(&problem))? else { return Ok(false) };
+        if execution.records() {
+            // It may be recorded with the trial.
+            interaction
+                .copy_blobs(&root, experiment.folder())
+                .map_err(|error| refused(&error.to_string()))?;
+        }
+        execution.adopt(request, Interaction { experiment: None, ..interaction });
+        Ok(true)
     }
 
     fn answer_unattributed(
@@ -430,28 +502,32 @@ impl Gateway {
         request: &RecordedRequest,
         body: &[u8],
     ) -> Result<Sink, Box<Reply>> {
+        let is_adopted = self.adopt_unattributed(&execution, request)?;
         match execution.decide(request, body) {
             Decision::Replay(interaction) => {
                 let owners = std::slice::from_ref(&execution);
-                Err(Box::new(self.replay(&interaction, &execution, owners)))
+                let root = is_adopted.then(|| RecordingFolder::new(execution.experiment().root()));
+                let folder = root.as_ref().unwrap_or_else(|| execution.experiment().folder());
+                Err(Box::new(self.replay(&interaction, &execution, folder, owners)))
             }
             Decision::Refuse(problem) => Err(Box::new(reply::error(400, "not_recorded", &problem))),
             Decision::Send(entry) => Ok(Sink::Execution { execution, entry }),
         }
     }
 
-    /// A response from the recording of an execution, to a request that belongs to one of the owners.
+    /// A response from the recording of an execution, to a request that belongs to one of the owners. `folder` has its long texts.
     fn replay(
         &self,
         interaction: &Interaction,
         recorded: &Arc<ExecutionTraffic>,
+        folder: &RecordingFolder,
         owners: &[Arc<ExecutionTraffic>],
     ) -> Reply {
         // What continues it is in the same recording.
         if let Some(id) = interaction.response.body.as_ref().and_then(ModelResponse::id_of) {
             self.executions.add_response(id, recorded);
         }
-        replay_from(interaction, recorded.experiment().folder(), owners)
+        replay_from(interaction, folder, owners)
     }
 
     /// The cost of a response in USD; 0 if it is unknown.

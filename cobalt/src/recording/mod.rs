@@ -28,6 +28,8 @@ mod process;
 #[cfg(feature = "record")]
 mod reply;
 #[cfg(feature = "record")]
+mod request_shape;
+#[cfg(feature = "record")]
 mod route;
 #[cfg(feature = "record")]
 mod run_traffic;
@@ -49,18 +51,20 @@ mod trial_tools;
 mod unattributed;
 
 #[cfg(feature = "record")]
+pub(crate) use attribution::Wait;
+#[cfg(feature = "record")]
 pub use current::{EXECUTION_HEADER, current_header, in_current_execution};
 #[cfg(feature = "record")]
 pub(crate) use current::{within, within_sync};
 #[cfg(not(feature = "record"))]
-pub(crate) use disabled::{AgentTraffic, ExecutionTraffic, RunTraffic, within, within_sync};
+pub(crate) use disabled::{Admission, AgentTraffic, ExecutionTraffic, RunTraffic, Wait, within, within_sync};
 #[cfg(feature = "record")]
 pub(crate) use execution::{AgentTraffic, ExecutionTraffic};
 #[cfg(feature = "record")]
 pub(crate) use experiment::ExperimentTraffic;
 pub use failure::RecordingFailure;
 #[cfg(feature = "record")]
-pub(crate) use gateway::{Gateway, GatewaySettings};
+pub(crate) use gateway::{Admission, Gateway, GatewaySettings};
 #[cfg(feature = "record")]
 pub(crate) use process::{LedClients, NO_KEY, missing_variables};
 #[cfg(feature = "record")]

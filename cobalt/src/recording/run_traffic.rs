@@ -5,10 +5,11 @@ use std::sync::Arc;
 use cobalt_core::item::Item;
 use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 
+use super::attribution::Wait;
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
 use super::failure::RecordingFailure;
-use super::gateway::Gateway;
+use super::gateway::{Admission, Gateway};
 use super::lock::lock;
 
 /// The model traffic of a run.
@@ -23,6 +24,27 @@ impl RunTraffic {
     pub fn new(gateway: Arc<Gateway>, experiment: Arc<ExperimentTraffic>) -> Self {
         gateway.add_experiment(&experiment);
         Self { gateway, experiment }
+    }
+
+    /// Lets an item run beside those in progress, until the admission is dropped; or why it must
+    /// wait.
+    pub fn admit(&self, item: &Item) -> Result<Admission, Wait> {
+        self.gateway.admit(&self.experiment, item)
+    }
+
+    /// Waits until an item may be admitted that was not. To miss nothing, call it before [`admit`](Self::admit).
+    pub fn admission_changes(&self) -> impl Future<Output = ()> {
+        self.gateway.executions().changed()
+    }
+
+    /// Says once that items wait for others.
+    pub fn say_that_items_wait(&self) {
+        self.gateway.say_that_items_wait(self.experiment.name());
+    }
+
+    /// Notes that an agent has ended.
+    pub fn note_end(&self) {
+        self.gateway.executions().note_end(&self.experiment);
     }
 
     /// Starts a trial.

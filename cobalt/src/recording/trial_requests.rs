@@ -89,7 +89,39 @@ impl TrialRequests {
         self.entries.iter().any(|entry| matches!(entry.answer, Answer::Pending))
     }
 
-    /// Answers a request from the recording; each recorded answer once. Secrets may be redacted in only one of the two requests.
+    /// Whether the recording has an answer to a request that is not used yet.
+    pub fn has(
+        &self,
+        key: &RequestKey,
+        request: &RecordedRequest,
+        folder: &RecordingFolder,
+        ignore: &[String],
+    ) -> bool {
+        self.place_of(key, request, folder, ignore).is_some()
+    }
+
+    /// The place of the answer to a request that is not used yet. Secrets may be redacted in only one of the two requests.
+    fn place_of(
+        &self,
+        key: &RequestKey,
+        request: &RecordedRequest,
+        folder: &RecordingFolder,
+        ignore: &[String],
+    ) -> Option<usize> {
+        let read = |hash: &str| folder.read_blob(hash);
+        let is_same = |recorded: &Recorded| {
+            !recorded.is_used && recorded.interaction.request.is_same_but_for_secrets(request, &read, ignore)
+        };
+        let place = self.recorded.iter().position(|recorded| !recorded.is_used && recorded.key == *key);
+        place.or_else(|| self.recorded.iter().position(is_same))
+    }
+
+    /// Adds an answer to the recording.
+    pub fn adopt(&mut self, key: RequestKey, interaction: Interaction) {
+        self.recorded.push(Recorded { key, interaction: Arc::new(interaction), is_used: false });
+    }
+
+    /// Answers a request from the recording; each recorded answer once.
     pub fn replay(
         &mut self,
         key: &RequestKey,
@@ -97,12 +129,7 @@ impl TrialRequests {
         folder: &RecordingFolder,
         ignore: &[String],
     ) -> Option<Arc<Interaction>> {
-        let read = |hash: &str| folder.read_blob(hash);
-        let is_same = |recorded: &Recorded| {
-            !recorded.is_used && recorded.interaction.request.is_same_but_for_secrets(request, &read, ignore)
-        };
-        let place = self.recorded.iter().position(|recorded| !recorded.is_used && recorded.key == *key);
-        let place = place.or_else(|| self.recorded.iter().position(is_same))?;
+        let place = self.place_of(key, request, folder, ignore)?;
         let recorded = &mut self.recorded[place];
         recorded.is_used = true;
         let interaction = Arc::clone(&recorded.interaction);

@@ -14,6 +14,8 @@ use super::SpanCollector;
 pub struct ExecutionTrace {
     trace: Arc<Trace>,
     dropped: usize,
+    /// Whether a client has reported model calls.
+    has_client_calls: bool,
 }
 
 impl ExecutionTrace {
@@ -27,8 +29,9 @@ impl ExecutionTrace {
         let is_call = |span: &ReportedSpan| span.fields.keys().any(|name| name.ends_with(".model"));
         let has_models = spans.iter().any(|span| !span.is_on_execution && is_call(span));
         spans.retain(|span| !span.is_on_execution || (!has_models && is_call(span)));
+        let has_client_calls = spans.iter().any(is_call);
         let trace = TraceSources { started: collector.started(), spans, calls }.assemble();
-        Self { trace: Arc::new(trace), dropped }
+        Self { trace: Arc::new(trace), dropped, has_client_calls }
     }
 
     /// Adds a span for each turn of a conversation.
@@ -38,6 +41,11 @@ impl ExecutionTrace {
 
     pub fn shared(&self) -> Arc<Trace> {
         Arc::clone(&self.trace)
+    }
+
+    /// Whether a client has reported model calls.
+    pub fn has_client_calls(&self) -> bool {
+        self.has_client_calls
     }
 
     /// The usage of its model calls.

@@ -2018,6 +2018,11 @@ export interface components {
              * @description Calls of tools answered from the recording.
              */
             replayedTools?: number;
+            /**
+             * Format: uint
+             * @description Requests that may be the trial's, but could not be attributed to it. What it called and spent is then unknown.
+             */
+            unattributed?: number;
         };
         /**
          * @description The spans of one execution, in the order in which they started.

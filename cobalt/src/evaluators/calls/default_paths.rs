@@ -33,11 +33,11 @@ pub fn read(place: Option<&AgentField>, cx: &EvalContext) -> Result<Vec<ToolCall
     let (value, path, hint) = match place {
         Some(field) => (field.resolve(cx)?, field.name(), ""),
         None => match find_default(cx) {
-            Some(found) if may_be_overridden(found) && from_trace::has_calls(cx.trace()) => {
+            Some(found) if may_be_overridden(found) && from_trace::has_calls(cx.whole_trace()?) => {
                 return from_trace::read(cx.trace()).ok_or_else(not_found_error);
             }
             Some((value, path)) => (value, path, "; if its calls are elsewhere, set their path"),
-            None => return from_trace::read(cx.trace()).ok_or_else(not_found_error),
+            None => return from_trace::read(cx.whole_trace()?).ok_or_else(not_found_error),
         },
     };
     let read = Reader::default().read(value, path);

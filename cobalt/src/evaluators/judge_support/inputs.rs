@@ -107,7 +107,9 @@ impl Sources {
                     Some(Cow::Owned(Value::Object(cx.metadata().clone())))
                 }
                 METADATA if !cx.metadata().is_empty() => path.resolve_below(cx.metadata()).map(Cow::Borrowed),
-                TRACE if path.name() == TRACE && is_traced(cx.item()) => outline(cx.trace()).map(Cow::Owned),
+                TRACE if path.name() == TRACE && is_traced(cx.item()) => {
+                    outline(cx.whole_trace().ok()?).map(Cow::Owned)
+                }
                 MESSAGES if is_conversation(cx.item()) && path.name() == MESSAGES => {
                     conversation(cx).map(Cow::Owned)
                 }
@@ -120,7 +122,7 @@ impl Sources {
             None if input == OUTPUT => Some(Cow::Borrowed(cx.output())),
             None if input == TRACE => match call_places::find_default(cx) {
                 Some((value, _)) => Some(Cow::Borrowed(value)),
-                None => outline(cx.trace()).map(Cow::Owned),
+                None => outline(cx.whole_trace().ok()?).map(Cow::Owned),
             },
             None => unmapped_field(input, cx.item()).map(Cow::Borrowed),
         }

@@ -34,6 +34,10 @@ impl Prompt {
 
     /// Renders the prompt for an output. A variable without a value is an error.
     pub(in crate::evaluators) fn render(&self, cx: &EvalContext) -> Result<String, EvalError> {
+        let shows_trace = self.template.variables().iter().any(|it| self.is_whole_trace(it.name()));
+        if shows_trace && is_traced(cx.item()) {
+            cx.whole_trace()?;
+        }
         let given = |name: &str| match name {
             OUTPUT => Some(cx.output().clone()),
             METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),

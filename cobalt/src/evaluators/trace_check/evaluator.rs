@@ -237,7 +237,7 @@ impl TraceCheck {
         if let Some(problem) = options.problem() {
             return Err(EvalError::new(problem));
         }
-        let trace = cx.trace();
+        let trace = cx.whole_trace()?;
         if trace.is_empty() {
             return Err(EvalError::new(score::NO_SPANS));
         }

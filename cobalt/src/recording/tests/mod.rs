@@ -11,6 +11,7 @@ mod long_texts;
 mod modes;
 mod retries;
 mod secrets;
+mod side_by_side;
 mod stale;
 mod streams;
 mod tools;

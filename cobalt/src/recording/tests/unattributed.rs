@@ -213,3 +213,42 @@ async fn old_trials_ask_again_also_if_their_requests_name_no_item() {
     let _other = process.begin_with(&json!({ "input": "something else" }), 2, 0);
     assert_eq!(content(&ask_as_one(&process, "hi").await.1), "answer 4 to hi", "by content");
 }
+
+#[tokio::test]
+async fn an_item_alone_replays_what_was_not_attributed() {
+    let mut scene = Scene::numbered();
+    let first = scene.process(RecordMode::Record);
+    let _both = first.begin_twins();
+    let long = "long ".repeat(2_000);
+    let answers = [content(&ask_as_one(&first, "hi").await.1), content(&ask_as_one(&first, &long).await.1)];
+    first.traffic.finish(&mut None);
+    scene.stop();
+    for (mode, has_token) in
+        [(RecordMode::Replay, false), (RecordMode::Replay, true), (RecordMode::Auto, true)]
+    {
+        let process = scene.process(mode);
+        let twin = process.begin_with(&json!({ "input": TWIN }), 1, 0);
+        let url = process.base_url(Some(&*twin).filter(|_| has_token));
+        for (text, answer) in ["hi", &long].into_iter().zip(&answers) {
+            assert_eq!(content(&process.post(&url, &chat(&[TWIN, text])).await.1), *answer);
+        }
+        let (traffic, problem) = end(&twin).await;
+        assert_eq!((traffic.replayed, traffic.unattributed, problem), (2, 0, None));
+    }
+}
+
+#[tokio::test]
+async fn trials_know_that_requests_may_be_theirs() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Off);
+    let twins = process.begin_twins();
+    let other = process.begin(0, 0);
+    ask_as_one(&process, "hi").await;
+    let list = process.client.get(format!("{}/models", process.base_url(None)));
+    list.send().await.unwrap();
+    for twin in &twins {
+        assert!(twin.end_agent(Duration::ZERO).await.is_incomplete);
+        assert_eq!(end(twin).await.0.unattributed, 1);
+    }
+    assert!(!other.end_agent(Duration::ZERO).await.is_incomplete);
+}

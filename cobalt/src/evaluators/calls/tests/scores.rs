@@ -285,6 +285,20 @@ fn the_trace_has_the_calls_where_the_output_has_none() {
 }
 
 #[test]
+fn calls_of_an_incomplete_trace_are_unknown() {
+    let score = |output: Output| {
+        let cx = EvalContext::new(Item::new(), output).with_trace(traced("tool")).with_incomplete_trace(true);
+        ToolCalls::called("c", "reported").score(&cx).map(|score| score.value())
+    };
+    for unknown in [Output::new("It rains."), Output::new("It rains.").metadata("toolCalls", json!([]))] {
+        let error = score(unknown).unwrap_err().to_string();
+        assert!(error.contains("could not be attributed") && error.contains("Context::base_url"), "{error}");
+    }
+    let reported = Output::new("It rains.").metadata("toolCalls", json!(["reported"]));
+    assert_eq!(score(reported).unwrap(), 1.0, "the agent knows its calls");
+}
+
+#[test]
 fn a_place_that_is_set_is_not_replaced_by_the_trace() {
     let cx = EvalContext::new(Item::new(), Output::new("It rains.")).with_trace(traced("tool"));
     let called = ToolCalls::called("c", "traced");
