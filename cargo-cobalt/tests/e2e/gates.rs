@@ -123,17 +123,32 @@ fn a_job_that_is_started_again_is_judged_with_the_earlier_attempts_at_its_commit
     assert_printed!(run(&project, &[], 0));
     let first = report(&project)["id"].clone();
     steer(&project, 72, 9);
-    assert_printed!(run(&project, &[], 0));
+    let printed = run(&project, &[], 0).stdout;
+    let expected = "gated: passed, 1 of 1 threshold inconclusive, with 1 earlier run of this commit\n";
+    assert!(printed.contains(expected), "{printed}");
     let second = report(&project);
     assert_eq!(second["pooled"], serde_json::json!([first]));
     assert_eq!(second["items"][0]["runs"], Value::Null, "the items are only those of this run");
     steer(&project, 72, 11);
-    assert_printed!(run(&project, &[], 0));
+    let printed = run(&project, &[], 0).stdout;
+    let note =
+        "note: 2 earlier runs of this commit would not make a score worse, if counted as additional trials";
+    assert!(printed.contains(note), "{printed}");
     assert_eq!(report(&project)["pooled"], serde_json::json!([first, second["id"]]));
     let drop = |report: &Value| report["ciStatus"]["thresholds"][0]["actual"].as_f64().unwrap();
     let averages = [&report(&project), &second]
         .map(|report| report["summary"]["scores"]["right"]["avg"].as_f64().unwrap());
     assert!(drop(&report(&project)) != drop(&second) && averages[0] != averages[1], "{averages:?}");
+    // Earlier runs do not hide a collapse, which is reported as drift.
+    steer(&project, 0, 12);
+    let printed = run(&project, &[], 1).stdout;
+    for expected in [
+        "gated: FAILED, 1 of 1 threshold missed, with 3 earlier runs of this commit, from which it differs beyond noise\n",
+        "  drift   the mean of `right` is 0.000 in this run and 0.",
+    ] {
+        assert!(printed.contains(expected), "{printed}");
+    }
+    steer(&project, 72, 11);
     project.write("notes.txt", "changed since");
     let said = run(&project, &[], 0);
     assert!(!said.stdout.contains("of this commit"), "{}", said.stdout);
