@@ -42,7 +42,7 @@ fn a_list_shows_the_cases_that_will_fail() {
 }
 
 #[test]
-fn broken_experiments_fail_under_filters() {
+fn broken_ones_fail_under_filters() {
     let broken = |args: &[&str]| {
         let finished = faulty().program(fixture!("faulty")).args(args.iter().copied()).run().code(101);
         finished.cases_that("FAILED").len()

@@ -109,7 +109,7 @@ fn a_run_that_failed_becomes_a_baseline_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn failed_runs_of_other_packages_are_no_obstacle() {
+fn failures_elsewhere_are_no_obstacle() {
     let project = Project::empty();
     project.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"app\", \"other\"]\n");
     for (package, experiment, id, passed) in
