@@ -37,7 +37,7 @@ pub fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let (found, skipped, place) = if arguments.remote.is_some() {
         let remote = Remote::open(&settings)?;
         let index = remote.sync(layout)?;
-        incomplete = index.incomplete(&remote);
+        incomplete = index.incomplete(remote.url());
         let found = index.query(&filter).map_err(RemoteError::from)?;
         (found.into(), Vec::new(), one_line(remote.url()))
     } else {

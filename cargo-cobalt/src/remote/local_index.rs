@@ -14,7 +14,6 @@ use rusqlite::{Connection, ErrorCode, Result, TransactionBehavior, named_params,
 use super::entry::RemoteEntry;
 use super::error::RemoteError;
 use super::layout;
-use super::store::Remote;
 use crate::index::{RunFilter, RunMatches, create_database};
 use crate::terminal::relative_path;
 
@@ -123,9 +122,9 @@ impl RemoteIndex {
     }
 
     /// The error if damaged objects may list runs that the copy lacks.
-    pub fn incomplete(&self, remote: &Remote) -> Option<RemoteError> {
+    pub fn incomplete(&self, url: &str) -> Option<RemoteError> {
         (!self.damaged.is_empty())
-            .then(|| RemoteError::Incomplete { url: remote.url().to_owned(), objects: self.damaged.clone() })
+            .then(|| RemoteError::Incomplete { url: url.to_owned(), objects: self.damaged.clone() })
     }
 
     /// The names of the known index objects, each with the pack that lists it, if any.

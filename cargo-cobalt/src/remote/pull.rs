@@ -34,7 +34,7 @@ pub fn pull(arguments: &Pull, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.recordings || arguments.cache {
         return pull_shared(arguments, &settings, &remote, &mut index);
     }
-    let incomplete = index.incomplete(&remote).filter(|_| arguments.runs.is_empty());
+    let incomplete = index.incomplete(remote.url()).filter(|_| arguments.runs.is_empty());
     let entries = match arguments.runs.is_empty() {
         true => matching(arguments, &index, &remote)?,
         false => named(arguments, &index, layout, &remote)?,
