@@ -224,6 +224,10 @@ impl Project {
             )));
         }
         let Some(first) = declared.first(false) else { return Ok(None) };
+        if kind(TargetKind::Bin) && !target.test {
+            // Its author says that it has no tests.
+            return Ok(None);
+        }
         let place = place(first);
         Ok(if [TargetKind::Bin, TargetKind::Example, TargetKind::Bench].into_iter().any(kind) {
             let what = target.kind.first().map(ToString::to_string).unwrap_or_default();
