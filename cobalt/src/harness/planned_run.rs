@@ -239,15 +239,14 @@ fn known_balance(plan: &Plan, config: &Config) -> Option<ShardPlan> {
     Baseline::shard_plan(plan.name(), config).ok().flatten()
 }
 
-/// Whether the traffic of some experiment may be recorded or replayed.
+/// Whether the traffic of some experiment may be recorded or replayed. That of one which declares its recordings passes through the
+/// gateway in every mode: its tool calls are seen there.
 pub fn needs_gateway(definitions: &[&'static ExperimentDefinition], config: &Config) -> bool {
-    let settings = config.recordings();
     let is_recorded = |definition: &&'static ExperimentDefinition| {
         let mut uses = resolve_recordings(definition, config);
         definition.records.is_some() || uses.any(|used| used.mode != RecordMode::Off)
     };
-    let is_recorded = settings.requested != Some(RecordMode::Off) && definitions.iter().any(is_recorded);
-    is_recorded || config.limits_requests()
+    definitions.iter().any(is_recorded) || config.limits_requests()
 }
 
 /// How the variants of an experiment, or the experiment itself, use recordings.
