@@ -102,6 +102,8 @@ const HINT_WORDS: [(&str, Hint); 19] = [
 /// The precedence of rules that find the same secret: greater is more specific.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    /// The value of a header, whose scheme may say more.
+    Header,
     Hint,
     Form,
     Known,
@@ -246,7 +248,7 @@ impl Scanner {
         };
         let is_headerlike = matches!(kind, SecretKind::Authorization | SecretKind::Cookie);
         if found.is_empty() || is_headerlike {
-            found.extend(kind.secrets(text.as_bytes()).into_iter().map(|range| hint_match(kind.id(), range)));
+            found.extend(kind.secrets(text.as_bytes()).into_iter().map(|range| named_match(kind, range)));
             found = merge_matches(found, &[]);
         }
         found
@@ -408,8 +410,14 @@ fn add_assigned(text: &[u8], end: usize, found: &mut Vec<Match>) {
     found.extend(
         assigned
             .into_iter()
-            .flat_map(|(ranges, kind)| ranges.into_iter().map(move |range| hint_match(kind.id(), range))),
+            .flat_map(|(ranges, kind)| ranges.into_iter().map(move |range| named_match(kind, range))),
     );
+}
+
+/// A secret after a name of a kind.
+fn named_match(kind: SecretKind, range: Range<usize>) -> Match {
+    let rank = if kind == SecretKind::Authorization { Rank::Header } else { Rank::Hint };
+    Match { rank, ..hint_match(kind.id(), range) }
 }
 
 fn hint_match(name: &'static str, range: Range<usize>) -> Match {

@@ -32,6 +32,7 @@ fn a_token_in_a_header_is_taken_out() {
     shows("Authorization: Bearer ab.12+cd/34=", "Authorization: Bearer [redacted:bearer-token]");
     shows("`basic dXNlcjpwYXNzd29yZA==`, as said", "`basic [redacted:basic-auth]`, as said");
     shows("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl.", "[redacted:jwt].");
+    shows("Authorization: Bearer q7Zk2mP0xV9nT4bLw8Yc", "Authorization: Bearer [redacted:bearer-token]");
     shows("needs bearer authentication", "needs bearer authentication");
     shows("Authorization: Bearer <token>", "Authorization: Bearer <token>");
 }
