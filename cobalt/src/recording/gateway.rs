@@ -353,6 +353,7 @@ impl Gateway {
 
     /// Answers from a recording, refuses, or says where to record the response. `body` is that of the request with its long texts.
     fn decide(&self, owner: Owner, request: &RecordedRequest, body: &[u8]) -> Result<Sink, Box<Reply>> {
+        owner.candidates().iter().for_each(|execution| execution.note_request());
         match owner {
             Owner::Exact(execution) => self.decide_exact(execution, request, body),
             Owner::ByContent(execution) => {
@@ -394,9 +395,8 @@ impl Gateway {
         experiments.retain(|(mode, _)| *mode != RecordMode::Off);
         let Some((_, first)) = experiments.first() else { return Ok(Sink::Nothing { candidates }) };
         first.counts().unattributed.fetch_add(1, Ordering::Relaxed);
-        match &candidates[..] {
-            [] => self.executions.all().iter().for_each(|execution| execution.note_request()),
-            candidates => candidates.iter().for_each(|execution| execution.note_request()),
+        if candidates.is_empty() {
+            self.executions.all().iter().for_each(|execution| execution.note_request());
         }
         let replaying: Vec<_> = experiments
             .iter()

@@ -70,3 +70,21 @@ async fn requests_at_the_gateway_are_seen() {
     let failed = process.begin(5, 0);
     assert_eq!(failed.check_requests(false, false), None, "the agent has an error of its own");
 }
+
+#[tokio::test]
+async fn answers_from_elsewhere_are_seen() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Record);
+    let twins = process.begin_twins();
+    process.post(&process.base_url(None), &chat(&[TWIN])).await;
+    for twin in &twins {
+        end(twin).await;
+    }
+    process.traffic.finish(&mut None);
+    let process = scene.process(RecordMode::Replay);
+    let sender = process.begin_with(&json!({ "input": TWIN }), 1, 0);
+    let other = process.begin(5, 0);
+    process.post(&process.base_url(None), &chat(&[TWIN])).await;
+    assert_eq!(sender.check_requests(false, true), None);
+    assert!(other.check_requests(false, true).is_some());
+}
