@@ -252,7 +252,7 @@ describe('the items', () => {
     const link = await screen.findByRole('link', { name });
     const shown = [...link.querySelectorAll('[aria-hidden]')];
     expect(shown.map((part) => part.textContent).join('')).toBe(name);
-    expect(shown[0]).toHaveClass('truncate');
+    expect(shown[0]).toHaveClass('text-ellipsis');
     expect(shown.at(-1)).toHaveTextContent('e-case-17');
     expect(shown.at(-1)).toHaveClass('shrink-0');
   });
