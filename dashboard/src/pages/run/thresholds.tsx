@@ -23,8 +23,8 @@ export function ThresholdTable({ run }: { run: Report }) {
     <>
       {pooled > 0 && (
         <p className="mb-2 text-muted text-xs">
-          Pooled with {pluralize(pooled, 'earlier run')} of this commit, as additional trials that can only make a result
-          stricter.
+          Pooled with {pluralize(pooled, 'earlier run')} of this commit, as additional trials that can only
+          make a result stricter.
         </p>
       )}
       {run.ciStatus?.drift?.map(({ evaluator, message }) => (
