@@ -87,11 +87,17 @@ impl Draft {
         &self.path
     }
 
-    /// Gives the file its name. A file that has the name is replaced.
-    pub fn publish(mut self, name: &Path) -> io::Result<()> {
+    /// Gives the file its name, and syncs it. A file that has the name is replaced.
+    pub fn publish(self, name: &Path) -> io::Result<()> {
+        self.rename(name)?;
+        sync_folder(name);
+        Ok(())
+    }
+
+    /// Gives the file its name without a sync.
+    pub fn rename(mut self, name: &Path) -> io::Result<()> {
         fs::rename(&self.path, name)?;
         self.is_named = true;
-        sync_folder(name);
         Ok(())
     }
 }

@@ -21,18 +21,19 @@ use std::time::{Duration, Instant};
 use cobalt_core::back_off::BackOff;
 use cobalt_core::duration::milliseconds;
 use cobalt_core::item::{ExecutionUsage, Item, ItemKeys, Output};
-use cobalt_core::prices::PriceTable;
+use cobalt_core::prices::{PriceTable, Tokens};
 use cobalt_core::redact::redacted_item;
 use cobalt_core::report::{
     Direction, Evaluations, Execution, ItemResult, MetricValue, Metrics, RetriedExecution, ScoredEvaluation,
     Status, Transcript, USER_MISTAKES,
 };
+use cobalt_core::store::{Payer, Payment};
 use cobalt_core::trace::ContentLimits;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::budget;
+use crate::budget::{self, Account, Charge};
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
 use crate::evaluators::{EvalContext, Evaluator};
@@ -90,6 +91,8 @@ pub struct Work {
 pub enum Event {
     /// A trial is done: the agent's output was evaluated, or the agent failed.
     TrialFinished { experiment: usize, index: usize, run: usize },
+    /// Something was paid for a trial.
+    Paid { experiment: usize, payment: Payment },
     /// All trials of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
     /// An item can no longer be read, or not be recorded: the experiment must be stopped.
@@ -107,6 +110,7 @@ impl Event {
     pub fn experiment(&self) -> Option<usize> {
         match self {
             Self::TrialFinished { experiment, .. }
+            | Self::Paid { experiment, .. }
             | Self::ItemFinished { experiment, .. }
             | Self::Failed { experiment, .. }
             | Self::ExperimentFinished { experiment }
@@ -164,29 +168,41 @@ impl Drop for FinishedOnDrop {
 /// The items that are not started yet, in order.
 type Queue = Mutex<VecDeque<usize>>;
 
-/// Runs the next item whenever a slot is free, until there are no more items, the slots are closed, or the budget is used up.
+/// Runs the next item whenever a slot is free, until there are no more items, the slots are closed, or the rest of the budget
+/// cannot pay for an item.
 async fn run_items(work: Arc<Work>, queue: Arc<Queue>, events: Sender<Event>) {
     while run_next_item(&work, &queue, &events).await.is_continue() {}
 }
 
 async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> ControlFlow<()> {
+    let experiment = work.experiment;
     if let Ok(slot) = work.slots.acquire().await
         && let Some((index, _admission)) = take_next(work, queue).await
+        && let Some(item_budget) =
+            budget::start_item(experiment, work.traffic.as_ref().is_some_and(|it| it.replays(index))).await
     {
-        let item = run_item(work, index, |run| {
-            send(events, Event::TrialFinished { experiment: work.experiment, index, run });
+        let account = |run| {
+            let events = events.clone();
+            item_budget.account(move |by, usd| {
+                let payment = Payment { index, run, by, usd };
+                send(&events, Event::Paid { experiment, payment });
+            })
+        };
+        let item = run_item(work, index, account, |run| {
+            send(events, Event::TrialFinished { experiment, index, run });
         });
         let error = match item.await {
             Ok(item) => {
+                item_budget.finish(item_cost(work, &item));
                 slot.forget();
-                send(events, Event::ItemFinished { experiment: work.experiment, item });
+                send(events, Event::ItemFinished { experiment, item });
                 return ControlFlow::Continue(());
             }
             Err(Unfinished::BudgetUsedUp) => return ControlFlow::Break(()),
             Err(Unfinished::Unreadable(error)) => error.into(),
             Err(Unfinished::Unrecorded(error)) => error.into(),
         };
-        send(events, Event::Failed { experiment: work.experiment, error });
+        send(events, Event::Failed { experiment, error });
     }
     ControlFlow::Break(())
 }
@@ -231,6 +247,17 @@ fn take_admitted(
     Err(())
 }
 
+/// What an item cost or would have cost, in USD, as far as it is known.
+fn item_cost(work: &Work, item: &ItemResult) -> f64 {
+    let trial = |execution: &Execution| {
+        let judges = execution.evaluations.iter().filter_map(|(_, evaluation)| evaluation.judge.as_ref());
+        let user = execution.transcript.as_ref().and_then(|transcript| transcript.user.as_ref());
+        let models: f64 = judges.map(|usage| usage.cost).chain(user.map(|usage| usage.cost)).sum();
+        models + execution.cost(&work.prices).unwrap_or(0.0)
+    };
+    item.runs.iter().map(trial).sum()
+}
+
 /// The receiver is gone only if the run was abandoned.
 fn send(events: &Sender<Event>, event: Event) {
     let _ = events.send(event);
@@ -247,16 +274,27 @@ pub enum Unfinished {
     Unrecorded(RecordingFailure),
 }
 
-/// Runs the trials of an item one after another, and calls `executed` with the trial's number after each.
-pub async fn run_item(work: &Work, index: usize, executed: impl Fn(usize)) -> Result<ItemResult, Unfinished> {
-    let item = run_trials(work, index, executed).await;
+/// Runs the trials of an item one after another, and calls `executed` with the trial's number after each. `account` gives the account of a
+/// trial.
+pub async fn run_item(
+    work: &Work,
+    index: usize,
+    account: impl Fn(usize) -> Account,
+    executed: impl Fn(usize),
+) -> Result<ItemResult, Unfinished> {
+    let item = run_trials(work, index, account, executed).await;
     if let Some(traffic) = &work.traffic {
         traffic.close(index);
     }
     item
 }
 
-async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Result<ItemResult, Unfinished> {
+async fn run_trials(
+    work: &Work,
+    index: usize,
+    account: impl Fn(usize) -> Account,
+    executed: impl Fn(usize),
+) -> Result<ItemResult, Unfinished> {
     let key = work.keys[index].to_owned();
     let item = work.dataset.read(index).map_err(Unfinished::Unreadable)?;
     let trials = work.rescoring.as_ref().map_or(work.definition.runs, |stored| stored.trials(index).len());
@@ -264,8 +302,8 @@ async fn run_trials(work: &Work, index: usize, executed: impl Fn(usize)) -> Resu
     for run_index in 0..trials {
         let refused = budget::refused_requests();
         let mut execution = match &work.rescoring {
-            Some(stored) => score_trial(work, stored, &item, index, run_index).await,
-            None => run_trial(work, &item, index, run_index).await,
+            Some(stored) => score_trial(work, stored, &item, (index, run_index), account(run_index)).await,
+            None => run_trial(work, &item, (index, run_index), account(run_index)).await,
         };
         if execution.is_in_error() && budget::refused_requests() > refused {
             return Err(Unfinished::BudgetUsedUp);
@@ -333,20 +371,25 @@ struct Attempts {
     workspace: Option<Arc<ExecutionWorkspace>>,
 }
 
-async fn run_trial(work: &Work, item: &Arc<Item>, index: usize, run_index: usize) -> Execution {
-    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, index, run_index));
+async fn run_trial(
+    work: &Work,
+    item: &Arc<Item>,
+    (index, run_index): (usize, usize),
+    account: Account,
+) -> Execution {
+    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, (index, run_index), account.clone()));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
         Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
     };
     let settings = work.definition.conversation.clone().unwrap_or_default();
-    let user = LlmHandle::new(Arc::clone(&work.models), traffic.clone());
+    let user = LlmHandle::paid_by(Payer::User, &account, &work.models, traffic.clone());
     let conversation = ConversationRun::new(settings, user);
     let key = Arc::from(&work.keys[index]);
     let context = Context::new(work.dataset.clone(), Arc::clone(item), index, key, run_index, conversation);
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
     let context = context.with_faults(&work.definition.faults);
-    let (mut execution, workspace) = run_agent_and_evaluators(work, context, traffic.clone()).await;
+    let (mut execution, workspace) = run_agent_and_evaluators(work, context, traffic.clone(), &account).await;
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
     let ended = traffic.and_then(end).transpose();
     match ended {
@@ -356,7 +399,7 @@ async fn run_trial(work: &Work, item: &Arc<Item>, index: usize, run_index: usize
             execution = Execution { status: Status::Error, error: Some(error), output: None, ..execution };
         }
     }
-    spend(work, &execution);
+    spend(work, &execution, &account);
     if let (Some(workspaces), Some(workspace)) = (&work.workspaces, workspace) {
         let passed = passes(work, &execution);
         workspaces.end(workspace, index, run_index, passed, &mut execution).await;
@@ -369,12 +412,12 @@ async fn score_trial(
     work: &Work,
     stored: &Rescoring,
     item: &Arc<Item>,
-    index: usize,
-    run_index: usize,
+    (index, run_index): (usize, usize),
+    account: Account,
 ) -> Execution {
     let mut execution = stored.trials(index)[run_index].clone();
     let Some(output) = execution.output.take().map(Arc::new) else { return execution };
-    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, index, run_index));
+    let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, (index, run_index), account.clone()));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
         Err(error) => {
@@ -391,7 +434,7 @@ async fn score_trial(
         .with_incomplete_trace(execution.traffic.as_ref().is_some_and(|traffic| traffic.unattributed > 0))
         .with_optional_transcript(execution.transcript.clone().map(Arc::from))
         .in_workspace(execution.workspace.as_deref().cloned().map(Arc::new), None);
-    let evaluations = evaluate(work, &cx, traffic.as_ref(), Some(&execution.evaluations)).await;
+    let evaluations = evaluate(work, &cx, traffic.as_ref(), &account, Some(&execution.evaluations)).await;
     drop(cx);
     execution.evaluations = evaluations;
     execution.output = Some(Arc::unwrap_or_clone(output));
@@ -410,20 +453,26 @@ fn spends_unseen(work: &Work, execution: &Execution) -> bool {
 }
 
 /// Adds to what is spent the cost that the agent reports, as far as its requests were not counted one by one. If some were replayed,
-/// it is unknown how much of what it reports they would have cost.
-fn spend(work: &Work, execution: &Execution) {
+/// it is unknown how much of what it reports they would have cost. Without a price, it is the highest one.
+fn spend(work: &Work, execution: &Execution, account: &Account) {
     let traffic = execution.traffic.as_deref();
-    if traffic.is_none_or(|traffic| traffic.replayed == 0)
-        && let Some(cost) = execution.cost(&work.prices)
-    {
-        budget::spend_reported(cost, traffic.map_or(0.0, |traffic| traffic.live_cost));
+    if traffic.is_some_and(|traffic| traffic.replayed > 0) {
+        return;
     }
+    let usage = execution.usage(&work.prices);
+    let is_seen = traffic.is_some_and(|traffic| traffic.live > 0);
+    let unpriced = usage.tokens.filter(|_| usage.is_unpriced && !is_seen);
+    let most = unpriced.map_or(0.0, |tokens| work.prices.highest().cost(Tokens::new(0, tokens)));
+    let counted = traffic.map_or(0.0, |traffic| traffic.live_cost);
+    let charge = budget::spend_reported(usage.cost.unwrap_or(most), counted);
+    account.pay(Payer::Agent, Charge { charged: charge, known: usage.cost.map_or(0.0, |_| charge) });
 }
 
 async fn run_agent_and_evaluators(
     work: &Work,
     context: Context,
     traffic: Option<Arc<ExecutionTraffic>>,
+    account: &Account,
 ) -> (Execution, Option<Arc<ExecutionWorkspace>>) {
     let Attempts { context, answer, took, retried, workspace } =
         call_agent_with_retries(work, context, traffic.as_ref()).await;
@@ -456,7 +505,7 @@ async fn run_agent_and_evaluators(
     let mut recorded = context.recorder().close();
     let metrics = recorded.take_metrics();
     let faults = context.tools().close();
-    let trace = take_trace(&context, traffic.as_ref()).await;
+    let trace = take_trace(work, &context, traffic.as_ref()).await;
     // Clients know what they have spent themselves.
     if !is_incomplete || trace.has_client_calls() {
         recorded.add_trace_usage(trace.usage());
@@ -487,7 +536,7 @@ async fn run_agent_and_evaluators(
                         changes.clone(),
                         workspace.as_ref().map(|workspace| workspace.dir().clone()),
                     );
-            let evaluations = evaluate(work, &cx, traffic.as_ref(), None).await;
+            let evaluations = evaluate(work, &cx, traffic.as_ref(), account, None).await;
             drop(cx);
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
@@ -530,11 +579,15 @@ fn with_conversation_metrics(mut metrics: Metrics, transcript: Option<&Transcrip
 }
 
 /// What was seen of an attempt.
-async fn take_trace(context: &Context, traffic: Option<&Arc<ExecutionTraffic>>) -> ExecutionTrace {
+async fn take_trace(
+    work: &Work,
+    context: &Context,
+    traffic: Option<&Arc<ExecutionTraffic>>,
+) -> ExecutionTrace {
     #[cfg(feature = "otlp")]
     crate::trace::wait_for_exports(context.spans()).await;
     let calls = traffic.map(|traffic| traffic.take_calls()).unwrap_or_default();
-    ExecutionTrace::take(context.spans(), calls)
+    ExecutionTrace::take(context.spans(), calls, &work.prices)
 }
 
 /// Calls the agent until it gives an output, fails for good, or all retries are used. Each attempt has its own records and time limit.
@@ -579,7 +632,7 @@ async fn call_agent_with_retries(
         if let Some(traffic) = traffic {
             traffic.settle().await;
         }
-        recorded.add_trace_usage(take_trace(&context, traffic).await.usage());
+        recorded.add_trace_usage(take_trace(work, &context, traffic).await.usage());
         recorded.merge_into(&mut metadata);
         let waits = waited().saturating_sub(waited_before) + context.conversation().user_time();
         let own = took.saturating_sub(waits);
@@ -656,6 +709,7 @@ async fn evaluate(
     work: &Work,
     cx: &EvalContext,
     traffic: Option<&Arc<ExecutionTraffic>>,
+    account: &Account,
     stored: Option<&Evaluations>,
 ) -> Evaluations {
     let evaluate = async |place: usize, evaluator: &dyn Evaluator| {
@@ -663,7 +717,7 @@ async fn evaluate(
         let copied = copied.and_then(|(run, stored)| run.copied(place, evaluator.name(), stored));
         match copied {
             Some(copied) => copied,
-            None => run_evaluator(work, evaluator, cx, traffic).await,
+            None => run_evaluator(work, evaluator, cx, traffic, account).await,
         }
     };
     let scores = match &work.definition.evaluators[..] {
@@ -685,8 +739,9 @@ async fn run_evaluator(
     evaluator: &dyn Evaluator,
     cx: &EvalContext,
     traffic: Option<&Arc<ExecutionTraffic>>,
+    account: &Account,
 ) -> ScoredEvaluation {
-    let asking = LlmHandle::new(Arc::clone(&work.models), traffic.cloned());
+    let asking = LlmHandle::paid_by(Payer::Judge, account, &work.models, traffic.cloned());
     let cx = cx.with_llm(asking.clone()).with_timeout(work.definition.evaluator_timeout);
     // The call itself may panic before it returns a future.
     let mut evaluation = Box::pin(outside_of_traces(async { evaluator.evaluate(&cx).await }));

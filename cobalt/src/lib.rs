@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/overview.md")]
 
+#[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no request is sent without the feature"))]
 mod budget;
 mod config;
 pub mod dataset;

@@ -195,7 +195,11 @@ fn what_is_recorded_before_ctrl_c_stays_valid() {
     running.finish().code(130);
     let kept = cassettes(&sandbox);
     assert!((5..40).contains(&kept.len()), "{}", kept.len());
-    assert!(kept.iter().all(|cassette| cassette["trials"][0]["interactions"].as_array().unwrap().len() == 2));
+    // Trials in progress keep what was answered.
+    assert!(kept.iter().all(|cassette| {
+        let trial = &cassette["trials"][0];
+        trial["interactions"].as_array().unwrap().len() == 2 || trial["partial"] == true
+    }));
 }
 
 #[test]
@@ -213,12 +217,53 @@ fn a_run_stops_when_its_budget_is_used_up_and_can_be_resumed() {
     let (sandbox, model) = (Sandbox::with_items(items(20)), Model::start());
     let program = || with_model(&sandbox, &model).env("COBALT_RECORD", "off").env("E2E_CONCURRENCY", 1);
     let stopped = program().env("COBALT_MAX_COST", "0.05").run().code(5);
-    stopped.stderr_has(&["the budget of $0.050 is used up", "Resume with COBALT_RESUME="]);
+    stopped.stderr_has(&["budget of $0.050 exhausted: ", "Resume with COBALT_RESUME="]);
     let asked = model.asked();
     // A request costs about half a cent.
     assert!((8..24).contains(&asked), "{asked}");
     program().env("COBALT_RESUME", sandbox.cut_short()).run().code(0);
     assert_eq!(sandbox.report().items.len(), 20);
+}
+
+/// The answered requests and questions in the recordings.
+fn kept_answers(sandbox: &Sandbox) -> usize {
+    let count = |trial: &Value, list: &str| trial[list].as_array().map_or(0, Vec::len);
+    let in_trial = |trial: &Value| count(trial, "interactions") + count(trial, "judges");
+    let in_cassette =
+        |cassette: &Value| cassette["trials"].as_array().unwrap().iter().map(in_trial).sum::<usize>();
+    cassettes(sandbox).iter().map(in_cassette).sum()
+}
+
+#[test]
+fn concurrent_requests_stay_within_budget() {
+    for concurrency in [1, 16] {
+        let (sandbox, model) = (Sandbox::with_items(items(40)), Model::start());
+        let program = || with_model(&sandbox, &model).env("E2E_CONCURRENCY", concurrency);
+        program().env("COBALT_MAX_COST", "0.05").run().code(5).stderr_has(&["Resume with COBALT_RESUME="]);
+        // A request costs about half a cent.
+        let asked = model.asked();
+        assert!((6..=12).contains(&asked), "{asked}");
+        assert_eq!(kept_answers(&sandbox), asked, "everything paid is kept");
+        program().env("COBALT_RESUME", sandbox.cut_short()).run().code(0);
+        assert_eq!(model.asked(), 3 * 40, "nothing is paid twice");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_runs_keep_answered_requests() {
+    let (sandbox, model) = (Sandbox::with_items(items(40)), Model::start());
+    let mut running = with_model(&sandbox, &model).env("E2E_WAIT", 50).env("E2E_CONCURRENCY", 2).start();
+    let began = Instant::now();
+    while kept_answers(&sandbox) < 7 && began.elapsed() < Duration::from_secs(30) && !running.has_ended() {
+        sleep(Duration::from_millis(10));
+    }
+    running.signal("KILL");
+    running.finish();
+    let (asked, kept) = (model.asked(), kept_answers(&sandbox));
+    assert!(kept >= 7 && asked - kept <= 2, "only requests in flight are lost: {asked}, {kept}");
+    with_model(&sandbox, &model).run().code(0);
+    assert!(model.asked() <= 3 * 40 + 2, "{}", model.asked());
 }
 
 #[test]

@@ -245,6 +245,7 @@ fn redact_model(model: &ModelSpan) -> ModelSpan {
         answered: model.answered.clone(),
         tokens: model.tokens,
         cost: model.cost,
+        is_local: model.is_local,
         time_to_first_token_ms: model.time_to_first_token_ms,
         finish_reason: None,
         retries: model.retries,

@@ -118,9 +118,10 @@ impl RunState {
             Event::ItemFinished(item) => self.item_finished(item),
             Event::ExperimentFinished(finished) => self.experiment_finished(finished),
             Event::VariantsCompared(ranking) => self.rankings.push((**ranking).clone()),
-            Event::ExperimentInterrupted { name, id, kept, error } => {
+            Event::ExperimentInterrupted { name, id, kept, paid, error } => {
                 // Earlier versions do not report how many items are saved.
-                self.on_interrupted(name, id, *kept != Some(0), error.as_ref());
+                let is_saved = *kept != Some(0) || paid.is_some();
+                self.on_interrupted(name, id, is_saved, error.as_ref());
             }
             Event::ExperimentBroken { name, error, declared_at } => {
                 self.unfinished.push(name.clone());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Item, ModelCall, usage};
 use crate::nesting::{drop_iteratively, is_too_deep, too_deep_message};
-use crate::prices::Tokens;
+use crate::prices::{MAX_TRIAL_TOKENS, Tokens};
 use crate::redact::{redact_fields, redact_texts};
 
 /// An agent's output with its metadata.
@@ -225,7 +225,12 @@ impl TokenCount {
             return Some(Self { total, split: None, cached_input: 0 });
         }
         let sides = tokens.as_object()?;
-        let (input, output) = (sides.get("input").and_then(count), sides.get("output").and_then(count));
+        let numbers = ["input", "output"].map(|side| sides.get(side).filter(|count| count.is_number()));
+        // A count that cannot be makes the total unknown.
+        if numbers.into_iter().flatten().any(|number| count(number).is_none()) {
+            return None;
+        }
+        let [input, output] = numbers.map(|number| number.and_then(count));
         if input.is_none() && output.is_none() {
             return None;
         }
@@ -242,12 +247,10 @@ impl TokenCount {
     }
 }
 
-/// A non-negative integer in any notation (`12`, `12.0`).
+/// A non-negative integer in any notation (`12`, `12.0`) that is plausible for a trial.
 fn count(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
-        let number = value.as_f64()?;
-        (number >= 0.0 && number.fract() == 0.0 && number < 9e15).then_some(number as u64)
-    })
+    let number = value.as_f64()?;
+    (number >= 0.0 && number.fract() == 0.0 && number <= MAX_TRIAL_TOKENS as f64).then_some(number as u64)
 }
 
 #[cfg(test)]

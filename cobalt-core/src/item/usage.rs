@@ -13,6 +13,9 @@ const USAGE_FIELD: &str = "usage";
 /// The field for the recorded usage, if the agent uses the other field for something else.
 const RECORDED_USAGE_FIELD: &str = "recordedUsage";
 
+/// The highest cost that is plausible, in USD.
+const MAX_COST: f64 = 1e9;
+
 /// One model call: the model's name, and its tokens and cost if known.
 ///
 /// Report it with `Context::record` or [`Output::usage`](super::Output::usage).
@@ -50,8 +53,8 @@ impl ModelCall {
         self
     }
 
-    /// Sets the cost in USD, if known: it takes precedence over the price table. A cost that is negative or not finite is an error of
-    /// the item.
+    /// Sets the cost in USD, if known: it takes precedence over the price table. A cost that is negative, not finite or above
+    /// a billion is an error of the item.
     pub fn cost(mut self, usd: f64) -> Self {
         self.cost = Some(usd);
         self
@@ -73,9 +76,11 @@ pub struct ModelUsage {
 
 /// The error for an invalid cost; `None` for a valid one.
 pub fn invalid_cost_message(usd: f64) -> Option<String> {
-    let is_cost = usd.is_finite() && usd >= 0.0;
+    let is_cost = (0.0..=MAX_COST).contains(&usd);
     (!is_cost).then(|| {
-        format!("the agent reports a cost of {usd}, expected a finite number of US dollars, at least 0")
+        format!(
+            "the agent reports a cost of {usd}, expected a finite number of US dollars, at least 0 and at most {MAX_COST}"
+        )
     })
 }
 
@@ -90,13 +95,15 @@ pub fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     let cost = cost.filter(|_| problem.is_none());
     let tokens =
         tokens.map(|(input, output)| Tokens { input, output, cached_input: cached_input.min(input) });
+    // An agent passes on what its provider reports, which may be anything.
+    let tokens = tokens.and_then(Tokens::if_plausible);
     let is_alike = |one: &&mut ModelUsage| {
         one.model == model && one.tokens.is_some() == tokens.is_some() && one.cost.is_some() == cost.is_some()
     };
     match usage.iter_mut().find(is_alike) {
         Some(one) => {
             one.calls = one.calls.saturating_add(1);
-            one.tokens = one.tokens.zip(tokens).map(|(all, call)| saturating_sum(all, call));
+            one.tokens = one.tokens.zip(tokens).map(|(all, call)| sum(all, call));
             one.cost = one.cost.zip(cost).map(|(all, call)| all + call);
         }
         None => usage.push(ModelUsage { model, calls: 1, tokens, cost }),
@@ -120,13 +127,9 @@ pub fn since(before: &[ModelUsage], after: &[ModelUsage]) -> Vec<ModelUsage> {
     after.iter().enumerate().filter_map(added).collect()
 }
 
-/// Saturates on overflow, as an agent may report anything.
-fn saturating_sum(one: Tokens, other: Tokens) -> Tokens {
-    Tokens {
-        input: one.input.saturating_add(other.input),
-        output: one.output.saturating_add(other.output),
-        cached_input: one.cached_input.saturating_add(other.cached_input),
-    }
+fn sum(mut all: Tokens, more: Tokens) -> Tokens {
+    all += more;
+    all
 }
 
 /// Reads the usage from metadata; `None` if there is none in our format.
@@ -144,9 +147,9 @@ pub fn write(usage: &[ModelUsage]) -> Value {
     json!(usage)
 }
 
-/// The tokens of all models; `None` if none are known.
+/// The tokens of all models; `None` if none are known, or if they are implausible.
 pub fn total_tokens(usage: &[ModelUsage]) -> Option<Tokens> {
-    usage.iter().filter_map(|one| one.tokens).reduce(saturating_sum)
+    usage.iter().filter_map(|one| one.tokens).reduce(sum).filter(|all| all.is_plausible_for_trial())
 }
 
 /// Adds the recorded usage, and the fields derived from usage, if the metadata does not have them.
@@ -275,7 +278,7 @@ impl ExecutionUsage {
             return;
         }
         let price = model.and_then(|model| prices.price(model));
-        match price.zip(tokens) {
+        match price.zip(tokens.filter(|tokens| tokens.is_plausible_for_trial())) {
             Some((price, tokens)) => *self.cost.get_or_insert(0.0) += price.cost(tokens),
             None => self.is_unpriced = true,
         }

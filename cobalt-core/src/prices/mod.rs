@@ -1,7 +1,8 @@
 //! Model prices: a dated price table, and cost estimates from token counts.
 //!
 //! Prices are in USD per 1,000,000 tokens, at the provider's standard rate: without batch, flex, priority or regional
-//! rates, and without tools and images. A model that is not listed has no price: its cost is unknown, never a guess.
+//! rates, and without tools and images. A model that is not listed has no price: its cost is unknown, never a guess. On a
+//! server on this machine ([`is_local_server`]) it costs nothing.
 //!
 //! # Lookup by name
 //!
@@ -16,6 +17,8 @@
 //!
 //! Nothing else is stripped or added: `gpt-4o-audio-preview` does not match `gpt-4o`.
 
+mod local_server;
+mod reported;
 mod table;
 mod usage;
 
@@ -27,6 +30,9 @@ use serde::{Deserialize, Serialize};
 use crate::hash::sha256_hex;
 use crate::serde_skip::is_zero;
 use crate::wording::group_decimal;
+pub use local_server::is_local_server;
+pub(crate) use reported::MAX_TRIAL_TOKENS;
+pub use reported::{is_plausible, reported_count};
 pub use table::PRICES_AS_OF;
 use table::{Listed, TABLE};
 pub use usage::{JudgeMeter, JudgeUsage};
@@ -83,15 +89,16 @@ impl Tokens {
     /// Input and output together.
     #[must_use]
     pub const fn total(self) -> u64 {
-        self.input + self.output
+        self.input.saturating_add(self.output)
     }
 }
 
 impl AddAssign for Tokens {
     fn add_assign(&mut self, Self { input, output, cached_input }: Self) {
-        self.input += input;
-        self.output += output;
-        self.cached_input += cached_input;
+        // A provider may report anything; a panic would lose all results.
+        self.input = self.input.saturating_add(input);
+        self.output = self.output.saturating_add(output);
+        self.cached_input = self.cached_input.saturating_add(cached_input);
     }
 }
 
@@ -232,6 +239,20 @@ impl PriceTable {
     /// The cost of `tokens` of a model in USD; see [`Price::cost`]. `None` if the model is not listed.
     pub fn estimate(&self, model: &str, tokens: Tokens) -> Option<f64> {
         self.price(model).map(|price| price.cost(tokens))
+    }
+
+    /// The highest rates of all models: what a model without a price costs at most, as far as a budget knows.
+    #[must_use]
+    pub fn highest(&self) -> Price {
+        let all = TABLE.iter().map(|listed| &listed.price).chain(self.overrides.values());
+        let rates = all.flat_map(|price| {
+            let long = price.long_prompt.map(|long| (long.input, long.output));
+            [(price.input, price.output)].into_iter().chain(long)
+        });
+        let (input, output) = rates.fold((0.0, 0.0), |(input, output), (own_input, own_output)| {
+            (f64::max(input, own_input), f64::max(output, own_output))
+        });
+        Price::new(input, output)
     }
 
     /// The price listed under exactly this name; a built-in one only of that vendor, if given.
@@ -534,6 +555,14 @@ mod tests {
         assert_eq!(prices.price("azure/gpt-4o"), Some(Price::new(2.0, 2.0)));
         assert_eq!(prices.price("gpt-4o-2024-05-13"), builtin_price("gpt-4o-2024-05-13"));
         assert_eq!(prices.price("gpt-4o-mini"), builtin_price("gpt-4o-mini"));
+    }
+
+    #[test]
+    fn the_highest_price_has_all_highest_rates() {
+        let mut prices = PriceTable::default();
+        prices.insert("dear-input", Price::new(1e4, 1.0)).unwrap();
+        prices.insert("dear-output", Price::new(1.0, 1.0).long(10, 2.0, 1e5)).unwrap();
+        assert_eq!(prices.highest(), Price::new(1e4, 1e5));
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl JudgeUsage {
                 }
             }
         }
-        // A provider may report anything; a panic here would lose all results.
+        // A stored file may contain anything.
         self.calls = self.calls.saturating_add(*calls);
         self.cached = self.cached.saturating_add(*cached);
         self.replayed = self.replayed.saturating_add(*replayed);

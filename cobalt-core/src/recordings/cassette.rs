@@ -39,6 +39,9 @@ pub struct Cassette {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
+    /// Whether it has only the requests that were answered before the trial was killed or its budget was spent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// When it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Timestamp>,

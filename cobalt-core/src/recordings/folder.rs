@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::body::is_hash;
 use super::cassette::{CASSETTE_VERSION, Cassette};
-use crate::atomic_write::write_shared_atomically;
+use crate::atomic_write::{Draft, write_shared_atomically};
 use crate::hash::{sha256, sha256_hex};
 use crate::slug::slug;
 
@@ -63,7 +63,11 @@ pub enum RecordingError {
 
 /// A folder with cassettes: `cassettes/<experiment>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordingFolder(PathBuf);
+pub struct RecordingFolder {
+    path: PathBuf,
+    /// Whether files are on disk when they are written; otherwise they survive the process, but not the machine.
+    syncs: bool,
+}
 
 /// The name of an item's cassette: its key, or a readable form of the key with a hash. It depends on nothing but the key, so that each
 /// item finds its file whatever other items there are.
@@ -91,19 +95,25 @@ impl RecordingFolder {
     /// The folder at a path. It need not exist.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self(path.into())
+        Self { path: path.into(), syncs: true }
+    }
+
+    /// The same folder, for files that are written often: they survive the process, but not the machine.
+    #[must_use]
+    pub fn without_sync(&self) -> Self {
+        Self { path: self.path.clone(), syncs: false }
     }
 
     /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// The path of a cassette.
     #[must_use]
     pub fn cassette(&self, name: &str) -> PathBuf {
-        self.0.join(format!("{name}.json"))
+        self.path.join(format!("{name}.json"))
     }
 
     /// The paths of all cassettes, sorted.
@@ -112,7 +122,8 @@ impl RecordingFolder {
     ///
     /// The folder exists but cannot be read.
     pub fn cassettes(&self) -> Result<Vec<PathBuf>, RecordingError> {
-        let mut paths: Vec<_> = self.files(&self.0)?.into_iter().filter(|path| is_cassette(path)).collect();
+        let mut paths: Vec<_> =
+            self.files(&self.path)?.into_iter().filter(|path| is_cassette(path)).collect();
         paths.sort_unstable();
         Ok(paths)
     }
@@ -120,7 +131,7 @@ impl RecordingFolder {
     /// The path of a long text, by its hash.
     #[must_use]
     pub fn blob(&self, hash: &str) -> PathBuf {
-        self.0.join(BLOBS).join(hash)
+        self.path.join(BLOBS).join(hash)
     }
 
     /// The paths of all long texts.
@@ -130,13 +141,13 @@ impl RecordingFolder {
     /// The folder exists but cannot be read.
     pub fn blobs(&self) -> Result<Vec<PathBuf>, RecordingError> {
         let is_blob = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_hash);
-        Ok(self.files(&self.0.join(BLOBS))?.into_iter().filter(is_blob).collect())
+        Ok(self.files(&self.path.join(BLOBS))?.into_iter().filter(is_blob).collect())
     }
 
     /// The file that keeps git from changing line breaks in long texts.
     #[must_use]
     pub fn git_attributes(&self) -> PathBuf {
-        self.0.join(BLOBS).join(GIT_ATTRIBUTES.0)
+        self.path.join(BLOBS).join(GIT_ATTRIBUTES.0)
     }
 
     /// Drafts of files that processes have left which ended while they wrote.
@@ -150,7 +161,7 @@ impl RecordingFolder {
             let changed = path.metadata().and_then(|known| known.modified());
             changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > DRAFT_AGE))
         };
-        let files = self.files(&self.0)?.into_iter().chain(self.files(&self.0.join(BLOBS))?);
+        let files = self.files(&self.path)?.into_iter().chain(self.files(&self.path.join(BLOBS))?);
         let mut drafts: Vec<_> = files.filter(|path| is_draft(path) && is_old(path)).collect();
         drafts.sort_unstable();
         Ok(drafts)
@@ -202,7 +213,8 @@ impl RecordingFolder {
     /// The file cannot be written.
     pub fn write(&self, name: &str, cassette: &Cassette) -> Result<(), RecordingError> {
         let path = self.cassette(name);
-        let written = to_sorted_json(cassette).and_then(|text| write_file(&path, text.as_bytes()));
+        let written =
+            to_sorted_json(cassette).and_then(|text| write_file(&path, text.as_bytes(), self.syncs));
         written.map_err(|source| RecordingError::Io { action: "write", path, source })
     }
 
@@ -266,9 +278,9 @@ impl RecordingFolder {
         if !path.exists() {
             let attributes = self.git_attributes();
             if !attributes.exists() {
-                write_file(&attributes, GIT_ATTRIBUTES.1.as_bytes())?;
+                write_file(&attributes, GIT_ATTRIBUTES.1.as_bytes(), self.syncs)?;
             }
-            write_file(&path, data)?;
+            write_file(&path, data, self.syncs)?;
         }
         Ok(hash)
     }
@@ -322,12 +334,17 @@ fn sort_file(value: &mut Value) {
 }
 
 /// Writes a file so that it is either complete or as before, and creates its folder.
-fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write_file(path: &Path, content: &[u8], syncs: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let draft = folder.join(format!(".{name}.{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    write_shared_atomically(path, &draft, |file| file.write_all(content))
+    if syncs {
+        return write_shared_atomically(path, &draft, |file| file.write_all(content));
+    }
+    let draft = Draft::of(draft);
+    fs::write(draft.path(), content)?;
+    draft.rename(path)
 }
 
 /// Whether this is the name of a draft: `.item.json.4711-0a1b2c3d.tmp`.

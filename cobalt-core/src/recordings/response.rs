@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::body::Body;
 use super::conversation::{Answer, StreamedAnswer, answer};
 use super::stream::{StreamKind, StreamSplitter, event_data};
-use crate::prices::Tokens;
+use crate::prices::{Tokens, is_plausible, reported_count};
 
 /// The fields of a response that are not read: vectors and echoed settings may be long.
 const SKIPPED: [&str; 5] = ["data", "embeddings", "embedding", "tools", "instructions"];
@@ -18,7 +18,7 @@ const SKIPPED: [&str; 5] = ["data", "embeddings", "embedding", "tools", "instruc
 pub struct ModelResponse {
     /// The model that answered.
     pub model: Option<String>,
-    /// The tokens.
+    /// The tokens; `None` if they are not reported, or implausible.
     pub tokens: Option<Tokens>,
     /// The part of the output tokens that are hidden reasoning, if reported.
     pub reasoning: u64,
@@ -47,7 +47,14 @@ impl ModelResponse {
                 }
             };
         }
-        read
+        read.if_plausible()
+    }
+
+    /// Without tokens that cannot be.
+    fn if_plausible(mut self) -> Self {
+        self.tokens = self.tokens.and_then(Tokens::if_plausible);
+        self.reasoning = Some(self.reasoning).filter(|count| is_plausible(*count)).unwrap_or_default();
+        self
     }
 
     /// Reads a recorded response, whose long texts may be missing.
@@ -98,10 +105,11 @@ impl ModelResponse {
         }
     }
 
-    /// Later values replace earlier ones: streams report running totals.
+    /// Later values replace earlier ones: streams report running totals. Implausible counts stay until the end, which makes the tokens
+    /// unknown.
     fn add_tokens(&mut self, usage: &Value) {
         let usage = usage.get("billed_units").or_else(|| usage.get("tokens")).unwrap_or(usage);
-        let number = |path: &str| usage.pointer(path).and_then(Value::as_f64).map(|number| number as u64);
+        let number = |path: &str| usage.pointer(path).and_then(reported_count);
         let first = |paths: &[&str]| paths.iter().find_map(|path| number(path));
         let input = first(&[
             "/prompt_tokens",
@@ -125,7 +133,7 @@ impl ModelResponse {
         ]);
         // Anthropic counts cached input apart.
         let apart = ["/cache_read_input_tokens", "/cache_creation_input_tokens"];
-        let apart: u64 = apart.iter().filter_map(|path| number(path)).sum();
+        let apart = apart.iter().filter_map(|path| number(path)).fold(0, u64::saturating_add);
         let reasoning = first(&[
             "/completion_tokens_details/reasoning_tokens",
             "/output_tokens_details/reasoning_tokens",
@@ -134,8 +142,8 @@ impl ModelResponse {
         self.reasoning = reasoning.unwrap_or(self.reasoning);
         let before = self.tokens.unwrap_or_default();
         self.tokens = Some(Tokens {
-            input: input.map_or(before.input, |input| input + apart),
-            output: output.map_or(before.output, |output| output + thoughts),
+            input: input.map_or(before.input, |input| input.saturating_add(apart)),
+            output: output.map_or(before.output, |output| output.saturating_add(thoughts)),
             cached_input: cached.unwrap_or(before.cached_input),
         });
     }
@@ -193,7 +201,7 @@ impl StreamReader {
     pub fn finish(mut self) -> ModelResponse {
         let rest = std::mem::replace(&mut self.splitter, StreamSplitter::new(StreamKind::Events)).rest();
         self.add_event(&String::from_utf8_lossy(&rest));
-        ModelResponse { answer: self.answer.finish(), ..self.response }
+        ModelResponse { answer: self.answer.finish(), ..self.response }.if_plausible()
     }
 }
 
@@ -300,6 +308,28 @@ mod tests {
             (json!({ "data": [] }), None, None),
         ] {
             assert_eq!(read(&response), (model.map(str::to_owned), expected), "{response}");
+        }
+    }
+
+    #[test]
+    fn implausible_tokens_are_unknown() {
+        for odd in [json!(u64::MAX), json!(-3), json!(0.5), json!(1e300)] {
+            for usage in [
+                json!({ "prompt_tokens": odd, "completion_tokens": 1 }),
+                json!({ "prompt_tokens": 1, "completion_tokens": odd }),
+                json!({ "input_tokens": 1, "cache_read_input_tokens": odd, "output_tokens": 1 }),
+                json!({ "input_tokens": odd, "cache_creation_input_tokens": odd, "output_tokens": 1 }),
+                json!({ "promptTokenCount": 1, "candidatesTokenCount": odd, "thoughtsTokenCount": odd }),
+                json!({ "billed_units": { "input_tokens": odd } }),
+            ] {
+                assert_eq!(read(&json!({ "model": "m", "usage": usage })).1, None, "{usage}");
+            }
+            let lines = format!(
+                "{}\n{}",
+                json!({ "type": "message_start", "message": { "usage": { "input_tokens": odd, "output_tokens": 1 } } }),
+                json!({ "type": "message_delta", "usage": { "output_tokens": 20 } })
+            );
+            assert_eq!(of_stream(StreamKind::Lines, &lines).tokens, None, "{odd}");
         }
     }
 

@@ -225,7 +225,7 @@ impl Execution {
     }
 
     /// The usage of all attempts.
-    pub(super) fn usage(&self, prices: &PriceTable) -> ExecutionUsage {
+    pub fn usage(&self, prices: &PriceTable) -> ExecutionUsage {
         let mut usage = ExecutionUsage::of(self.metadata(), prices);
         self.retried.iter().for_each(|attempt| usage.add_execution(attempt.usage(prices)));
         usage

@@ -471,11 +471,14 @@ mod tests {
     }
 
     #[test]
-    fn absurd_token_counts_stop_at_the_largest_number() {
-        let run = || Execution { output: Some(Output::new("").tokens(u64::MAX, 1)), ..Execution::default() };
+    fn implausible_tokens_have_no_cost() {
+        let run = || Execution {
+            output: Some(Output::new("").model("gpt-4o").tokens(u64::MAX, 1)),
+            ..Execution::default()
+        };
         let items = [item(vec![run(), run()]), item(vec![run(), run()])];
         let summary = RunMetrics::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
-        assert_eq!(summary.total_tokens, Some(u64::MAX));
+        assert_eq!((summary.total_tokens, summary.estimated_cost), (None, None));
     }
 
     fn shown(threshold: &str, actual: f64) -> String {

@@ -316,7 +316,7 @@ impl Turn {
         if calls.is_empty() {
             return;
         }
-        self.model_calls = calls.iter().map(|usage| usage.calls).sum();
+        self.model_calls = calls.iter().map(|usage| usage.calls).fold(0, u64::saturating_add);
         let mut metadata = Item::new();
         usage::add_recorded(&mut metadata, calls);
         let ExecutionUsage { tokens, cost, .. } = ExecutionUsage::of(&metadata, prices);

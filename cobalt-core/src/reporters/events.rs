@@ -59,6 +59,9 @@ pub enum Event {
         /// The number of saved items; without any, there is nothing to resume. Absent in events of earlier versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<usize>,
+        /// What was paid, also for items that did not finish, in USD. Such a run can be resumed, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        paid: Option<f64>,
         /// Why it was stopped, if not on request: its items can no longer be saved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,

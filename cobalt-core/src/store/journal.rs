@@ -1,4 +1,4 @@
-//! The journal of a run: a header line, then a line for each finished item. Each line ends with a checksum.
+//! The journal of a run: a header line, then a line for each finished item and for each payment. Each line ends with a checksum.
 //!
 //! A line is appended as soon as its item is finished. A killed process leaves at worst an incomplete last line. It is dropped,
 //! and the run can be resumed from the others.
@@ -16,6 +16,7 @@ use super::checksum::{Checksum, append_checksum, verify_checksum};
 use super::error::{StoreError, storage_error};
 use super::journal_items::{JournalIndex, JournalItems};
 use super::layout::{Layout, Lock};
+use super::payment::{Payment, Payments};
 use crate::atomic_write::{private_options, sync_folder};
 use crate::redact::redacted_document;
 use crate::report::{
@@ -28,6 +29,9 @@ pub const JOURNAL_VERSION: u32 = 1;
 
 /// The maximum time before a written line is synced to disk.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The maximum length of a line with a payment, in bytes.
+const MAX_PAYMENT_LINE: usize = 200;
 
 /// A journal's first line: what the run consists of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -119,6 +123,17 @@ impl JournalHeader {
         self.is_valid_item(&entry.item).then_some(entry)
     }
 
+    /// Parses a line with a payment; `None` if it is another line, or damaged.
+    pub(super) fn read_payment(&self, line: &[u8]) -> Option<Payment> {
+        // Lines of items are longer: they are not parsed twice.
+        if line.len() > MAX_PAYMENT_LINE {
+            return None;
+        }
+        let PaymentEntry { paid, .. } = serde_json::from_slice(line).ok()?;
+        let is_valid = paid.index < self.dataset.items && paid.usd.is_finite() && paid.usd >= 0.0;
+        (is_valid && self.is_intact(line)).then_some(paid)
+    }
+
     /// The indexes of the items to run, if not all.
     pub(super) fn selected(&self) -> Result<Option<HashSet<usize>>, JournalError> {
         let Some(selection) = &self.selection else { return Ok(None) };
@@ -139,6 +154,14 @@ struct SerializedEntry<'a> {
     item: &'a ItemResult,
 }
 
+/// A line with a payment.
+#[derive(Serialize, Deserialize)]
+struct PaymentEntry {
+    /// Milliseconds since the run's start, without the time between being killed and being resumed.
+    at: u64,
+    paid: Payment,
+}
+
 /// A journal's other lines, one per finished item. An item that was run again has a later line, which takes precedence.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct JournalEntry {
@@ -157,6 +180,8 @@ pub struct JournalContents {
     pub items: Vec<ItemResult>,
     /// The run time up to the last finished item.
     pub elapsed: Duration,
+    /// What was paid, also for items that did not finish.
+    pub payments: Payments,
     /// The number of damaged complete lines: invalid JSON, a wrong checksum, or invalid values. Their items count as not run.
     pub damaged: usize,
 }
@@ -206,7 +231,7 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
     let selected = header.selected()?;
     let is_selected =
         |entry: &JournalEntry| selected.as_ref().is_none_or(|selected| selected.contains(&entry.item.index));
-    let (mut items, mut elapsed, mut damaged) = (Vec::new(), 0, 0);
+    let (mut items, mut payments, mut elapsed, mut damaged) = (Vec::new(), Payments::default(), 0, 0);
     for line in lines {
         match header.read_entry(line).filter(is_selected) {
             Some(JournalEntry { at, mut item }) => {
@@ -214,21 +239,24 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
                 item.passed = header.config.passes(&item);
                 items.push(item);
             }
-            None => damaged += 1,
+            None => match header.read_payment(line) {
+                Some(payment) => payments.add(payment),
+                None => damaged += 1,
+            },
         }
     }
-    Ok(JournalContents { header, items, elapsed: Duration::from_millis(elapsed), damaged })
+    Ok(JournalContents { header, items, payments, elapsed: Duration::from_millis(elapsed), damaged })
 }
 
-/// Appends to a journal, which is locked against other processes if the file system supports it. A journal without items is
-/// removed on drop: there is nothing to resume.
+/// Appends to a journal, which is locked against other processes if the file system supports it. A journal without items and payments
+/// is removed on drop: there is nothing to resume.
 #[derive(Debug)]
 pub struct JournalWriter {
     file: File,
     path: PathBuf,
     /// Lines not written yet.
     lines: Vec<u8>,
-    /// What each of these lines is: an item's index and where its line starts, or `None` for the header.
+    /// What each of these lines is: an item's index and where its line starts, or `None` for another line.
     queued: VecDeque<Option<(usize, u64)>>,
     /// Where the next line starts.
     end: u64,
@@ -297,7 +325,15 @@ impl JournalWriter {
             .map_err(|source| storage_error("write", &self.path, source))
     }
 
-    /// Writes the added items.
+    /// Adds a payment; [`flush`](Self::flush) writes it.
+    pub fn push_payment(&mut self, at: Duration, paid: Payment) -> Result<(), StoreError> {
+        let at = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        self.has_more = true;
+        self.push_line(None, &PaymentEntry { at, paid })
+            .map_err(|source| storage_error("write", &self.path, source))
+    }
+
+    /// Writes the added items and payments.
     pub fn flush(&mut self) -> Result<(), StoreError> {
         self.write_lines().map_err(|source| storage_error("write", &self.path, source))
     }

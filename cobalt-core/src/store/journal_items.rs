@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::error::{StoreError, storage_error};
 use super::journal::{JournalEntry, JournalError, JournalHeader};
+use super::payment::Payments;
 use crate::redact::redacted_document;
 use crate::report::{ItemResult, RunConfig};
 
@@ -148,7 +149,9 @@ pub struct JournalOutline {
     pub elapsed: Duration,
     /// The number of damaged complete lines.
     pub damaged: usize,
-    /// Whether it has lines of items that count as not run.
+    /// What was paid, also for items that did not finish.
+    pub payments: Payments,
+    /// Whether it has payments, or lines of items that count as not run.
     pub has_more: bool,
     /// The length of the complete lines in bytes.
     pub whole: u64,
@@ -195,7 +198,9 @@ impl<R: io::Read> JournalReader<R> {
     /// Reads the other lines. `line_use` decides on those that are not damaged.
     pub fn read(mut self, line_use: impl Fn(&ItemResult) -> LineUse) -> io::Result<JournalOutline> {
         let (index, elapsed) = (JournalIndex::default(), Duration::ZERO);
-        let mut outline = JournalOutline { index, elapsed, damaged: 0, has_more: false, whole: self.whole };
+        let payments = Payments::default();
+        let mut outline =
+            JournalOutline { index, elapsed, damaged: 0, payments, has_more: false, whole: self.whole };
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -203,6 +208,12 @@ impl<R: io::Read> JournalReader<R> {
             // Anything after the last line break is an incomplete line.
             if !line.ends_with(b"\n") {
                 return Ok(outline);
+            }
+            if let Some(payment) = self.header.read_payment(&line) {
+                outline.payments.add(payment);
+                outline.has_more = true;
+                outline.whole += length;
+                continue;
             }
             let entry = self.header.read_entry(&line).filter(|entry| self.is_selected(entry));
             let line_use = entry.as_ref().map_or(LineUse::Damaged, |entry| line_use(&entry.item));

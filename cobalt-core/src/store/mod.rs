@@ -10,6 +10,7 @@ mod journal_items;
 mod layout;
 mod name_conflict;
 mod parts;
+mod payment;
 mod report_file;
 mod report_reader;
 mod report_text;
@@ -34,6 +35,7 @@ pub use parts::{
     ItemRow, PARTS_FORMAT, Part, PartEntry, PartsIndex, PartsReader, PartsWriter, RowName, RowRest,
     RowTraffic, head_of_items_file, items_file,
 };
+pub use payment::{Payer, Payment, Payments};
 pub use report_file::ReportFile;
 pub use report_reader::ReportReader;
 pub use report_text::{strip_bom, write_atomically};

@@ -9,6 +9,7 @@ use super::error::{StoreError, storage_error};
 use super::journal::{JournalHeader, JournalWriter, read_journal};
 use super::journal_items::{JournalOutline, JournalReader, LineUse};
 use super::layout::{Layout, Lock};
+use super::payment::Payments;
 use super::report_file::ReportFile;
 use crate::report::{ItemResult, Rescored};
 
@@ -31,6 +32,8 @@ pub struct ResumedRun {
     pub elapsed: Duration,
     /// The number of damaged lines, whose items count as not run.
     pub damaged: usize,
+    /// What was paid, also for items that did not finish.
+    pub payments: Payments,
     /// The journal, positioned at its end.
     pub journal: JournalWriter,
     /// The file, for messages.
@@ -76,10 +79,10 @@ impl LockedJournal {
         let Self { reader, file, path, is_locked } = self;
         let header = reader.header().clone();
         let outline = reader.read(line_use).map_err(|source| storage_error("read", &path, source))?;
-        let JournalOutline { index, elapsed, damaged, has_more, whole } = outline;
+        let JournalOutline { index, elapsed, damaged, payments, has_more, whole } = outline;
         file.set_len(whole).map_err(|source| storage_error("write", &path, source))?;
         let journal = JournalWriter::of(file, &path, whole, index, has_more);
-        Ok(ResumedRun { header, elapsed, damaged, journal, path, is_locked })
+        Ok(ResumedRun { header, elapsed, damaged, payments, journal, path, is_locked })
     }
 }
 

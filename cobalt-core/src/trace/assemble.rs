@@ -1,6 +1,6 @@
 //! Assembles the trace of an execution from the spans and the requests that were seen of it. What was seen twice is there once.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
@@ -15,6 +15,8 @@ use crate::recordings::RequestedCall;
 
 /// How long after the end of a client's span the gateway may still read the response, in milliseconds.
 const SLACK_MS: f64 = 100.0;
+/// How far apart a span and a request of the same call may be, in milliseconds.
+const MAX_GAP_MS: f64 = 1_000.0;
 
 /// A request that passed through the gateway, and its response.
 #[derive(Clone, Debug)]
@@ -51,8 +53,10 @@ impl TraceSources {
         let Self { started, spans, calls } = self;
         let mut assembly = Assembly::new(spans);
         assembly.unwrap_outer_models();
-        for call in calls {
-            assembly.add_call(call, started);
+        let timed: Vec<_> = calls.into_iter().map(|call| TimedCall::of(call, started)).collect();
+        let places = assembly.match_calls(&timed);
+        for (call, place) in timed.into_iter().zip(places) {
+            assembly.add_call(call, place);
         }
         assembly.fail_unanswered();
         assembly.add_requested_tools();
@@ -136,12 +140,34 @@ impl Assembly {
         }
     }
 
-    /// Adds a request to the span of the same call, or else as a span of its own.
-    fn add_call(&mut self, call: GatewayCall, started: Instant) {
-        let start_ms = milliseconds(call.started.saturating_duration_since(started));
-        let end_ms = start_ms + call.duration_ms;
+    /// The place of each answered request's span. Each span is that of one request at most: the pairs that fit best come first.
+    fn match_calls(&self, calls: &[TimedCall]) -> Vec<Option<usize>> {
+        let mut pairs = Vec::new();
+        for (number, call) in calls.iter().enumerate().filter(|(_, it)| it.call.error.is_none()) {
+            for (place, span) in self.spans.iter().enumerate() {
+                pairs.extend(Fit::of(&span.span, call).map(|fit| (fit, number, place)));
+            }
+        }
+        pairs.sort_by(|(a, call_a, _), (b, call_b, _)| a.compare(b).then(call_a.cmp(call_b)));
+        let mut places = vec![None; calls.len()];
+        let mut taken = HashSet::new();
+        for (_, number, place) in pairs {
+            if places[number].is_none() && taken.insert(place) {
+                places[number] = Some(place);
+            }
+        }
+        places
+    }
+
+    /// Adds a request to the span at a place, or else as a span of its own. One without an answer belongs to the shortest open span
+    /// around it.
+    fn add_call(&mut self, TimedCall { call, start_ms, end_ms }: TimedCall, place: Option<usize>) {
         let GatewayCall { duration_ms, model, requested, results, error, .. } = call;
-        match (self.same_call(&model, start_ms, end_ms), error) {
+        let place = match &error {
+            Some(_) => self.unmatched_around(&model, start_ms, end_ms),
+            None => place.filter(|place| !self.matched.contains(&self.spans[*place].id)),
+        };
+        match (place, error) {
             // A client that repeats a request has one span for all attempts.
             (Some(place), Some(error)) if !self.spans[place].span.failed() => {
                 self.failed_calls.insert(self.spans[place].id, error);
@@ -199,39 +225,21 @@ impl Assembly {
         }
     }
 
-    /// The place of the model span that a client opened for a request: the one with the same response, or else the shortest around it.
-    fn same_call(&self, model: &ModelSpan, start_ms: f64, end_ms: f64) -> Option<usize> {
-        let open = || {
-            let is_open =
-                |span: &ReadSpan| span.span.kind == SpanKind::Model && !self.matched.contains(&span.id);
-            self.spans.iter().enumerate().filter(move |(_, span)| is_open(span))
+    /// The place of the shortest model span around a request without an answer.
+    fn unmatched_around(&self, model: &ModelSpan, start_ms: f64, end_ms: f64) -> Option<usize> {
+        let is_candidate = |(_, ReadSpan { id, span, .. }): &(usize, &ReadSpan)| {
+            span.kind == SpanKind::Model
+                && !self.matched.contains(id)
+                && is_around(span, start_ms, end_ms)
+                && is_same_model(span, model)
         };
-        let response = |span: &ReadSpan| span.span.model.as_ref()?.response_id.clone();
-        let is_same_model = |span: &Span| {
-            let names = |model: &ModelSpan| [model.asked.clone(), model.answered.clone()];
-            let known = span.model.as_deref().map(names).unwrap_or_default();
-            let asked = names(model);
-            known.iter().all(Option::is_none)
-                || known.iter().flatten().any(|name| asked.iter().flatten().any(|it| it == name))
-        };
-        // Some servers give all responses the same id.
-        let around = || {
-            open().filter(|(_, span)| is_around(&span.span, start_ms, end_ms) && is_same_model(&span.span))
-        };
-        // One that opened a little later has a clock of its own, or is that of the next request.
-        let shortest = |(_, a): &(usize, &ReadSpan), (_, b): &(usize, &ReadSpan)| {
+        let around = self.spans.iter().enumerate().filter(is_candidate);
+        let (place, _) = around.min_by(|(_, a), (_, b)| {
             let opened_later = |it: &ReadSpan| it.span.start_ms > start_ms;
-            opened_later(a).cmp(&opened_later(b)).then(a.span.duration_ms.total_cmp(&b.span.duration_ms))
-        };
-        let is_same_response = |(_, span): &(usize, &ReadSpan)| {
-            model.response_id.is_some() && response(span) == model.response_id
-        };
-        around()
-            .filter(is_same_response)
-            .min_by(shortest)
-            .or_else(|| around().min_by(shortest))
-            .or_else(|| open().find(is_same_response))
-            .map(|(place, _)| place)
+            let shorter = a.span.duration_ms.total_cmp(&b.span.duration_ms);
+            opened_later(a).cmp(&opened_later(b)).then(shorter)
+        })?;
+        Some(place)
     }
 
     /// The id of the shortest span that contains an interval, other than a model call.
@@ -367,6 +375,120 @@ impl Assembly {
     }
 }
 
+/// A request with its times, in milliseconds from the start of the execution.
+struct TimedCall {
+    call: GatewayCall,
+    start_ms: f64,
+    end_ms: f64,
+}
+
+impl TimedCall {
+    fn of(call: GatewayCall, started: Instant) -> Self {
+        let start_ms = milliseconds(call.started.saturating_duration_since(started));
+        let end_ms = start_ms + call.duration_ms;
+        Self { call, start_ms, end_ms }
+    }
+}
+
+/// How the time of a client's span fits that of a request. On a loaded machine, a client may end its span long before or after the
+/// gateway has read the response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum TimeFit {
+    /// The request was sent while the span was open, and answered by its end.
+    Around,
+    /// The request was sent while the span was open.
+    Sent,
+    Overlapping,
+    Apart,
+}
+
+/// How well a span fits a request.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    is_same_response: bool,
+    time: TimeFit,
+    /// How many of the tokens and the output differ, and how many are equal.
+    different: u8,
+    equal: u8,
+    /// Whether the span opened a little later: it has a clock of its own, or is that of the next request.
+    opened_later: bool,
+    /// How far apart they start, and the duration of the span, in milliseconds.
+    distance_ms: f64,
+    duration_ms: f64,
+}
+
+impl Fit {
+    /// `None` if they are different calls.
+    fn of(span: &Span, TimedCall { call, start_ms, end_ms }: &TimedCall) -> Option<Self> {
+        let (seen, known) = (&call.model, span.model.as_deref());
+        if span.kind != SpanKind::Model || !is_same_model(span, seen) {
+            return None;
+        }
+        let starts_within = (span.start_ms - 1.0..=span.end_ms()).contains(start_ms);
+        let time = if is_around(span, *start_ms, *end_ms) {
+            TimeFit::Around
+        } else if starts_within {
+            TimeFit::Sent
+        } else if span.start_ms <= *end_ms && *start_ms <= span.end_ms() {
+            TimeFit::Overlapping
+        } else {
+            TimeFit::Apart
+        };
+        let counts = |model: &ModelSpan| model.tokens.map(|tokens| (tokens.input, tokens.output));
+        let tokens = known.and_then(counts).zip(counts(seen)).map(|(a, b)| a == b);
+        let output = known.and_then(|known| known.output.as_ref()).zip(seen.output.as_ref());
+        let compared = [tokens, output.map(|(a, b)| a == b)];
+        let count = |wanted: bool| compared.iter().filter(|it| **it == Some(wanted)).count() as u8;
+        let (equal, different) = (count(true), count(false));
+        let id = known.and_then(|known| known.response_id.as_ref());
+        let is_same_response = id.is_some() && id == seen.response_id.as_ref();
+        let is_other_response = id.is_some() && seen.response_id.is_some() && !is_same_response;
+        let is_unanswered =
+            known.is_none_or(|it| it.tokens.is_none() && it.output.is_none() && it.response_id.is_none());
+        let gap_ms = (span.start_ms - end_ms).max(start_ms - span.end_ms());
+        let is_same = match time {
+            TimeFit::Around => true,
+            TimeFit::Sent => different == 0 || equal > 0,
+            // Some servers give all responses the same id, others none.
+            TimeFit::Overlapping => is_same_response || (equal > 0 && different == 0),
+            // A client may end its span before it sends the request of a stream, or open it after the response.
+            TimeFit::Apart => {
+                let is_earlier = span.end_ms() < *start_ms && is_unanswered && !span.failed();
+                let is_copy = equal == 2 && !is_other_response;
+                is_same_response || (gap_ms <= MAX_GAP_MS && (is_earlier || is_copy))
+            }
+        };
+        is_same.then_some(Self {
+            is_same_response,
+            time,
+            different,
+            equal,
+            opened_later: span.start_ms > *start_ms,
+            distance_ms: (span.start_ms - start_ms).abs(),
+            duration_ms: span.duration_ms,
+        })
+    }
+
+    /// The better one is less.
+    fn compare(&self, other: &Self) -> Ordering {
+        let rank = |fit: &Self| {
+            let is_sure = fit.is_same_response && fit.time != TimeFit::Apart;
+            (!is_sure, fit.time, fit.different, Reverse(fit.equal), fit.opened_later)
+        };
+        let by_duration = self.duration_ms.total_cmp(&other.duration_ms);
+        rank(self).cmp(&rank(other)).then(by_duration).then(self.distance_ms.total_cmp(&other.distance_ms))
+    }
+}
+
+/// Whether the names of the models fit, as far as they are known.
+fn is_same_model(span: &Span, seen: &ModelSpan) -> bool {
+    let names = |model: &ModelSpan| [model.asked.clone(), model.answered.clone()];
+    let known = span.model.as_deref().map(names).unwrap_or_default();
+    let asked = names(seen);
+    known.iter().all(Option::is_none)
+        || known.iter().flatten().any(|name| asked.iter().flatten().any(|it| it == name))
+}
+
 /// Whether a request was sent while a span was open, and answered by its end.
 fn is_around(span: &Span, start_ms: f64, end_ms: f64) -> bool {
     (span.start_ms - 1.0..=span.end_ms()).contains(&start_ms) && end_ms <= span.end_ms() + SLACK_MS
@@ -382,6 +504,7 @@ impl ModelSpan {
         self.answered = self.answered.take().or(answered);
         self.tokens = self.tokens.or(tokens);
         self.cost = self.cost.or(cost);
+        self.is_local |= outer.is_local;
         self.time_to_first_token_ms = self.time_to_first_token_ms.or(time_to_first_token_ms);
         self.finish_reason = self.finish_reason.take().or(finish_reason);
         self.response_id = self.response_id.take().or(outer.response_id);
@@ -394,6 +517,7 @@ impl ModelSpan {
         self.tokens = seen.tokens.or(self.tokens);
         self.time_to_first_token_ms = seen.time_to_first_token_ms.or(self.time_to_first_token_ms);
         self.finish_reason = seen.finish_reason.clone().or(self.finish_reason.take());
+        self.is_local |= seen.is_local;
         self.retries += seen.retries;
         self.replayed = seen.replayed;
         self.recorded_latency_ms = seen.recorded_latency_ms;
@@ -505,6 +629,87 @@ mod tests {
             .map(|(_, model)| (model.response_id.as_deref().unwrap(), model.retries))
             .collect();
         assert_eq!(retries, [("a", 0), ("b", 2)]);
+    }
+
+    /// A client's span of a stream, with what it has read.
+    fn stream(id: u64, times: (f64, f64), tokens: Option<(u64, u64)>) -> ReportedSpan {
+        let mut fields = json!({ "gen_ai.operation.name": "chat", "gen_ai.request.model": "m" });
+        if let Some((input, output)) = tokens {
+            fields["gen_ai.usage.input_tokens"] = json!(input);
+            fields["gen_ai.usage.output_tokens"] = json!(output);
+        }
+        span(id, None, times, "chat", fields)
+    }
+
+    /// A streamed request without an id, with its tokens.
+    fn streamed(at: Instant, times: (u64, f64), (input, output): (u64, u64)) -> GatewayCall {
+        let mut call = call(at, times, "");
+        call.model.response_id = None;
+        call.model.tokens = Some(SpanTokens { input, output, ..SpanTokens::default() });
+        call
+    }
+
+    #[test]
+    fn late_and_early_spans_are_the_same_call() {
+        let read = Some((11, 2));
+        for (times, tokens) in [
+            ((0.0, 2_000.0), read),
+            ((490.0, 300.0), read),
+            ((490.0, 300.0), None),
+            ((490.0, 20.0), read),
+            ((700.0, 100.0), read),
+            ((700.0, 900.0), read),
+            ((1_550.0, 20.0), None),
+        ] {
+            let trace =
+                assemble(vec![stream(1, times, tokens)], |at| vec![streamed(at, (500, 1_000.0), (11, 2))]);
+            let is_later = times.0 > 1_500.0;
+            assert_eq!(input_tokens(&trace).len(), 1 + usize::from(is_later), "{times:?} {tokens:?}");
+        }
+        // The request is sent when the stream is read first.
+        let trace =
+            assemble(vec![stream(1, (0.0, 5.0), None)], |at| vec![streamed(at, (50, 100.0), (11, 2))]);
+        assert_eq!(input_tokens(&trace), [11]);
+    }
+
+    #[test]
+    fn streams_in_parallel_are_counted_once_each() {
+        let spans = vec![
+            stream(1, (0.0, 500.0), Some((11, 2))),
+            stream(2, (0.0, 700.0), Some((12, 3))),
+            stream(3, (1.0, 300.0), Some((13, 4))),
+        ];
+        let trace = assemble(spans, |at| {
+            vec![
+                streamed(at, (10, 640.0), (11, 2)),
+                streamed(at, (12, 630.0), (12, 3)),
+                streamed(at, (14, 650.0), (13, 4)),
+            ]
+        });
+        let mut tokens = input_tokens(&trace);
+        tokens.sort_unstable();
+        assert_eq!(tokens, [11, 12, 13]);
+    }
+
+    #[test]
+    fn separate_equal_calls_stay_separate() {
+        let equal = Some((11, 2));
+        for spans in 1..=3_u64 {
+            for calls in 1..=3 {
+                let opened = (1..=spans).map(|id| stream(id, (0.0, 100.0), equal)).collect();
+                let trace =
+                    assemble(opened, |at| (0..calls).map(|_| streamed(at, (5, 400.0), (11, 2))).collect());
+                let expected = usize::try_from(spans).unwrap().max(calls);
+                assert_eq!(input_tokens(&trace), vec![11; expected], "{spans} {calls}");
+            }
+        }
+        let trace = assemble(vec![stream(1, (0.0, 100.0), Some((5, 5)))], |at| {
+            vec![streamed(at, (50, 400.0), (11, 2))]
+        });
+        assert_eq!(input_tokens(&trace), [5, 11], "other tokens are those of another call");
+        let trace =
+            assemble(vec![stream(1, (0.0, 100.0), equal)], |at| vec![streamed(at, (5_000, 100.0), (11, 2))]);
+        assert_eq!(input_tokens(&trace), [11, 11], "a repeated question");
     }
 
     #[test]

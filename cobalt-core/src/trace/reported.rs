@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::span::{ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};
-use crate::item::Item;
+use crate::item::{Item, usage::invalid_cost_message};
+use crate::prices::{is_local_server, reported_count};
 use crate::recordings::{RequestedCall, call_in, content_text, message_text, results_in};
 
 /// A span before its fields are interpreted.
@@ -345,8 +346,9 @@ impl<'a> Fields<'a> {
             .filter(|number: &f64| number.is_finite())
     }
 
+    /// A count of tokens, which may be implausible.
     fn count(&self, meaning: Meaning) -> Option<u64> {
-        Some(self.number(meaning)?.max(0.0) as u64)
+        reported_count(&self.number(meaning)?.into())
     }
 
     /// A value, which most sources write as JSON text.
@@ -435,7 +437,8 @@ fn model(fields: &Fields<'_>) -> ModelSpan {
         asked: text(Meaning::Asked),
         answered: text(Meaning::Answered),
         tokens: tokens(fields),
-        cost: fields.number(Meaning::Cost).filter(|cost| *cost >= 0.0),
+        cost: fields.number(Meaning::Cost).filter(|cost| invalid_cost_message(*cost).is_none()),
+        is_local: fields.all.get("server.address").and_then(Value::as_str).is_some_and(is_local_server),
         time_to_first_token_ms: fields
             .number(Meaning::TimeToFirstToken)
             .map(|seconds| (seconds * 1e6).round() / 1e3),
@@ -447,7 +450,12 @@ fn model(fields: &Fields<'_>) -> ModelSpan {
     }
 }
 
+/// The tokens; `None` if they are not reported, or implausible.
 fn tokens(fields: &Fields<'_>) -> Option<SpanTokens> {
+    reported_tokens(fields)?.if_plausible()
+}
+
+fn reported_tokens(fields: &Fields<'_>) -> Option<SpanTokens> {
     let (input, output) = (fields.count(Meaning::InputTokens), fields.count(Meaning::OutputTokens));
     if input.is_none() && output.is_none() {
         return usage_tokens(&fields.parsed(Meaning::Usage)?);
@@ -468,7 +476,7 @@ fn with_cached(input: u64, cached_input: u64) -> u64 {
 
 /// Token counts in one value.
 fn usage_tokens(usage: &Value) -> Option<SpanTokens> {
-    let count = |paths: &[&str]| paths.iter().find_map(|path| usage.pointer(path)?.as_u64());
+    let count = |paths: &[&str]| paths.iter().find_map(|path| reported_count(usage.pointer(path)?));
     let input = count(&["/input", "/prompt_tokens", "/input_tokens"]);
     let output = count(&["/output", "/completion_tokens", "/output_tokens"]);
     if input.is_none() && output.is_none() {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::item::Item;
-use crate::prices::Tokens;
+use crate::prices::{Tokens, is_plausible};
 use crate::redact::{redact, redact_fields, redact_texts};
 use crate::serde_skip::is_zero;
 
@@ -120,6 +120,9 @@ pub struct ModelSpan {
     /// The cost in USD, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
+    /// Whether its server is on this machine, so that it costs nothing unless it has a price.
+    #[serde(skip)]
+    pub is_local: bool,
     /// Milliseconds from the request to the first token of a streamed response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_to_first_token_ms: Option<f64>,
@@ -176,6 +179,13 @@ impl SpanTokens {
     #[must_use]
     pub fn total(self) -> u64 {
         self.input.saturating_add(self.output)
+    }
+
+    /// The tokens of one call, if all counts are plausible.
+    #[must_use]
+    pub fn if_plausible(self) -> Option<Self> {
+        let Self { input, output, cached_input, reasoning } = self;
+        [input, output, cached_input, reasoning].into_iter().all(is_plausible).then_some(self)
     }
 
     /// The tokens that prices are for.

@@ -161,10 +161,20 @@ impl Trace {
         self.model_calls().filter_map(usage).collect()
     }
 
+    /// Sets the cost of model calls to servers on this machine to 0, unless it is reported or they have a price.
+    pub fn price_local(&mut self, prices: &PriceTable) {
+        for model in self.0.iter_mut().filter_map(|span| span.model.as_mut()) {
+            let has_price = model.name().is_some_and(|name| prices.price(name).is_some());
+            if model.is_local && !has_price {
+                model.cost.get_or_insert(0.0);
+            }
+        }
+    }
+
     /// Adds the cost of model calls whose price is known.
     pub fn price(&mut self, prices: &PriceTable) {
         for model in self.0.iter_mut().filter_map(|span| span.model.as_mut()) {
-            let price = || prices.estimate(model.name()?, model.tokens?.to_price());
+            let price = || prices.estimate(model.name()?, model.tokens?.if_plausible()?.to_price());
             model.cost = model.cost.or_else(price);
         }
     }
@@ -266,6 +276,17 @@ mod tests {
         trace.price(&PriceTable::default());
         let costs: Vec<_> = trace.model_calls().map(|(_, model)| model.cost).collect();
         assert_eq!(costs, [Some(2.5), Some(0.5), None]);
+    }
+
+    #[test]
+    fn local_calls_are_free_without_a_price() {
+        let local = |name: &str| ModelSpan { is_local: true, ..asked(name, Some(1_000_000)) };
+        let reported = ModelSpan { cost: Some(0.5), ..local("llama") };
+        let calls = [local("llama"), local("gpt-4o"), asked("llama", Some(1)), reported];
+        let mut trace: Trace = calls.into_iter().map(|call| model("1", None, call)).collect();
+        trace.price_local(&PriceTable::default());
+        let costs: Vec<_> = trace.model_calls().map(|(_, model)| model.cost).collect();
+        assert_eq!(costs, [Some(0.0), None, None, Some(0.5)]);
     }
 
     #[test]

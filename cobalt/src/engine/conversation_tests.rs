@@ -46,7 +46,7 @@ fn items<M>(items: &[Value], settings: Conversation, agent: impl Agent<M>) -> Wo
 }
 
 async fn trial(work: &Work) -> Execution {
-    run_item(work, 0, |_| {}).await.unwrap().runs.remove(0)
+    run_item(work, 0, |_| Account::default(), |_| {}).await.unwrap().runs.remove(0)
 }
 
 async fn scripted(turns: Value) -> Execution {

@@ -76,7 +76,7 @@ async fn run<R: crate::IntoOutput + Send + 'static>(
     let counted = Arc::clone(&calls);
     let work =
         work(definition, move |context: Context| agent.call(context, counted.fetch_add(1, Ordering::SeqCst)));
-    let item = run_item(&work, 0, |_| {}).await.unwrap();
+    let item = run_item(&work, 0, |_| Account::default(), |_| {}).await.unwrap();
     (item, calls.load(Ordering::SeqCst))
 }
 
@@ -247,6 +247,6 @@ async fn a_plain_agent_is_retried_too() {
         0 => Err(crate::BoxError::from(busy())),
         _ => Ok("Paris"),
     };
-    let item = run_item(&work(definition(1), agent), 0, |_| {}).await.unwrap();
+    let item = run_item(&work(definition(1), agent), 0, |_| Account::default(), |_| {}).await.unwrap();
     assert_eq!((item.passed, item.runs[0].retried.len()), (true, 1));
 }

@@ -17,7 +17,7 @@ fn with_faults(plan: impl Into<Faults>) -> ResolvedDefinition {
 }
 
 async fn run<M>(definition: ResolvedDefinition, agent: impl crate::Agent<M>) -> Execution {
-    let item = run_item(&work(definition, agent), 0, |_| {}).await.unwrap();
+    let item = run_item(&work(definition, agent), 0, |_| Account::default(), |_| {}).await.unwrap();
     item.runs.into_iter().next().unwrap()
 }
 

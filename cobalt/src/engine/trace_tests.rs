@@ -33,7 +33,7 @@ fn ask(input: u64) {
 async fn run<M>(definition: ResolvedDefinition, agent: impl crate::Agent<M>) -> Execution {
     // For this thread, on which a test's runtime runs all tasks.
     let _guard = with_layer();
-    let item = run_item(&work(definition, agent), 0, |_| {}).await.unwrap();
+    let item = run_item(&work(definition, agent), 0, |_| Account::default(), |_| {}).await.unwrap();
     item.runs.into_iter().next().unwrap()
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use cobalt_core::report::ranking::Ranking;
 use cobalt_core::report::{ItemResult, RunVerdict};
 use cobalt_core::reporters::{
-    Event, EventWriter, ItemFinished, RunFinished, TrialTrace, Warning, escape_control, render_ranking,
-    unpriced_note,
+    Event, EventWriter, ItemFinished, RunFinished, TrialTrace, Warning, escape_control, format_cost_precise,
+    render_ranking, unpriced_note,
 };
 use cobalt_core::wording::count;
 
@@ -161,7 +161,7 @@ impl Listener for EventEmitter {
                 let finished = outcome.finished_event(experiment);
                 Event::ExperimentFinished(Box::new(finished))
             }
-            RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, error }) => {
+            RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, paid, error }) => {
                 // The same for all experiments, so it is displayed once.
                 if let Some(message) = budget::refusal() {
                     let warning = Warning { experiment: None, message, declared_at: None };
@@ -172,7 +172,8 @@ impl Listener for EventEmitter {
                     self.told.setup_error.store(true, Ordering::SeqCst);
                 }
                 let error = error.map(|error| error.to_string());
-                Event::ExperimentInterrupted { name, id, kept: Some(kept), error }
+                let paid = (paid > 0.0).then_some(paid);
+                Event::ExperimentInterrupted { name, id, kept: Some(kept), paid, error }
             }
         };
         self.stream.send(&event);
@@ -235,7 +236,7 @@ pub enum RunCompleteness {
 /// Prints the results of the experiments.
 pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
     let mut whole = RunCompleteness::Complete;
-    let (mut cut_off, mut is_cut_off) = (Vec::new(), false);
+    let (mut cut_off, mut is_cut_off, mut all_paid) = (Vec::new(), false, 0.0);
     let mut without_price = Vec::new();
     for summary in board.take_summaries() {
         match summary {
@@ -252,10 +253,11 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
                 whole = RunCompleteness::Unsaved;
                 eprintln!("error: {error}");
             }
-            Err(InterruptedRun { id, kept, .. }) => {
+            Err(InterruptedRun { id, kept, paid, .. }) => {
                 is_cut_off = true;
-                // Without saved items, there is nothing to resume.
-                cut_off.extend((kept > 0).then_some(id));
+                all_paid += paid;
+                // Without saved items or payments, there is nothing to resume.
+                cut_off.extend((kept > 0 || paid > 0.0).then_some(id));
             }
         }
     }
@@ -277,7 +279,9 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
             // Without it, a resumed run may replay what this one would have recorded.
             let mode = std::env::var(RECORD).ok().filter(|mode| !mode.is_empty());
             let mode = mode.map_or_else(String::new, |mode| format!(" {RECORD}={mode}"));
-            eprintln!("interrupted; finished items are saved. Resume with COBALT_RESUME={ids}{mode}");
+            let paid = (all_paid > 0.0).then(|| format!("; {} paid so far", format_cost_precise(all_paid)));
+            let paid = paid.unwrap_or_default();
+            eprintln!("interrupted; finished items are saved{paid}. Resume with COBALT_RESUME={ids}{mode}");
         }
     }
     if matches!(whole, RunCompleteness::Complete) { RunCompleteness::Interrupted } else { whole }

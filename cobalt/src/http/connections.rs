@@ -1,12 +1,12 @@
 //! The connections of the process: local ones and remote ones.
 
 use std::error::Error;
-use std::net::IpAddr;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use cobalt_core::prices::is_local_server;
+use reqwest::ClientBuilder;
 use reqwest::redirect::Policy;
-use reqwest::{ClientBuilder, Url};
 use tokio::runtime::{Handle, Id};
 
 use super::tls::{self, Tls};
@@ -92,11 +92,7 @@ impl ClientPool {
 
 /// Whether a URL is on this machine and needs no TLS.
 fn is_local(url: &str) -> bool {
-    let Some(url) = Url::parse(url).ok().filter(|url| url.scheme() == "http") else { return false };
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+    url.starts_with("http://") && is_local_server(url)
 }
 
 /// A client that behaves the same regardless of the features of reqwest that the user's crate enables.

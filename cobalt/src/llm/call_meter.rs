@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use cobalt_core::prices::JudgeMeter;
+use cobalt_core::store::Payer;
 
 use super::JudgeUsage;
+use crate::budget::Account;
 use crate::recording::ExecutionTraffic;
 
 /// The usage of one evaluation, and where its answers are recorded.
@@ -13,12 +15,20 @@ pub struct CallMeter {
     usage: JudgeMeter,
     #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
     pub recording: Option<Arc<ExecutionTraffic>>,
+    /// Who pays for the calls, and where that is noted.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "no model is called without the feature"))]
+    pub payer: Option<(Payer, Account)>,
 }
 
 impl CallMeter {
     /// No usage yet; answers are recorded with a trial, if there is one.
     pub fn new(recording: Option<Arc<ExecutionTraffic>>) -> Self {
-        Self { usage: JudgeMeter::default(), recording }
+        Self { recording, ..Self::default() }
+    }
+
+    /// Sets who pays for the calls, and where that is noted.
+    pub fn paid_by(self, payer: Payer, account: Account) -> Self {
+        Self { payer: Some((payer, account)), ..self }
     }
 
     /// Adds usage.

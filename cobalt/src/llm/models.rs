@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use cobalt_core::prices::{JudgeUsage, PriceTable, Tokens};
+use cobalt_core::prices::{JudgeUsage, PriceTable, Tokens, is_local_server};
 use cobalt_core::recordings::JudgeAnswer;
 use cobalt_core::timestamp::Timestamp;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use super::embedding_batcher::{CallUsage, EmbeddingBatcher};
 use super::single_flight::SingleFlight;
 use super::vendors::Role;
 use super::{AskError, CallMeter, CheckError, ModelChoice, ModelSettings, Provider, target};
-use crate::budget;
+use crate::budget::Charge;
 
 /// The instances in use: users with the same settings share one.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
@@ -92,7 +92,7 @@ impl Models {
         prices: PriceTable,
         variable: fn(&str) -> Option<String>,
     ) -> Self {
-        let client = Arc::new(Client::new(&settings));
+        let client = Arc::new(Client::new(&settings, &prices));
         let cache = settings.cache.clone().map(|settings| Arc::new(Cache::new(settings)));
         let batches = Arc::new(EmbeddingBatcher::new(Arc::clone(&client), cache.clone()));
         let (answers, vectors, shared_answers) = Default::default();
@@ -151,21 +151,31 @@ impl Models {
         target: &Target,
         CallUsage { calls, tokens }: CallUsage,
     ) {
-        let model = &target.model;
         if calls == 0 && tokens == Tokens::default() {
             return;
         }
+        let (model, is_local) = (&target.model, is_local_server(&target.base_url));
+        let mut known = 0.0;
         meter.add(|usage| {
             usage.calls += calls;
-            budget::spend(self.add_response(usage, model, tokens));
+            known = self.add_response(usage, (model, is_local), tokens);
         });
+        if let Some((payer, account)) = &meter.payer {
+            // What is unknown counts for the budget when the response arrives.
+            account.pay(*payer, Charge { charged: known, known });
+        }
     }
 
-    /// Adds the tokens of a response, and its cost if its price is known. Returns this cost in USD, or 0.
-    fn add_response(&self, usage: &mut JudgeUsage, model: &str, tokens: Tokens) -> f64 {
+    /// Adds the tokens of a response, and its cost if its price is known; a model on this machine costs nothing without a price. Returns
+    /// this cost in USD, or 0.
+    fn add_response(&self, usage: &mut JudgeUsage, (model, is_local): (&str, bool), tokens: Tokens) -> f64 {
         push_unique(&mut usage.models, model);
-        usage.tokens += tokens;
-        let cost = self.prices.estimate(model, tokens);
+        let known = tokens.if_plausible();
+        usage.tokens += known.unwrap_or_default();
+        let cost = match self.prices.price(model) {
+            Some(price) => known.map(|tokens| price.cost(tokens)),
+            None => is_local.then_some(0.0),
+        };
         if cost.is_none() && tokens.total() > 0 {
             push_unique(&mut usage.unpriced, model);
         }
@@ -205,7 +215,8 @@ impl Models {
         for answer in &answers {
             meter.add(|usage| {
                 usage.replayed += 1;
-                usage.replayed_cost += self.add_response(usage, &answer.model, answer.tokens);
+                usage.replayed_cost +=
+                    self.add_response(usage, (&answer.model, named.is_local), answer.tokens);
             });
         }
         Ok(Some(answers))

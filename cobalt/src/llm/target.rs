@@ -3,6 +3,7 @@
 //! The evaluator's settings take precedence over the configuration. Of the latter, only settings for the same vendor apply,
 //! and a key is only sent to the vendor or the URL that it is for.
 
+use cobalt_core::prices::is_local_server;
 use cobalt_core::redact::{Secret, register_secret};
 
 use super::client::Target;
@@ -49,6 +50,8 @@ pub fn resolve_target(
 pub struct NamedModel {
     pub model: String,
     pub temperature: Option<f64>,
+    /// Whether it is on this machine.
+    pub is_local: bool,
     /// Whether a setting names it; otherwise it depends on the keys that are set.
     pub is_chosen: bool,
 }
@@ -69,7 +72,8 @@ pub fn resolve_model(
     let taken_over = found.applicable_config(provider).filter(|_| role != Role::Moderation);
     let is_chosen = own.model.is_some() || taken_over.is_some_and(|configured| configured.model.is_some());
     let model = Provider::split_prefix(&model).map_or(model.as_str(), |(_, bare)| bare).to_owned();
-    Ok(NamedModel { model, temperature: own.temperature.or(configured.temperature), is_chosen })
+    let is_local = found.base_url(provider).is_ok_and(|url| is_local_server(&url));
+    Ok(NamedModel { model, is_local, temperature: own.temperature.or(configured.temperature), is_chosen })
 }
 
 /// The inputs of the resolution.

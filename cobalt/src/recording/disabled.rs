@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::failure::RecordingFailure;
 use super::tool_decision::ToolDecision;
+use crate::budget::Account;
 
 /// No traffic.
 #[derive(Debug)]
@@ -57,11 +58,15 @@ impl RunTraffic {
         match *self {}
     }
 
-    pub fn begin(&self, _: &Item, _: usize, _: usize) -> Result<Arc<ExecutionTraffic>, String> {
+    pub fn begin(&self, _: &Item, _: (usize, usize), _: Account) -> Result<Arc<ExecutionTraffic>, String> {
         match *self {}
     }
 
     pub fn end(&self, _: &ExecutionTraffic, _: &Execution) -> Result<Option<Traffic>, String> {
+        match *self {}
+    }
+
+    pub fn replays(&self, _: usize) -> bool {
         match *self {}
     }
 

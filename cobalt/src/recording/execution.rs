@@ -23,6 +23,7 @@ use super::settings::{RECORD_VARIABLE, RecordMode};
 use super::tool_decision::ToolDecision;
 use super::trial_requests::TrialRequests;
 use super::trial_tools::{TrialTools, outcome_of, stored_call};
+use crate::budget::Account;
 
 /// How long the end of an attempt waits for responses that the agent no longer reads.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -47,6 +48,9 @@ pub struct ExecutionTraffic {
     run: usize,
     /// How this trial uses its recording.
     mode: RecordMode,
+    /// Its recording before it started.
+    recorded: Option<Trial>,
+    account: Account,
     state: Mutex<State>,
     settled: Notify,
 }
@@ -73,6 +77,12 @@ struct State {
     /// The identifiers of the responses and tool calls that models answered.
     answer_ids: HashSet<String>,
     is_closed: bool,
+    /// Whether the recording has requests that were answered during the trial.
+    is_kept_so_far: bool,
+    /// Whether a request was refused because the budget is used up.
+    is_over_budget: bool,
+    /// Whether everything is written.
+    is_ended: bool,
 }
 
 /// How requests are answered now.
@@ -127,6 +137,7 @@ impl ExecutionTraffic {
         token: Arc<str>,
         (index, run): (usize, usize),
         (record_mode, cassette): (RecordMode, Option<&Cassette>),
+        account: Account,
     ) -> Self {
         let mode = match record_mode {
             RecordMode::Off | RecordMode::Record => Mode::Live,
@@ -134,8 +145,8 @@ impl ExecutionTraffic {
             RecordMode::Auto => Mode::ReplayUntilDiverged,
         };
         let mut state = State { mode, ..State::default() };
-        let recorded = cassette.and_then(|cassette| cassette.trial(run));
-        if let Some(trial) = recorded.filter(|_| mode != Mode::Live) {
+        let recorded = cassette.and_then(|cassette| cassette.trial(run)).cloned();
+        if let Some(trial) = recorded.as_ref().filter(|_| mode != Mode::Live) {
             state.requests = TrialRequests::of(trial, experiment.ignore());
             state.tools = TrialTools::of(trial);
             state.recorded_latency = trial.latency_ms;
@@ -147,6 +158,8 @@ impl ExecutionTraffic {
             index,
             run,
             mode: record_mode,
+            recorded,
+            account,
             state: Mutex::new(state),
             settled: Notify::new(),
         }
@@ -217,7 +230,7 @@ impl ExecutionTraffic {
             }
             // What follows belongs to another conversation than the recorded one.
             state.mode = Mode::Live;
-            if state.requests.has_recording() {
+            if state.requests.has_recording() && !self.is_partly_recorded() {
                 state.traffic.diverged.get_or_insert(difference);
             }
         }
@@ -253,6 +266,21 @@ impl ExecutionTraffic {
         }
     }
 
+    /// Notes that a request was refused because the budget is used up: what was answered is kept.
+    pub fn note_spent_budget(&self) {
+        self.lock().is_over_budget = true;
+    }
+
+    /// Where payments for its requests are noted.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Whether its recording is that of a trial which was not finished.
+    fn is_partly_recorded(&self) -> bool {
+        self.recorded.as_ref().is_some_and(|trial| trial.partial)
+    }
+
     /// Notes that a request was not sent after all.
     pub fn withdraw(&self, entry: usize) {
         self.end_request(entry, None, |traffic| traffic.live -= 1);
@@ -273,6 +301,35 @@ impl ExecutionTraffic {
     /// Completes an entry with its response, whose cost is in USD.
     pub fn complete(&self, entry: usize, interaction: Interaction, cost: f64) {
         self.end_request(entry, Some(interaction), |traffic| traffic.live_cost += cost);
+        self.write_so_far(&mut self.lock());
+    }
+
+    /// Writes what was answered so far, so that a process which is killed loses nothing that was paid for.
+    fn write_so_far(&self, state: &mut State) {
+        if !self.mode.records() || state.is_ended {
+            return;
+        }
+        let before = self.recorded.clone().unwrap_or_else(|| Trial { partial: true, ..Trial::default() });
+        let mut interactions = state.requests.interactions_so_far();
+        // If everything is recorded again, nothing was replayed.
+        if self.mode == RecordMode::Record {
+            interactions.extend(before.interactions.iter().cloned());
+        }
+        let new_judges = state.new_judges.iter().cloned();
+        let judges = before.judges.iter().cloned().chain(new_judges).collect();
+        let now = (!interactions.is_empty()).then(Timestamp::now);
+        let trial = Trial { recorded_at: before.recorded_at.or(now), interactions, judges, ..before };
+        match self.experiment.write_so_far((self.index, self.run), trial) {
+            Ok(()) => state.is_kept_so_far = true,
+            // The end of the trial writes it again, and fails the item if that is impossible.
+            Err(error) => eprintln!("error: {error}"),
+        }
+    }
+
+    /// Restores the recording as it was before the trial.
+    fn restore(&self) -> Result<(), String> {
+        let before = self.recorded.clone().unwrap_or_default();
+        self.experiment.write_so_far((self.index, self.run), before).map_err(|error| error.to_string())
     }
 
     fn end_request(&self, entry: usize, interaction: Option<Interaction>, count: impl FnOnce(&mut Traffic)) {
@@ -419,7 +476,7 @@ impl ExecutionTraffic {
     /// Ends the trial: writes what is new, and returns what to report. `outcome` is the result of the trial.
     pub fn end(&self, outcome: &Execution) -> Result<Option<Traffic>, String> {
         let mut state = self.lock();
-        state.is_closed = true;
+        (state.is_closed, state.is_ended) = (true, true);
         let replayed = [state.requests.replayed_since(), state.tools.replayed_since()].into_iter().flatten();
         let replayed = replayed.min();
         if let Some(error) = &outcome.error
@@ -437,7 +494,7 @@ impl ExecutionTraffic {
     }
 
     fn write(&self, state: &mut State, outcome: &Execution) -> Result<(), String> {
-        let has_new = state.requests.has_new() || state.tools.has_new();
+        let has_new = state.requests.has_new() || state.tools.has_new() || self.is_partly_recorded();
         let is_unused = state.requests.is_empty() && state.tools.is_empty();
         // An agent that sends nothing any more has no recording any more.
         let is_obsolete = self.mode == RecordMode::Record && is_unused;
@@ -447,16 +504,22 @@ impl ExecutionTraffic {
         let is_recorded = self.experiment.is_recorded(self.index, self.run);
         let incomplete = state.requests.incomplete(outcome, state.problem.is_some(), is_recorded);
         if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)) {
-            self.experiment.note_unrecorded((self.index, self.run), is_recorded, has_new, &reason);
-            return Ok(());
+            let (is_kept, id) = (state.is_kept_so_far && state.is_over_budget, (self.index, self.run));
+            self.experiment.note_unrecorded(id, is_recorded, (has_new, is_kept), &reason);
+            return if state.is_kept_so_far && !is_kept { self.restore() } else { Ok(()) };
         }
-        let trial = (has_new || is_obsolete).then(|| Trial {
-            recorded_at: has_new.then(Timestamp::now),
-            latency_ms: state.recorded_latency.filter(|_| has_new),
-            interactions: state.requests.take_interactions(),
-            judges: Vec::new(),
-            tools: state.tools.take(),
-        });
+        let trial = if has_new || is_obsolete {
+            Some(Trial {
+                partial: false,
+                recorded_at: has_new.then(Timestamp::now),
+                latency_ms: state.recorded_latency.filter(|_| has_new),
+                interactions: state.requests.take_interactions(),
+                judges: Vec::new(),
+                tools: state.tools.take(),
+            })
+        } else {
+            state.is_kept_so_far.then(|| self.recorded.clone().unwrap_or_default())
+        };
         let used = state.judges.drain(..).filter(|(_, is_used)| *is_used).map(|(answer, _)| answer);
         let mut judges: Vec<_> = used.collect();
         judges.append(&mut state.new_judges);
@@ -564,7 +627,9 @@ impl ExecutionTraffic {
         let folder = self.experiment.folder();
         // Only people read the question: without it, the answer is as good.
         let question = Body::of(question.to_string().as_bytes(), &mut |data: &[u8]| folder.write_blob(data));
-        self.lock().new_judges.push(JudgeAnswer { question: question.ok().flatten(), ..answer });
+        let mut state = self.lock();
+        state.new_judges.push(JudgeAnswer { question: question.ok().flatten(), ..answer });
+        self.write_so_far(&mut state);
     }
 
     /// The error for a question that is not recorded, if questions must not be asked.

@@ -212,6 +212,10 @@ impl ExperimentTraffic {
         let open = self.open(index)?;
         let cassette = lock(&open);
         let mode = match cassette.as_ref().and_then(|cassette| cassette.trial(run)) {
+            // What was paid for is not sent again.
+            Some(trial) if trial.partial && (self.mode().records() || self.records_missing) => {
+                RecordMode::Auto
+            }
             Some(trial) if self.mode().replays() && self.is_stale(trial) => RecordMode::Record,
             None if self.mode() == RecordMode::Replay && self.records_missing => RecordMode::Auto,
             _ => self.mode(),
@@ -309,23 +313,43 @@ impl ExperimentTraffic {
         Ok(())
     }
 
-    /// Whether a trial has a recording.
+    /// Writes what a trial in progress has recorded so far, or what it had before; nothing else refers to it then.
+    pub fn write_so_far(&self, (index, run): (usize, usize), trial: Trial) -> Result<(), RecordingError> {
+        let open = self.open(index)?;
+        let mut cassette = lock(&open);
+        let now = cassette.get_or_insert_with(|| Cassette::new(&self.name, &self.keys[index]));
+        let is_empty = trial.is_empty();
+        now.set_trial(run, trial);
+        while is_empty && now.trials.last().is_some_and(Trial::is_empty) {
+            now.trials.pop();
+        }
+        self.folder.without_sync().write_or_remove(&self.cassettes[index], now)
+    }
+
+    /// Whether a trial has a recording of all that it sends.
     pub fn is_recorded(&self, index: usize, run: usize) -> bool {
         self.open(index).is_ok_and(|open| {
             let cassette = lock(&open);
-            cassette.as_ref().is_some_and(|cassette| cassette.trial(run).is_some())
+            cassette.as_ref().and_then(|cassette| cassette.trial(run)).is_some_and(|trial| !trial.partial)
         })
     }
 
-    /// Notes that a trial is not recorded. `is_recorded`: whether it keeps a recording; `has_sent`: whether it has sent anything.
+    /// Whether all trials of an item are answered from their recordings.
+    pub fn replays(&self, index: usize) -> bool {
+        self.mode().replays() && (0..self.runs).all(|run| self.is_recorded(index, run))
+    }
+
+    /// Notes that a trial is not recorded. `is_recorded`: whether it keeps a recording; `has_sent`: whether it has sent anything;
+    /// `is_kept`: whether its answered requests are kept.
     pub fn note_unrecorded(
         &self,
         (index, run): (usize, usize),
         is_recorded: bool,
-        has_sent: bool,
+        (has_sent, is_kept): (bool, bool),
         reason: &str,
     ) {
         let end = match (is_recorded, has_sent) {
+            _ if is_kept => "; its answered requests are kept",
             (true, _) => "; its recording is unchanged",
             (false, true) => "",
             (false, false) => return,

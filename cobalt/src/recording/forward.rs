@@ -26,10 +26,10 @@ use tokio::sync::mpsc;
 use super::current::EXECUTION_HEADER;
 use super::execution::{ExecutionTraffic, InFlight};
 use super::gateway::Gateway;
-use super::passed_call::SentCall;
+use super::passed_call::{SentCall, model_in_path};
 use super::reply::{self, Reply, StreamedBody};
 use super::sink::Sink;
-use crate::budget;
+use crate::budget::{self, Charge, PricedRequest, Reservation};
 use crate::http::{Connections, is_transient, retry_after, root_cause};
 use crate::limits::{Limits, Permit};
 
@@ -80,6 +80,7 @@ struct Attempt {
     retries: u32,
     /// Held until the response is read.
     permit: Option<Permit>,
+    reservation: Reservation,
 }
 
 /// A response, or why there is none.
@@ -87,18 +88,28 @@ enum Outcome {
     /// It arrives in parts: a stream.
     Stream(Response),
     /// It was read, so nothing of it can be missing.
-    Whole {
-        status: u16,
-        headers: HeaderMap,
-        body: Bytes,
-    },
+    Whole { status: u16, headers: HeaderMap, body: Bytes },
     /// A transient error that was read, to be returned after the last attempt.
-    Busy {
-        status: u16,
-        headers: HeaderMap,
-        body: Bytes,
+    Busy { status: u16, headers: HeaderMap, body: Bytes },
+    Unreachable {
+        problem: String,
+        /// Whether the provider may have received the request.
+        is_sent: bool,
     },
-    Unreachable(String),
+}
+
+impl Outgoing {
+    /// The request with what its cost depends on.
+    fn priced<'a>(&'a self, prices: &'a PriceTable) -> PricedRequest<'a> {
+        PricedRequest {
+            prices,
+            provider: &self.provider,
+            url: &self.url,
+            model: self.recorded.model().or_else(|| model_in_path(&self.recorded.path)),
+            bytes: self.body.len(),
+            body: self.recorded.body.as_ref().and_then(Body::json),
+        }
+    }
 }
 
 impl Gateway {
@@ -108,10 +119,11 @@ impl Gateway {
         // If the client goes away, nobody else completes the entry.
         let mut unanswered = GiveUpOnDrop(Some(sink.clone()));
         let attempt = self.send_with_retries(&outgoing, &sink, in_flight.as_mut()).await;
-        let Attempt { outcome, sent, retries, permit } = match attempt {
+        let Attempt { outcome, sent, retries, permit, reservation } = match attempt {
             Ok(attempt) => attempt,
             Err(refusal) => {
                 unanswered.0 = None;
+                sink.candidates().iter().for_each(|execution| execution.note_spent_budget());
                 return self.refuse(&sink, 402, "budget_used_up", &refusal);
             }
         };
@@ -123,7 +135,7 @@ impl Gateway {
             Outcome::Whole { status, headers, body } | Outcome::Busy { status, headers, body } => {
                 (status, headers, Upstream::Read(Some(body)))
             }
-            Outcome::Unreachable(problem) => {
+            Outcome::Unreachable { problem, .. } => {
                 let message =
                     format!("cannot reach {}: {problem}", cobalt_core::redact::redacted_url(&outgoing.url));
                 if let [owner] = sink.candidates() {
@@ -139,12 +151,7 @@ impl Gateway {
         let gateway = Arc::clone(&self);
         let pass_on = async move {
             let _in_flight = in_flight;
-            let request = Sent {
-                provider: outgoing.provider,
-                recorded: outgoing.recorded,
-                compared: outgoing.compared,
-            };
-            let tokens = capture.pass_on(gateway, request, sink, first, parts).await;
+            let tokens = capture.pass_on(gateway, (outgoing, reservation), sink, first, parts).await;
             if let Some(permit) = permit {
                 permit.settle(tokens);
             }
@@ -169,20 +176,22 @@ impl Gateway {
         let tokens = outgoing.body.len() as u64 / BYTES_PER_TOKEN;
         let mut attempt = 0;
         loop {
-            budget::check()?;
+            let priced = outgoing.priced(&self.forwarder.prices);
+            // Before the limits: others need their permits to answer what this request waits for.
+            let reservation = waiting(&mut in_flight, budget::reserve(&priced)).await?;
             let permit = waiting(&mut in_flight, limits.acquire(provider, model, tokens)).await;
             if let Some(error) = limits.take_sharing_error() {
                 eprintln!("note: {error}");
             }
-            // Others may have spent the rest while this request waited.
-            budget::check()?;
             let sent = Instant::now();
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
                 Outcome::Stream(_) | Outcome::Whole { .. } => {
-                    return Ok(Attempt { outcome, sent, retries: attempt, permit: Some(permit) });
+                    let permit = Some(permit);
+                    return Ok(Attempt { outcome, sent, retries: attempt, permit, reservation });
                 }
                 Outcome::Busy { status, headers, body } => {
+                    reservation.release();
                     let asked = retry_after(headers, SystemTime::now());
                     let is_final = is_quota(body) || asked.is_some_and(|asked| asked > MAX_WAIT);
                     match status {
@@ -191,13 +200,20 @@ impl Gateway {
                     }
                     (!is_final).then(|| back_off.wait(attempt, asked))
                 }
-                Outcome::Unreachable(_) => {
+                Outcome::Unreachable { is_sent, .. } => {
+                    if *is_sent {
+                        // It may be paid for.
+                        drop(reservation);
+                    } else {
+                        reservation.release();
+                    }
                     drop(permit);
                     Some(back_off.wait(attempt, None))
                 }
             };
             let Some(wait) = wait.filter(|_| attempt < limits.retries(provider, model)) else {
-                return Ok(Attempt { outcome, sent, retries: attempt, permit: None });
+                let reservation = Reservation::default();
+                return Ok(Attempt { outcome, sent, retries: attempt, permit: None, reservation });
             };
             attempt += 1;
             if let Some(execution) = sink.execution() {
@@ -258,7 +274,7 @@ impl Forwarder {
     async fn send_once(&self, outgoing: &Outgoing) -> Outcome {
         let client = match self.connections.client_for(&outgoing.url) {
             Ok(client) => client,
-            Err(problem) => return Outcome::Unreachable(problem),
+            Err(problem) => return Outcome::Unreachable { problem, is_sent: false },
         };
         let mut headers = outgoing.headers.clone();
         let of_connection: Vec<_> = headers.keys().filter(|name| is_of_connection(name)).cloned().collect();
@@ -278,11 +294,14 @@ impl Forwarder {
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
                 match response.bytes().await {
                     Ok(body) => Outcome::Whole { status, headers, body },
-                    Err(error) => Outcome::Unreachable(root_cause(&error)),
+                    Err(error) => Outcome::Unreachable { problem: root_cause(&error), is_sent: true },
                 }
             }
             Ok(response) => Outcome::Stream(response),
-            Err(error) => Outcome::Unreachable(root_cause(&error)),
+            Err(error) => Outcome::Unreachable {
+                problem: root_cause(&error),
+                is_sent: !(error.is_connect() || error.is_builder()),
+            },
         }
     }
 }
@@ -312,14 +331,6 @@ impl Upstream {
             Self::Read(body) => Ok(body.take()),
         }
     }
-}
-
-/// A request that was sent.
-struct Sent {
-    provider: String,
-    recorded: RecordedRequest,
-    /// The body in the form in which it is compared.
-    compared: Bytes,
 }
 
 /// The parts of a response that have arrived.
@@ -389,7 +400,7 @@ impl Capture {
     async fn pass_on(
         mut self,
         gateway: Arc<Gateway>,
-        request: Sent,
+        request: (Outgoing, Reservation),
         sink: Sink,
         mut upstream: Upstream,
         client: mpsc::Sender<io::Result<Bytes>>,
@@ -433,7 +444,7 @@ impl Capture {
     fn keep(
         mut self,
         gateway: &Gateway,
-        Sent { provider, recorded: request, compared }: Sent,
+        (outgoing, reservation): (Outgoing, Reservation),
         sink: &Sink,
         truncated: bool,
     ) -> Option<Tokens> {
@@ -451,9 +462,18 @@ impl Capture {
             }
         };
         let (tokens, id) = (read.tokens, read.id.clone());
-        let model = read.model.clone().or_else(|| request.model().map(str::to_owned));
-        let cost = gateway.cost(model.as_deref(), tokens);
-        sink.spend(cost);
+        let model = read.model.clone().or_else(|| outgoing.recorded.model().map(str::to_owned));
+        let priced = outgoing.priced(&gateway.forwarder.prices);
+        // An error costs nothing.
+        let (charge, cost) = match self.status {
+            400.. => (Some(0.0), 0.0),
+            _ => (
+                priced.charge(model.as_deref(), tokens),
+                gateway.cost(Some(&outgoing.url), model.as_deref(), tokens).unwrap_or(0.0),
+            ),
+        };
+        sink.pay(Charge { charged: reservation.settle(charge), known: cost });
+        let Outgoing { provider, recorded: request, compared, .. } = outgoing;
         if let [owner] = sink.candidates() {
             let until_first = |first: Instant| milliseconds(first.duration_since(self.sent));
             let call = SentCall {

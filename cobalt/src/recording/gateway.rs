@@ -485,8 +485,10 @@ impl Gateway {
             let found = self.unattributed.answer(root, request, experiment.ignore(), &names);
             match found {
                 Ok(Some(interaction)) => {
-                    let cost = self.cost(interaction.model.as_deref(), interaction.tokens);
-                    budget::spend_unattributed(cost, true);
+                    let url = interaction.request.url.as_deref();
+                    let cost =
+                        self.cost(url, interaction.model.as_deref(), interaction.tokens).unwrap_or(0.0);
+                    budget::note_unattributed(cost);
                     return Ok(Some(replay_from(&interaction, &RecordingFolder::new(root), owners)));
                 }
                 Ok(None) => {}
@@ -530,10 +532,9 @@ impl Gateway {
         replay_from(interaction, folder, owners)
     }
 
-    /// The cost of a response in USD; 0 if it is unknown.
-    pub fn cost(&self, model: Option<&str>, tokens: Option<Tokens>) -> f64 {
-        let known = model.zip(tokens);
-        known.and_then(|(model, tokens)| self.forwarder.prices.estimate(model, tokens)).unwrap_or(0.0)
+    /// The cost of a response in USD, if it is known.
+    pub fn cost(&self, url: Option<&str>, model: Option<&str>, tokens: Option<Tokens>) -> Option<f64> {
+        budget::known_cost(&self.forwarder.prices, url, model, tokens)
     }
 
     /// Records a new interaction, whose cost is in USD, before the client has received the end of the response. `id` is the identifier

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use cobalt_core::prices::is_local_server;
 use cobalt_core::recordings::{
     Answer, Body, Interaction, ModelResponse, RecordedRequest, RecordingFolder, RequestedCall, StreamKind,
     StreamReader, last_message, tool_results,
@@ -35,6 +36,7 @@ impl SentCall<'_> {
             duration_ms: self.duration_ms,
             provider: self.provider,
             path: &self.request.path,
+            url: self.request.url.as_deref(),
             status: self.status,
         };
         let mut call = parts.call(asked, self.response)?;
@@ -70,7 +72,8 @@ pub fn replayed_call(
     };
     let provider = request.path.split('/').next().unwrap_or_default();
     let duration_ms = cobalt_core::duration::milliseconds(started.elapsed());
-    let parts = CallParts { started, duration_ms, provider, path: &request.path, status: response.status };
+    let (path, url) = (&*request.path, request.url.as_deref());
+    let parts = CallParts { started, duration_ms, provider, path, url, status: response.status };
     let mut call = parts.call(asked, read)?;
     call.model = ModelSpan {
         replayed: true,
@@ -86,12 +89,16 @@ struct CallParts<'a> {
     duration_ms: f64,
     provider: &'a str,
     path: &'a str,
+    url: Option<&'a str>,
     status: u16,
 }
 
 impl CallParts<'_> {
     fn call(self, asked: &Value, response: ModelResponse) -> Option<GatewayCall> {
-        let model = asked["model"].as_str().map(str::to_owned).or_else(|| model_in_path(self.path));
+        let model = asked["model"]
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| model_in_path(self.path).map(str::to_owned));
         // A list of models or a health check is no call.
         if model.is_none() && response.tokens.is_none() && response.model.is_none() {
             return None;
@@ -120,6 +127,7 @@ impl CallParts<'_> {
             asked: model,
             answered,
             tokens,
+            is_local: self.url.is_some_and(is_local_server),
             finish_reason,
             response_id: id,
             input: last_message(asked),
@@ -133,10 +141,10 @@ impl CallParts<'_> {
 }
 
 /// The model in a path such as `gemini/v1beta/models/gemini-2.5-flash:generateContent`.
-fn model_in_path(path: &str) -> Option<String> {
+pub fn model_in_path(path: &str) -> Option<&str> {
     let (_, rest) = path.split_once("/models/")?;
     let (model, method) = rest.split_once(':')?;
-    method.to_ascii_lowercase().contains("content").then(|| model.to_owned())
+    method.to_ascii_lowercase().contains("content").then_some(model)
 }
 
 #[cfg(test)]

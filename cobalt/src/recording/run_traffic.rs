@@ -11,6 +11,7 @@ use super::experiment::ExperimentTraffic;
 use super::failure::RecordingFailure;
 use super::gateway::{Admission, Gateway};
 use super::lock::lock;
+use crate::budget::Account;
 
 /// The model traffic of a run.
 #[derive(Debug)]
@@ -47,17 +48,22 @@ impl RunTraffic {
         self.gateway.executions().note_end(&self.experiment);
     }
 
-    /// Starts a trial.
+    /// Starts a trial, whose payments are noted in an account.
     ///
     /// # Errors
     ///
     /// The item's recording cannot be read.
-    pub fn begin(&self, item: &Item, index: usize, run: usize) -> Result<Arc<ExecutionTraffic>, String> {
+    pub fn begin(
+        &self,
+        item: &Item,
+        (index, run): (usize, usize),
+        account: Account,
+    ) -> Result<Arc<ExecutionTraffic>, String> {
         let (mode, open) = self.experiment.recording_of(index, run).map_err(|error| error.to_string())?;
         let cassette = lock(&open);
         let (experiment, token) = (Arc::clone(&self.experiment), self.gateway.new_token());
         let recording = (mode, cassette.as_ref());
-        let execution = Arc::new(ExecutionTraffic::new(experiment, token, (index, run), recording));
+        let execution = Arc::new(ExecutionTraffic::new(experiment, token, (index, run), recording, account));
         self.gateway.add(&execution, item);
         Ok(execution)
     }
@@ -70,6 +76,11 @@ impl RunTraffic {
     pub fn end(&self, execution: &ExecutionTraffic, outcome: &Execution) -> Result<Option<Traffic>, String> {
         self.gateway.remove(execution);
         execution.end(outcome)
+    }
+
+    /// Whether all trials of an item are answered from their recordings.
+    pub fn replays(&self, index: usize) -> bool {
+        self.experiment.replays(index)
     }
 
     /// Ends the work on an item.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use cobalt_core::recordings::{Interaction, RecordingFolder};
+use cobalt_core::store::Payer;
 use cobalt_core::timestamp::Timestamp;
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
 use super::status::{could_not_answer, refuses_key};
 use super::unattributed::Unattributed;
-use crate::budget;
+use crate::budget::{self, Charge};
 
 /// What a new response is recorded in.
 #[derive(Clone, Debug)]
@@ -70,11 +71,14 @@ impl Sink {
         self.experiments().for_each(ExperimentTraffic::expect_unattributed);
     }
 
-    /// Adds the cost of a new response, in USD, to what is spent.
-    pub fn spend(&self, cost: f64) {
-        match self {
-            Self::Execution { .. } => budget::spend(cost),
-            Self::Unattributed { .. } | Self::Nothing { .. } => budget::spend_unattributed(cost, false),
+    /// Notes what was paid for a new response.
+    pub fn pay(&self, charge: Charge) {
+        if self.execution().is_none() {
+            budget::note_unattributed(charge.known);
+        }
+        // If it may be of several trials, it is unknown whose it is, but it is of their run.
+        if let Some(execution) = self.candidates().first() {
+            execution.account().pay(Payer::Agent, charge);
         }
     }
 

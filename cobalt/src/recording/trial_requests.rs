@@ -200,6 +200,15 @@ impl TrialRequests {
         })
     }
 
+    /// The interactions that a trial in progress keeps: what was replayed and answered without an error, and then those of its recording
+    /// that were not used.
+    pub fn interactions_so_far(&self) -> Vec<Interaction> {
+        let is_kept = |interaction: &&Interaction| interaction.response.status < 400;
+        let entries = self.entries.iter().filter_map(|entry| entry.answer.interaction()).filter(is_kept);
+        let unused = self.recorded.iter().filter(|recorded| !recorded.is_used);
+        entries.chain(unused.map(|recorded| &*recorded.interaction)).cloned().collect()
+    }
+
     /// Takes the interactions to write. Those that were replayed keep the time at which they were recorded.
     pub fn take_interactions(&mut self) -> Vec<Interaction> {
         let recorded_at = self.recorded_at;

@@ -11,6 +11,9 @@ use cobalt_core::timestamp::Timestamp;
 
 use super::lock::lock;
 
+/// Up to this number of new interactions, each is written at once.
+const WRITTEN_SINGLY: usize = 200;
+
 /// The recordings of unattributed requests, by the folder of recordings.
 #[derive(Debug, Default)]
 pub struct Unattributed(Mutex<HashMap<PathBuf, File>>);
@@ -21,6 +24,8 @@ struct File {
     recorded: Option<Result<Recorded, String>>,
     /// New interactions that are not written yet.
     new: Vec<Interaction>,
+    /// The number of new interactions that are written.
+    written: usize,
 }
 
 /// The recorded interactions that are not used yet.
@@ -130,9 +135,22 @@ impl Unattributed {
         }
     }
 
-    /// Adds a new interaction.
+    /// Adds a new interaction, and writes it at once, so that a process which is killed loses nothing that was paid for. Large files
+    /// are written less often.
     pub fn add(&self, root: &Path, interaction: Interaction) {
-        self.lock().entry(root.to_owned()).or_default().new.push(interaction);
+        let mut files = self.lock();
+        let file = files.entry(root.to_owned()).or_default();
+        file.new.push(interaction);
+        if file.new.len() * WRITTEN_SINGLY < file.written {
+            return;
+        }
+        // What this process adds is not an answer to its own requests.
+        file.recorded.get_or_insert_with(|| Recorded::read(root));
+        // `save` tries again, and reports an error.
+        if write(&RecordingFolder::new(root).without_sync(), &file.new, None).is_ok() {
+            file.written += file.new.len();
+            file.new.clear();
+        }
     }
 
     /// Writes what is new, and removes what an experiment no longer needs.
@@ -153,7 +171,7 @@ impl Unattributed {
             if file.new.is_empty() && renewed.is_none() {
                 continue;
             }
-            match write(root, &file.new, renewed) {
+            match write(&RecordingFolder::new(root), &file.new, renewed) {
                 Ok(()) => file.new.clear(),
                 Err(error) => result = result.and(Err(error)),
             }
@@ -163,13 +181,17 @@ impl Unattributed {
 }
 
 /// Equal requests do not replace each other one by one: an interrupted run, or another process, may have recorded the others.
-fn write(root: &Path, new: &[Interaction], renewed: Option<Renewed<'_>>) -> Result<(), RecordingError> {
+fn write(
+    folder: &RecordingFolder,
+    new: &[Interaction],
+    renewed: Option<Renewed<'_>>,
+) -> Result<(), RecordingError> {
     let is_obsolete = |old: &Interaction| {
         renewed.is_some_and(|it| {
             old.experiment.as_deref() == Some(it.experiment) && old.recorded_at.is_none_or(|at| at < it.since)
         })
     };
-    RecordingFolder::new(root).update(UNATTRIBUTED, |cassette| {
+    folder.update(UNATTRIBUTED, |cassette| {
         let mut trial = cassette.trials.drain(..).next().unwrap_or_default();
         trial.interactions.retain(|old| !is_obsolete(old));
         trial.interactions.extend_from_slice(new);

@@ -373,12 +373,14 @@ pub struct InterruptedRun {
     pub id: String,
     /// How many items are in its journal, which is kept unless it is empty.
     pub kept: usize,
+    /// What was paid, also for items that did not finish, in USD.
+    pub paid: f64,
     /// Why it was stopped, if not on request: its journal could not be written.
     pub error: Option<Error>,
 }
 
 impl From<InterruptedRun> for Error {
-    fn from(InterruptedRun { experiment, id, kept, error }: InterruptedRun) -> Self {
+    fn from(InterruptedRun { experiment, id, kept, error, .. }: InterruptedRun) -> Self {
         error.unwrap_or(Self::Interrupted { experiment, id, kept })
     }
 }

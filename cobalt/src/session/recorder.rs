@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use cobalt_core::item::CaseNames;
 use cobalt_core::report::{GitState, ItemResult, Measurements, Report, RunMetrics, Threshold};
 use cobalt_core::reporters::NotableItems;
-use cobalt_core::store::{JournalHeader, JournalWriter, StoreError, write_report};
+use cobalt_core::store::{JournalHeader, JournalWriter, Payment, StoreError, write_report};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
@@ -34,6 +34,8 @@ pub struct EarlierResults {
     pub items: FinishedItems,
     /// How long these processes ran.
     pub duration: Duration,
+    /// What they paid, in USD.
+    pub paid: f64,
 }
 
 /// The recorder's state for one experiment.
@@ -66,6 +68,8 @@ pub struct Recorder {
     started: Instant,
     /// The duration of the run in earlier processes.
     earlier_duration: Duration,
+    /// What was paid so far, also by earlier processes and for items that did not finish, in USD.
+    paid: f64,
     /// The model traffic, if it passes through the gateway.
     traffic: Option<Arc<RunTraffic>>,
     /// The state of the source that gave the outputs, if they are only scored.
@@ -74,6 +78,8 @@ pub struct Recorder {
     slots: Arc<Semaphore>,
     /// Items of the current batch.
     batch_items: usize,
+    /// Whether the current batch has payments.
+    has_payments: bool,
     /// Whether the engine has finished, so that all items have arrived.
     is_complete: bool,
     /// What other variants are compared with; known once all items have arrived.
@@ -93,7 +99,7 @@ impl Recorder {
         baseline: Baseline,
         earlier: EarlierResults,
     ) -> Self {
-        let EarlierResults { journal, mut items, duration: earlier_duration } = earlier;
+        let EarlierResults { journal, mut items, duration: earlier_duration, paid } = earlier;
         let finished = items.count(journal.as_ref());
         if let FinishedItems::InMemory(items) = &mut items {
             items.reserve_exact(work.items.len());
@@ -117,10 +123,12 @@ impl Recorder {
             items,
             started: Instant::now(),
             earlier_duration,
+            paid,
             traffic: work.traffic.clone(),
             source_of_outputs: work.rescoring.as_ref().map(|rescoring| rescoring.git.clone()),
             slots: Arc::clone(&work.slots),
             batch_items: 0,
+            has_payments: false,
             is_complete: false,
             measured: None,
             finished: None,
@@ -148,6 +156,14 @@ impl Recorder {
         self.batch_items += 1;
     }
 
+    /// Adds a payment to the journal; [`flush`](Self::flush) writes it.
+    pub fn add_payment(&mut self, payment: Payment) {
+        let at = self.elapsed();
+        self.paid += payment.usd;
+        self.has_payments = true;
+        self.with_journal(|journal| journal.push_payment(at, payment));
+    }
+
     /// Sets the engine's task, to be stopped if the journal fails.
     pub fn set_engine(&mut self, engine: AbortHandle) {
         self.engine = Some(engine);
@@ -155,7 +171,7 @@ impl Recorder {
 
     /// Writes the batch to disk, and lets the engine start further items.
     pub fn flush(&mut self) {
-        if self.batch_items > 0 {
+        if self.batch_items > 0 || std::mem::take(&mut self.has_payments) {
             self.with_journal(JournalWriter::flush);
             let arrived = std::mem::take(&mut self.batch_items);
             if self.failure.is_none() {
@@ -208,7 +224,8 @@ impl Recorder {
         let kept = self.journal.take().map_or(0, |journal| journal.saved_items());
         let stopped = |source| Error::Stopped { id: id.clone(), kept, items, source: Box::new(source) };
         let error = self.failure.take().map(stopped);
-        RunEnd::Interrupted(InterruptedRun { experiment: self.header.name.clone(), id, kept, error })
+        let (experiment, paid) = (self.header.name.clone(), self.paid);
+        RunEnd::Interrupted(InterruptedRun { experiment, id, kept, paid, error })
     }
 
     /// Notes that the engine has finished. What other variants are compared with is measured then, unless items are missing.

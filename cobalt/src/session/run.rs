@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cobalt_core::back_off::BackOff;
 use cobalt_core::report::{ItemResult, RunConfig, Shard, ShardPlan};
+use cobalt_core::reporters::format_cost_precise;
 use cobalt_core::store::{
     InterruptedRun, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, LineUse, LockedJournal,
     ReportFile, ResumedRun, StoreError, new_run_id,
@@ -83,13 +84,17 @@ impl Default for FinishedPart {
     }
 }
 
-/// The note for a resumed run with damaged lines or without a lock.
-fn resume_note(damaged: usize, path: &Path, is_locked: bool) -> Option<String> {
+/// The note for a resumed run with damaged lines, with payments for unfinished items, in USD, or without a lock.
+fn resume_note(damaged: usize, unfinished: f64, path: &Path, is_locked: bool) -> Option<String> {
     let path = path.display();
     let mut notes = Vec::new();
     if damaged > 0 {
         let (lines, their) = if damaged == 1 { ("line", "its item") } else { ("lines", "their items") };
         notes.push(format!("skipping {damaged} damaged {lines} in `{path}` and running {their} again"));
+    }
+    if unfinished > 0.0 {
+        let paid = format_cost_precise(unfinished);
+        notes.push(format!("{paid} was paid before for items that did not finish"));
     }
     if !is_locked {
         notes.push(format!(
@@ -140,6 +145,8 @@ pub struct Run {
     journal: Option<JournalWriter>,
     done: FinishedItems,
     elapsed: Duration,
+    /// What earlier processes paid, in USD.
+    paid: f64,
     /// The order in which its items are started, if not that of the dataset.
     start_order: Option<Vec<usize>>,
     /// Why it runs these items, if not just because they were selected.
@@ -246,7 +253,8 @@ impl Run {
             }
         }
         let done = if is_large { FinishedItems::InJournal } else { FinishedItems::InMemory(done) };
-        Ok(Self { plan, header, journal, done, elapsed, start_order: selected.start_order, why: None })
+        let start_order = selected.start_order;
+        Ok(Self { plan, header, journal, done, elapsed, paid: 0.0, start_order, why: None })
     }
 
     /// Resumes an interrupted run. Refused if the new results would not be comparable with the existing ones.
@@ -274,7 +282,8 @@ impl Run {
             false if !plan.has_key_of(item) => LineUse::Damaged,
             _ => LineUse::RunAgain,
         };
-        let ResumedRun { mut header, elapsed, damaged, journal, path, is_locked } = journal.read(line_use)?;
+        let ResumedRun { mut header, elapsed, damaged, payments, journal, path, is_locked } =
+            journal.read(line_use)?;
         header.sources = common_sources(header.sources, &plan);
         let done = if header.planned_items() >= plan.parts_from {
             FinishedItems::InJournal
@@ -286,8 +295,10 @@ impl Run {
             })?;
             FinishedItems::InMemory(items)
         };
-        let why = resume_note(damaged, &path, is_locked);
-        Ok(Self { plan, header, journal: Some(journal), done, elapsed, start_order: None, why })
+        let unfinished = payments.unfinished(|index| journal.index().contains(index));
+        let why = resume_note(damaged, unfinished, &path, is_locked);
+        let paid = payments.total();
+        Ok(Self { plan, header, journal: Some(journal), done, elapsed, paid, start_order: None, why })
     }
 
     /// Starts the items of a balanced shard with the slowest, as when it was new, if the latencies that balanced it are still known.
@@ -330,7 +341,7 @@ impl Run {
 
     /// Splits the run into the parts for the engine and for the recorder.
     pub fn split(self, experiment: usize) -> (Work, Recorder) {
-        let Self { plan, header, journal, mut done, elapsed, start_order, why: _ } = self;
+        let Self { plan, header, journal, mut done, elapsed, paid, start_order, why: _ } = self;
         let expected = start_order.or_else(|| header.selection.clone());
         let expected = expected.unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was retried after an error is in the journal twice; the later one counts.
@@ -365,7 +376,7 @@ impl Run {
             workspaces: plan.workspaces.map(|workspaces| workspaces.for_run(&header.id)),
             items,
         };
-        let earlier = EarlierResults { journal, items: done, duration: elapsed };
+        let earlier = EarlierResults { journal, items: done, duration: elapsed, paid };
         let record = Recorder::new(&work, header, plan.names, plan.progress, plan.baseline, earlier);
         (work, record)
     }

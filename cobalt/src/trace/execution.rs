@@ -19,8 +19,9 @@ pub struct ExecutionTrace {
 }
 
 impl ExecutionTrace {
-    /// Takes what was collected, with the requests that passed through the gateway.
-    pub fn take(collector: &SpanCollector, calls: Vec<GatewayCall>) -> Self {
+    /// Takes what was collected, with the requests that passed through the gateway. Models on this machine cost nothing unless they have a
+    /// price.
+    pub fn take(collector: &SpanCollector, calls: Vec<GatewayCall>, prices: &PriceTable) -> Self {
         let (mut spans, dropped) = collector.take();
         if spans.is_empty() && calls.is_empty() {
             return Self::default();
@@ -30,7 +31,8 @@ impl ExecutionTrace {
         let has_models = spans.iter().any(|span| !span.is_on_execution && is_call(span));
         spans.retain(|span| !span.is_on_execution || (!has_models && is_call(span)));
         let has_client_calls = spans.iter().any(is_call);
-        let trace = TraceSources { started: collector.started(), spans, calls }.assemble();
+        let mut trace = TraceSources { started: collector.started(), spans, calls }.assemble();
+        trace.price_local(prices);
         Self { trace: Arc::new(trace), dropped, has_client_calls }
     }
 

@@ -113,6 +113,7 @@ pub fn export_note() -> Option<String> {
 mod tests {
     use std::time::{SystemTime, UNIX_EPOCH};
 
+    use cobalt_core::prices::PriceTable;
     use cobalt_core::trace::ReportedSpan;
 
     use super::*;
@@ -162,12 +163,12 @@ mod tests {
         receive_exports(vec![exported(&header, 8, None)]);
         waiting.await.unwrap();
 
-        let trace = ExecutionTrace::take(&collector, Vec::new()).shared();
+        let trace = ExecutionTrace::take(&collector, Vec::new(), &PriceTable::default()).shared();
         let [outer, inner] = trace.spans() else { panic!("{trace:?}") };
         assert_eq!((&*outer.name, &outer.parent), ("span 8", &None));
         assert_eq!((&*inner.name, &inner.parent), ("span 7", &Some(outer.id.clone())));
         assert!(outer.start_ms > 0.0 && outer.start_ms < 60_000.0, "{}", outer.start_ms);
-        assert!(ExecutionTrace::take(&other, Vec::new()).shared().is_empty());
+        assert!(ExecutionTrace::take(&other, Vec::new(), &PriceTable::default()).shared().is_empty());
 
         receive_exports(vec![exported(&header, 9, None)]);
         receive_exports(vec![exported("00-00000000000000000000000000000001-0000000000000001-01", 9, None)]);

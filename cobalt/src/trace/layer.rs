@@ -261,6 +261,7 @@ pub mod test_support {
 
 #[cfg(test)]
 mod tests {
+    use cobalt_core::prices::PriceTable;
     use cobalt_core::trace::{SpanKind, SpanTokens, ToolSpan, Trace};
     use serde_json::json;
     use tracing::{debug, info_span};
@@ -273,7 +274,7 @@ mod tests {
     async fn trace_of<F: Future<Output = ()>>(agent: impl FnOnce() -> F) -> Arc<Trace> {
         let collector = Arc::new(SpanCollector::new());
         ExecutionSpan::new(&collector).run(async { agent().await }).await;
-        ExecutionTrace::take(&collector, Vec::new()).shared()
+        ExecutionTrace::take(&collector, Vec::new(), &PriceTable::default()).shared()
     }
 
     fn names(trace: &Trace) -> Vec<String> {

@@ -132,9 +132,9 @@ impl Rows {
             Some(item.index as u64),
             Some(item.runs.len() as u64),
             Some(attempts as u64),
-            (!tokens.is_empty()).then(|| tokens.iter().map(|tokens| tokens.total).sum()),
-            splits.as_ref().map(|splits| splits.iter().map(|(input, _)| input).sum()),
-            splits.as_ref().map(|splits| splits.iter().map(|(_, output)| output).sum()),
+            (!tokens.is_empty()).then(|| saturating_sum(tokens.iter().map(|tokens| tokens.total))),
+            splits.as_ref().map(|splits| saturating_sum(splits.iter().map(|(input, _)| *input))),
+            splits.as_ref().map(|splits| saturating_sum(splits.iter().map(|(_, output)| *output))),
         ];
         for (builder, count) in self.counts.iter_mut().zip(counts) {
             builder.append_option(count.and_then(|count| i64::try_from(count).ok()));
@@ -189,6 +189,11 @@ fn text_of(value: &Value) -> String {
 fn judge_costs(item: &ItemResult) -> impl Iterator<Item = f64> {
     let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
     evaluations.filter_map(|(_, evaluation)| Some(evaluation.judge.as_ref()?.cost))
+}
+
+/// The sum; stored counts may be anything.
+fn saturating_sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
 }
 
 /// The mean; `None` without values.

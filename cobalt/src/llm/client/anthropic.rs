@@ -6,7 +6,7 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>,
 //! <https://platform.claude.com/docs/en/build-with-claude/prompt-caching> (`input_tokens` exclude cached ones).
 
-use cobalt_core::prices::Tokens;
+use cobalt_core::prices::{Tokens, reported_count};
 use serde_json::{Map, Value, json};
 
 use super::capabilities::{self, RequestMode, ResponseFormat};
@@ -104,10 +104,12 @@ pub fn parse_response(answer: &Value, name: &str) -> Result<Reply, ClientError> 
 
 /// The reported token usage. `input_tokens` exclude tokens read from the cache and written to it.
 fn tokens(usage: &Value) -> Tokens {
-    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let count = |name: &str| reported_count(&usage[name]).unwrap_or(0);
     let cached_input = count("cache_read_input_tokens");
     Tokens {
-        input: count("input_tokens") + cached_input + count("cache_creation_input_tokens"),
+        input: count("input_tokens")
+            .saturating_add(cached_input)
+            .saturating_add(count("cache_creation_input_tokens")),
         output: count("output_tokens"),
         cached_input,
     }

@@ -2,7 +2,7 @@
 //!
 //! Sources: <https://docs.cohere.com/reference/embed>, <https://docs.cohere.com/docs/embeddings> (`input_type`).
 
-use cobalt_core::prices::Tokens;
+use cobalt_core::prices::{Tokens, reported_count};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,6 +31,6 @@ pub fn body(target: &Target, texts: &[&str]) -> Value {
 /// Parses a response.
 pub fn parse_response(answer: &[u8]) -> Result<Embeddings, ClientError> {
     let answer: EmbeddingsResponse = send::parse_json(answer, "embeddings")?;
-    let input = answer.meta["billed_units"]["input_tokens"].as_f64().unwrap_or(0.0);
-    Ok(Embeddings { vectors: answer.embeddings.float, tokens: Tokens::new(input as u64, 0) })
+    let input = reported_count(&answer.meta["billed_units"]["input_tokens"]).unwrap_or(0);
+    Ok(Embeddings { vectors: answer.embeddings.float, tokens: Tokens::new(input, 0) })
 }

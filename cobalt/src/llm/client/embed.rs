@@ -4,6 +4,7 @@
 //! <https://ai.google.dev/gemini-api/docs/openai#embeddings>, <https://docs.voyageai.com/reference/embeddings-api>
 //! (does not support `encoding_format: float`; returns numbers without it).
 
+use cobalt_core::prices::reported_count;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -58,7 +59,7 @@ fn parse_response(answer: &[u8]) -> Result<Embeddings, ClientError> {
     let mut tokens = openai::tokens(&answer.usage);
     if tokens.input == 0 {
         // Voyage only returns the total.
-        tokens.input = answer.usage["total_tokens"].as_u64().unwrap_or(0);
+        tokens.input = reported_count(&answer.usage["total_tokens"]).unwrap_or(0);
     }
     let mut rows = answer.data;
     rows.sort_by_key(|row| row.index);

@@ -30,7 +30,8 @@ struct ModerationResult {
 impl Client {
     /// Classifies a text with a moderation model, which is free of charge.
     pub(crate) async fn moderate(&self, target: &Target, text: &str) -> Result<Moderation, ClientError> {
-        let request = Request::new(target, PATH, &json!({"model": target.model, "input": text}));
+        let body = json!({"model": target.model, "input": text});
+        let request = Request { is_free: true, ..Request::new(target, PATH, &body) };
         let answer = self.send_required(target, &request).await?;
         parse_response(&answer).map_err(|error| send::response_error(target, &request, error))
     }

@@ -5,7 +5,7 @@
 //! Gemini: <https://ai.google.dev/gemini-api/docs/openai>; Azure:
 //! <https://learn.microsoft.com/azure/ai-foundry/openai/latest>; Ollama: <https://docs.ollama.com/api/openai-compatibility>.
 
-use cobalt_core::prices::Tokens;
+use cobalt_core::prices::{Tokens, reported_count};
 use serde_json::{Map, Value, json};
 
 use super::capabilities::{self, RequestMode, ResponseFormat};
@@ -103,7 +103,7 @@ fn text(content: &Value) -> Option<String> {
 
 /// The reported token usage; input tokens include cached ones.
 pub fn tokens(usage: &Value) -> Tokens {
-    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    let count = |value: &Value| reported_count(value).unwrap_or(0);
     Tokens {
         input: count(&usage["prompt_tokens"]),
         output: count(&usage["completion_tokens"]),

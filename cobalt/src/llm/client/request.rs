@@ -23,6 +23,8 @@ pub(super) struct Request {
     /// The key's header first, if there is one.
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: Vec<u8>,
+    /// Whether it costs nothing.
+    pub(super) is_free: bool,
 }
 
 impl Request {
@@ -40,7 +42,7 @@ impl Request {
             Some((base, query)) => format!("{}{path}?{query}", base.trim_end_matches('/')),
             None => format!("{}{path}", target.base_url),
         };
-        Self { url, headers, body: OrderedJson(body).text().into_bytes() }
+        Self { url, headers, body: OrderedJson(body).text().into_bytes(), is_free: false }
     }
 }
 

@@ -3,17 +3,19 @@
 use std::time::Duration;
 
 use cobalt_core::back_off::BackOff;
-use cobalt_core::prices::Tokens;
+use cobalt_core::prices::{PriceTable, Tokens};
+use cobalt_core::recordings::ModelResponse;
 use cobalt_core::wording::truncate;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::capabilities::KnownModes;
 use super::request::Request;
 use super::{ClientError, Target};
-use crate::budget;
+use crate::budget::{self, PricedRequest};
 use crate::http::error_body::{display_url, error_message, one_line};
 use crate::http::{
     self, AttemptError, BodyLimit, Connections, Failure, HttpRequest, RedirectPolicy, Refusal, RetryPolicy,
@@ -30,6 +32,8 @@ pub(crate) struct Client {
     timeout: Duration,
     retries: u32,
     back_off: BackOff,
+    /// For the budget.
+    prices: PriceTable,
     pub(super) remembered: KnownModes,
 }
 
@@ -41,8 +45,8 @@ pub(super) enum SendError {
 }
 
 impl Client {
-    pub(crate) fn new(settings: &ModelSettings) -> Self {
-        Self::with_back_off(settings, BackOff::default())
+    pub(crate) fn new(settings: &ModelSettings, prices: &PriceTable) -> Self {
+        Self { prices: prices.clone(), ..Self::with_back_off(settings, BackOff::default()) }
     }
 
     /// With another back-off between attempts.
@@ -53,6 +57,7 @@ impl Client {
             timeout: settings.timeout,
             retries: settings.retries,
             back_off,
+            prices: PriceTable::default(),
             remembered: KnownModes::default(),
         }
     }
@@ -73,27 +78,36 @@ impl Client {
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
         let failed = |problem: &str| SendError::Failed(permanent_error(target, request, problem));
         let call = build_call(request).map_err(|problem| failed(&problem))?;
+        let body = budget::is_limited().then(|| serde_json::from_slice(&request.body).ok()).flatten();
         let mut tries = RetryPolicy::new(self.retries, self.back_off);
         loop {
-            budget::check().map_err(|refusal| failed(&refusal))?;
+            // Before the limits: others need their permits to answer what this request waits for.
+            let priced = priced(&self.prices, target, request, body.as_ref());
+            let reservation = budget::reserve(&priced).await.map_err(|refusal| failed(&refusal))?;
             #[cfg(feature = "record")]
             let permit = permit(target, request).await;
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
-            // Others may have spent the rest while this request waited.
-            budget::check().map_err(|refusal| failed(&refusal))?;
             let (problem, wait) = match attempt(&self.connections, &call, self.timeout).await {
                 Ok(answer) => {
+                    if reservation.is_held() {
+                        let tokens = ModelResponse::of(&answer).tokens;
+                        reservation.settle(priced.charge(Some(&target.model), tokens));
+                    }
                     #[cfg(feature = "record")]
                     permit.into_iter().for_each(|permit| permit.settle(crate::recording::tokens_of(&answer)));
                     return Ok(answer);
                 }
                 Err(AttemptError::Permanent(Failure::Refused(refusal))) => {
+                    reservation.release();
                     return Err(SendError::Refused(refusal));
                 }
                 Err(AttemptError::Permanent(Failure::Broken(problem) | Failure::TimedOut(problem))) => {
                     return Err(failed(&problem));
                 }
                 Err(AttemptError::Transient { problem, wait }) => {
+                    if matches!(problem, Failure::Refused(_)) {
+                        reservation.release();
+                    }
                     #[cfg(feature = "record")]
                     if let (Some(permit), Failure::Refused(Refusal { status: 429 | 529, .. })) =
                         (permit, &problem)
@@ -112,6 +126,24 @@ impl Client {
                 failed(&(said + &end))
             })?;
         }
+    }
+}
+
+/// The request with what its cost depends on. Moderation is free of charge.
+fn priced<'a>(
+    prices: &'a PriceTable,
+    target: &'a Target,
+    request: &'a Request,
+    body: Option<&'a Value>,
+) -> PricedRequest<'a> {
+    let is_free = request.is_free;
+    PricedRequest {
+        prices,
+        provider: target.provider.name(),
+        url: &request.url,
+        model: (!is_free).then_some(&target.model),
+        bytes: request.body.len(),
+        body: body.filter(|_| !is_free),
     }
 }
 

@@ -65,7 +65,7 @@ async fn exports_are_read_in_both_encodings_compressed_or_not() {
             post("v1/traces", content_type, encoding, body).await,
             (StatusCode::OK, answer.to_owned())
         );
-        let trace = ExecutionTrace::take(&collector, Vec::new()).shared();
+        let trace = ExecutionTrace::take(&collector, Vec::new(), &PriceTable::default()).shared();
         assert_eq!(
             trace.spans().iter().map(|span| &*span.name).collect::<Vec<_>>(),
             ["agent"],

@@ -9,6 +9,7 @@ mod failed;
 mod judges;
 mod long_texts;
 mod modes;
+mod partial;
 mod retries;
 mod secrets;
 mod side_by_side;
@@ -37,6 +38,7 @@ use super::route::ProviderRoute;
 use super::run_traffic::RunTraffic;
 use super::settings::{RecordMode, ResolvedRecording};
 use super::start::GatewayStart;
+use crate::budget::Account;
 use crate::http::test_server::{ReceivedRequest, ScriptedResponse, TestServer};
 use crate::limits::Limits;
 
@@ -174,7 +176,7 @@ impl Process {
 
     fn begin_with(&self, item: &Value, index: usize, run: usize) -> Arc<ExecutionTraffic> {
         let item: Item = item.as_object().unwrap().clone();
-        self.traffic.begin(&item, index, run).unwrap()
+        self.traffic.begin(&item, (index, run), Account::default()).unwrap()
     }
 
     /// Begins trials of two items with the same text.

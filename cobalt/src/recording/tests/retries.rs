@@ -32,7 +32,9 @@ async fn run(process: &Process, retries: usize) -> ItemResult {
         }
     };
     let traffic = Some(Arc::clone(&process.traffic));
-    run_item(&Work { traffic, ..work(definition(retries), agent) }, 0, |_| {}).await.unwrap()
+    run_item(&Work { traffic, ..work(definition(retries), agent) }, 0, |_| Account::default(), |_| {})
+        .await
+        .unwrap()
 }
 
 /// A provider whose first answer is of no use.

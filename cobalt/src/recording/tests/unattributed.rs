@@ -129,7 +129,8 @@ async fn another_process_does_not_replace_equal_requests() {
             // Then it is unknown which experiment has asked.
             let lab = scene.traffic(&process.gateway, "lab", 1, RecordMode::Record, |_| {});
             let item = json!({ "input": TWIN });
-            let _other = is_shared.then(|| lab.begin(item.as_object().unwrap(), 0, 0).unwrap());
+            let _other =
+                is_shared.then(|| lab.begin(item.as_object().unwrap(), (0, 0), Account::default()).unwrap());
             for _ in 0..times {
                 ask_as_one(&process, "again").await;
             }
@@ -155,7 +156,7 @@ async fn a_refused_request_is_an_error_only_of_those_that_may_have_sent_it() {
     refuse().await;
     let item = json!({ "input": "something else" });
     let other = process.begin_with(&item, 3, 0);
-    let elsewhere = lab.begin(item.as_object().unwrap(), 0, 0).unwrap();
+    let elsewhere = lab.begin(item.as_object().unwrap(), (0, 0), Account::default()).unwrap();
     let twins = process.begin_twins();
     refuse().await;
     assert!(twins.iter().all(|twin| twin.has_problem()));
@@ -172,7 +173,7 @@ async fn a_refused_request_of_an_experiment_that_is_not_recorded_is_no_error_of_
     let process = scene.process(RecordMode::Off);
     let lab = scene.traffic(&process.gateway, "lab", 1, RecordMode::Record, |_| {});
     let item = json!({ "input": "something else" });
-    let elsewhere = lab.begin(item.as_object().unwrap(), 0, 0).unwrap();
+    let elsewhere = lab.begin(item.as_object().unwrap(), (0, 0), Account::default()).unwrap();
     let twins = process.begin_twins();
     process.post_with(NO_KEY, &process.base_url(None), &chat(&[TWIN])).await;
     assert!(twins.iter().all(|twin| twin.has_problem()) && !elsewhere.has_problem());
@@ -186,7 +187,7 @@ async fn an_experiment_that_is_not_recorded_gets_no_recordings_of_others() {
     let lab = scene.traffic(&process.gateway, "lab", 1, RecordMode::Record, |_| {});
     let item = json!({ "input": TWIN });
     let _not_recorded = process.begin_with(&item, 0, 0);
-    let _recorded = lab.begin(item.as_object().unwrap(), 0, 0).unwrap();
+    let _recorded = lab.begin(item.as_object().unwrap(), (0, 0), Account::default()).unwrap();
     ask_as_one(&process, "hi").await;
     lab.finish(&mut None);
     assert_eq!(texts(&scene), ["hi"]);

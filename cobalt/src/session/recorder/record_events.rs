@@ -58,8 +58,14 @@ pub fn record_events(
         let Some(first) = next_event(events, &mut recording.records) else { return };
         let batch: Vec<_> = std::iter::once(first).chain(events.try_iter().take(MAX_BATCH)).collect();
         for event in &batch {
-            if let Event::ItemFinished { experiment, item } = event {
-                recording.records[*experiment].add_to_journal(item);
+            match event {
+                Event::ItemFinished { experiment, item } => {
+                    recording.records[*experiment].add_to_journal(item);
+                }
+                Event::Paid { experiment, payment } => {
+                    recording.records[*experiment].add_payment(*payment);
+                }
+                _ => {}
             }
         }
         recording.records.iter_mut().for_each(Recorder::flush);
@@ -110,6 +116,8 @@ impl<L: Listener> Recording<L> {
                 self.listener.item(experiment, &item);
                 self.records[experiment].keep(item);
             }
+            // It is in the journal.
+            Event::Paid { .. } => {}
             Event::Failed { experiment, error } => self.records[experiment].fail(error),
             Event::ExperimentFinished { experiment } => {
                 self.records[experiment].complete(&self.config);

@@ -1,0 +1,84 @@
+//! Trials that do not end keep the requests that were answered.
+
+use super::*;
+
+const HELLO: &[&str] = &["hello"];
+const MORE: &[&str] = &["hello", "more"];
+
+#[tokio::test]
+async fn answered_requests_survive_a_kill() {
+    for mode in [RecordMode::Auto, RecordMode::Record] {
+        let scene = Scene::numbered();
+        // Its trial never ends.
+        let killed = scene.process(mode);
+        let first = killed.ask(&killed.begin(0, 0), HELLO).await;
+        let kept = scene.cassette("item-0");
+        assert!(kept.trials[0].partial && kept.interactions().count() == 1);
+        let process = scene.process(mode);
+        let execution = process.begin(0, 0);
+        assert_eq!(process.ask(&execution, HELLO).await, first, "it is not paid for again");
+        assert_eq!(content(&process.ask(&execution, MORE).await.1), "answer 1 to more");
+        let (traffic, problem) = end(&execution).await;
+        assert_eq!((traffic.replayed, traffic.live, traffic.diverged, problem), (1, 1, None, None));
+        let whole = scene.cassette("item-0");
+        assert!(!whole.trials[0].partial && whole.interactions().count() == 2);
+    }
+}
+
+#[tokio::test]
+async fn fully_replayed_partial_trials_become_complete() {
+    let scene = Scene::numbered();
+    let killed = scene.process(RecordMode::Auto);
+    killed.ask(&killed.begin(0, 0), HELLO).await;
+    let process = scene.process(RecordMode::Auto);
+    let execution = process.begin(0, 0);
+    process.ask(&execution, HELLO).await;
+    end(&execution).await;
+    assert!(!scene.cassette("item-0").trials[0].partial);
+}
+
+#[tokio::test]
+async fn a_spent_budget_keeps_what_was_answered() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Record);
+    for (index, is_budget) in [(0, true), (1, false)] {
+        let execution = process.begin(index, 0);
+        process.ask(&execution, HELLO).await;
+        if is_budget {
+            execution.note_spent_budget();
+        }
+        execution.refuse("no more");
+        end_as(&execution, Status::Error).await;
+    }
+    assert!(scene.cassette("item-0").trials[0].partial);
+    assert_eq!(scene.recordings().read("item-1").unwrap(), None);
+    let note = process.begin(2, 0).experiment().take_note().unwrap();
+    assert!(note.contains("a request was refused; its answered requests are kept"), "{note}");
+}
+
+#[tokio::test]
+async fn complete_recordings_keep_their_requests() {
+    let scene = Scene::numbered();
+    scene.record(0, 1, &[HELLO, MORE]).await;
+    let before = scene.cassette("item-0");
+    let killed = scene.process(RecordMode::Auto);
+    killed.ask(&killed.begin(0, 0), &["other"]).await;
+    let kept = scene.cassette("item-0");
+    assert!(!kept.trials[0].partial && kept.interactions().count() == 3);
+    let process = scene.process(RecordMode::Replay);
+    let execution = process.begin(0, 0);
+    for messages in [HELLO, MORE, &["other"]] {
+        assert_eq!(process.ask(&execution, messages).await.0, 200);
+    }
+    assert!(kept.interactions().any(|kept| before.interactions().any(|it| it.request == kept.request)));
+}
+
+#[tokio::test]
+async fn unattributed_requests_are_written_at_once() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Record);
+    let _running = process.begin_twins();
+    process.post(&process.base_url(None), &chat(&[TWIN])).await;
+    let written = RecordingFolder::new(scene.folder.path()).read("unattributed").unwrap().unwrap();
+    assert_eq!(written.interactions().count(), 1);
+}
