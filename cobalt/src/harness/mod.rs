@@ -102,9 +102,6 @@ fn run(args: &Args) -> Result<i32, String> {
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let request = Request::from_environment()?;
     let runs = !args.mimic.list && request.as_ref().is_none_or(|request| request.wanted == RequestKind::Run);
-    if runs && request.is_none() {
-        exit_witness::start();
-    }
     if config.receives_spans() && !cfg!(feature = "otlp") {
         return Err(
             "`trace.otlp` needs the feature `otlp` of the crate `cobalt`: enable it in `Cargo.toml`".into()
@@ -112,6 +109,10 @@ fn run(args: &Args) -> Result<i32, String> {
     }
     if runs && (config.receives_spans() || planned_run::needs_gateway(&definitions, &config)) {
         planned_run::lead_clients_to_gateway(&definitions, &config)?;
+    }
+    // Not earlier: the process may have replaced itself.
+    if runs && request.is_none() {
+        exit_witness::start();
     }
     if let Some((max, ledger)) = config.max_cost().filter(|_| runs) {
         budget::limit(*max, ledger.clone());
