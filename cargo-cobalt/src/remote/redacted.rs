@@ -218,6 +218,7 @@ fn redact_traffic(traffic: Traffic) -> Traffic {
         diverged: hidden(traffic.diverged),
         asked: traffic.asked,
         replayed_tools: traffic.replayed_tools,
+        unattributed: traffic.unattributed,
     }
 }
 
