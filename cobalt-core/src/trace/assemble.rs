@@ -664,7 +664,7 @@ mod tests {
             let trace =
                 assemble(vec![stream(1, times, tokens)], |at| vec![streamed(at, (500, 1_000.0), (11, 2))]);
             let is_later = times.0 > 1_500.0;
-            assert_eq!(input_tokens(&trace).len(), 1 + usize::from(is_later), "{times:?} {tokens:?}");
+            assert_eq!(trace.model_calls().count(), 1 + usize::from(is_later), "{times:?} {tokens:?}");
         }
         // The request is sent when the stream is read first.
         let trace =

@@ -21,9 +21,11 @@ use tokio::sync::Notify;
 
 pub use account::{Account, Charge, ItemBudget};
 pub use ledger::{Totals, shared_ledger};
+#[cfg(feature = "judge")]
+pub use quote::PricedRequest;
+pub use quote::Quote;
 #[cfg(feature = "record")]
 pub use quote::known_cost;
-pub use quote::{PricedRequest, Quote};
 
 /// The part of the budget by which costs that vary a little may exceed it.
 const TOLERANCE: f64 = 0.01;

@@ -19,6 +19,7 @@ pub(crate) struct LlmHandle {
 
 impl LlmHandle {
     /// A handle without usage, whose answers are recorded with a trial.
+    #[cfg(any(test, feature = "judge"))]
     pub(crate) fn new(models: Arc<Models>, recording: Option<Arc<ExecutionTraffic>>) -> Self {
         Self { models, meter: Arc::new(CallMeter::new(recording)) }
     }

@@ -11,7 +11,9 @@ mod table;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+#[cfg(any(test, feature = "workspace"))]
+use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -58,6 +60,7 @@ impl Default for ProcessGroup {
 
 impl ProcessGroup {
     /// A group of programs that work in this folder, in which no others do.
+    #[cfg(any(test, feature = "workspace"))]
     pub fn in_folder(folder: &Path) -> Self {
         Self::new(Some(folder.to_owned()))
     }
@@ -73,6 +76,7 @@ impl ProcessGroup {
     /// # Errors
     ///
     /// The group has ended, or its leader cannot be started; then the command starts outside the group.
+    #[cfg(feature = "workspace")]
     pub fn join(&self, command: &mut Command) -> io::Result<()> {
         self.join_locked(&mut lock(&self.0.state), command)
     }

@@ -793,7 +793,7 @@ export interface components {
             dataset?: components["schemas"]["DatasetSummary"] | null;
             /** @description The state of the source, if it is in git. */
             git?: components["schemas"]["GitState"] | null;
-            /** @description A hash of the package's source files, if `cargo cobalt run` calculated it. */
+            /** @description Hashes of what the agent was built from and may read, if `cargo cobalt run` calculated them: see [`SourceState`](super::SourceState). */
             sources?: string | null;
             /** @description The comparison with the baseline, if there is one. */
             baseline?: components["schemas"]["Comparison"] | null;
@@ -1368,7 +1368,7 @@ export interface components {
             p99: number;
             /**
              * Format: double
-             * @description The sum.
+             * @description The sum; the largest number, about 1.8e308, if it is larger.
              * @default 0
              */
             total: number;

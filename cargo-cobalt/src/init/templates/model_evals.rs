@@ -1,6 +1,6 @@
 //! The experiments of this package: `cargo cobalt run`, or `cargo test --test @TARGET@`.
 //!
-//! The first run asks the model and records its answers in `cassettes/`, so it needs the model's key;
+//! The first run needs the model's key: it asks the model and records its answers in `cassettes/`;
 //! later runs replay them. Results are saved in `.cobalt/results/` at the workspace root.
 
 @IMPORTS@

@@ -26,12 +26,12 @@ async fn an_answer_is_read_counted_and_priced() {
 }
 
 #[tokio::test]
-async fn a_model_without_a_price_is_named() {
+async fn local_models_without_a_price_are_free() {
     let server = TestServer::script([ScriptedResponse::chat("{\"score\": 1}")]);
     let mut settings = settings(&server);
     settings.judge.model = Some("our-model".to_owned());
     let (_, usage) = ask(&of(settings), &question("a")).await;
-    assert_eq!((usage.cost, usage.unpriced), (0.0, vec!["our-model".to_owned()]));
+    assert_eq!((usage.cost, usage.unpriced), (0.0, vec![]));
 }
 
 #[tokio::test]
