@@ -324,7 +324,7 @@ impl Gateway {
         let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
         is_own
             && !provider.keys.is_empty()
-            && !provider.keys.iter().any(|name| is_set(name))
+            && !provider.keys.iter().any(is_set)
             && !has_key(headers, url)
     }
 
