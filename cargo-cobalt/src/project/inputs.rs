@@ -15,6 +15,7 @@ use cobalt::command::config::{Config, Flags, Setting};
 use cobalt_core::hash::sha256_hex;
 use cobalt_core::paths::normalize;
 use cobalt_core::redact::looks_like_key;
+use cobalt_core::store::GITIGNORE;
 use glob::Pattern;
 use serde_json::Value;
 
@@ -22,6 +23,7 @@ use super::build_inputs::BuildInputs;
 use super::discover::{Project, ProjectError};
 use super::source_texts::SourceTexts;
 use super::sources::{CACHE_TAG, LOCK, MANIFEST};
+use crate::cli::DEFAULT_ARCHIVE;
 use crate::config::settings_of;
 use crate::environment::Environment;
 use crate::error::Error;
@@ -112,6 +114,11 @@ pub fn is_read(name: &str) -> bool {
         && !env::var(name).is_ok_and(|value| looks_like_key(&value))
 }
 
+/// Whether a folder has the results of runs, perhaps those of another invocation.
+fn is_store(folder: &Path) -> bool {
+    fs::read_to_string(folder.join(".gitignore")).is_ok_and(|text| text == GITIGNORE)
+}
+
 /// The files of `[changed] also`, relative to these folders.
 fn also<'a>(settings: &'a Config, folders: [&'a Path; 2]) -> impl Iterator<Item = PathBuf> + 'a {
     let patterns = folders
@@ -171,7 +178,9 @@ impl<'a> InputFiles<'a> {
             name == ".cobalt"
                 || name == ".git"
                 || GENERATED_FOLDERS.iter().any(|folder| name == *folder)
+                || name == DEFAULT_ARCHIVE
                 || path.join(CACHE_TAG).exists()
+                || is_store(path)
         };
         let package = self.folders.iter().find(|folder| path.starts_with(folder));
         let mut inside =

@@ -322,10 +322,7 @@ impl Gateway {
     fn lacks_key(&self, provider: &ProviderRoute, headers: &HeaderMap, url: &str) -> bool {
         let is_own = !provider.all_variables().any(|(name, _)| self.upstreams.contains_key(name));
         let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
-        is_own
-            && !provider.keys.is_empty()
-            && !provider.keys.iter().any(is_set)
-            && !has_key(headers, url)
+        is_own && !provider.keys.is_empty() && !provider.keys.iter().any(is_set) && !has_key(headers, url)
     }
 
     /// The owner by a token; none if the token is that of the process.
