@@ -6,13 +6,10 @@ use clap::Args;
 
 use super::{BuildOptions, Settings};
 
-/// The archive that is written if no file is named.
-pub const DEFAULT_ARCHIVE: &str = "cobalt-archive.tar.zst";
-
 #[derive(Debug, Args)]
 pub struct Archive {
     /// Archive file; overwritten if it exists
-    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_ARCHIVE)]
+    #[arg(short, long, value_name = "FILE", default_value = "cobalt-archive.tar.zst")]
     pub output: PathBuf,
 
     /// Also pack these files, even if git ignores them: a path or a pattern (`*`, `?`, `[…]`, `**`) from the workspace root; can be

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use archive::{Archive, ArchiveOptions, DEFAULT_ARCHIVE};
+pub use archive::{Archive, ArchiveOptions};
 pub use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
 pub use merge::Merge;
 pub use past_runs::{

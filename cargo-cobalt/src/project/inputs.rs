@@ -23,13 +23,12 @@ use super::build_inputs::BuildInputs;
 use super::discover::{Project, ProjectError};
 use super::source_texts::SourceTexts;
 use super::sources::{CACHE_TAG, LOCK, MANIFEST};
-use crate::cli::DEFAULT_ARCHIVE;
 use crate::config::settings_of;
 use crate::environment::Environment;
 use crate::error::Error;
 
-/// Suffixes of temporary files of editors, and of logs.
-pub const TEMPORARY_SUFFIXES: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
+/// Suffixes of temporary files of editors, of logs, and of archives as `cargo cobalt archive` writes them.
+pub const TEMPORARY_SUFFIXES: [&str; 7] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log", ".tar.zst"];
 /// Folders with generated files, at any depth.
 pub const GENERATED_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
 /// The default folder of recordings.
@@ -178,7 +177,6 @@ impl<'a> InputFiles<'a> {
             name == ".cobalt"
                 || name == ".git"
                 || GENERATED_FOLDERS.iter().any(|folder| name == *folder)
-                || name == DEFAULT_ARCHIVE
                 || path.join(CACHE_TAG).exists()
                 || is_store(path)
         };
