@@ -462,7 +462,9 @@ fn spend(work: &Work, execution: &Execution, account: &Account) {
     let usage = execution.usage(&work.prices);
     let is_seen = traffic.is_some_and(|traffic| traffic.live > 0);
     let unpriced = usage.tokens.filter(|_| usage.is_unpriced && !is_seen);
-    let most = unpriced.map_or(0.0, |tokens| work.prices.highest().cost(Tokens::new(0, tokens)));
+    let model = execution.output.as_ref().and_then(Output::model_name);
+    let price = model.and_then(|model| work.prices.price(model)).unwrap_or_else(|| work.prices.highest());
+    let most = unpriced.map_or(0.0, |tokens| price.cost(Tokens::new(0, tokens)));
     let counted = traffic.map_or(0.0, |traffic| traffic.live_cost);
     let charge = budget::spend_reported(usage.cost.unwrap_or(most), counted);
     account.pay(Payer::Agent, Charge { charged: charge, known: usage.cost.map_or(0.0, |_| charge) });

@@ -153,16 +153,13 @@ pub fn compare_measured(base: &Measurements, other: &Measurements) -> Result<Com
     require_matches(comparison::compare(base, &[other]).remove(0))
 }
 
-/// The drop of a mean score that fails even if there are too few items to rule out noise.
-const LARGE_DROP: f64 = 0.5;
-
 /// Fails if an evaluator or the error rate is worse, if a score dropped too far to ignore, or if no evaluator could be compared.
 fn regression_exit_code(compared: &[ComparedRuns]) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for ComparedRuns { comparison, .. } in compared {
         let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(it.label()))).collect();
         let is_large_drop =
-            |it: &&Difference| it.verdict == Verdict::Inconclusive && -it.difference >= LARGE_DROP;
+            |it: &&Difference| it.verdict == Verdict::Inconclusive && -it.difference >= comparison::COLLAPSE;
         let reason = if !worse.is_empty() {
             format!("worse in {}", worse.join(", "))
         } else if let Some(it) = comparison.evaluators.iter().find(is_large_drop) {

@@ -8,6 +8,7 @@ use cobalt_core::hash::sha256;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::value::RawValue;
 
+use super::entry::RemoteEntry;
 use super::error::RemoteError;
 use super::store::{Remote, RemoteObject};
 use super::sync::PackedEntry;
@@ -38,10 +39,16 @@ impl Remote {
         let contents = parallel::map(&settled, |object| self.get(&object.name));
         let (mut text, mut packed) = (Vec::new(), Vec::new());
         for (object, content) in settled.iter().zip(contents) {
-            // Another writer may have packed it in the meantime. What is no JSON is left where it is.
-            let Some(content) = content? else { continue };
-            let Ok(entry) = serde_json::from_slice::<Box<RawValue>>(&content) else { continue };
+            // Another writer may have packed it in the meantime. A damaged object stays where it is.
+            let content = match content {
+                Err(RemoteError::Damaged { .. }) | Ok(None) => continue,
+                content => content?.unwrap_or_default(),
+            };
             let name = object.name.rsplit_once('/').map_or(&*object.name, |(_, name)| name).to_owned();
+            if RemoteEntry::read(&name, &content).is_err() {
+                continue;
+            }
+            let Ok(entry) = serde_json::from_slice::<Box<RawValue>>(&content) else { continue };
             let Ok(line) = serde_json::to_string(&PackedEntry { name, entry }) else { continue };
             text.extend(line.replace('\n', " ").into_bytes());
             text.push(b'\n');

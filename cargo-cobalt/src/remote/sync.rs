@@ -92,7 +92,12 @@ impl Remote {
     /// second list has.
     pub fn list_index(&self) -> Result<Listed, RemoteError> {
         let objects = self.names(layout::INDEX)?.into_iter().collect();
-        let packs = self.names(layout::PACKS)?.into_iter().collect();
+        // Other files do not belong to the index.
+        let packs = self
+            .names(layout::PACKS)?
+            .into_iter()
+            .filter(|name| layout::parse_pack(name).is_some())
+            .collect();
         let tombstones = self.names(layout::REMOVED)?;
         let tombstones = tombstones.iter().filter_map(|name| layout::parse_tombstone(name));
         let tombstones = tombstones.map(|(id, hash)| (id.to_owned(), hash.to_owned())).collect();
@@ -159,12 +164,15 @@ impl Remote {
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let packed: PackedEntry =
                 serde_json::from_slice(line).map_err(|error| damaged(&error.to_string()))?;
-            entries.extend(self.read_entry(&packed.name, packed.entry.get().as_bytes()).map_err(
-                |error| match error {
-                    RemoteError::Damaged { problem, .. } => damaged(&format!("`{}`: {problem}", packed.name)),
-                    error => error,
-                },
-            )?);
+            match self.read_entry(&packed.name, packed.entry.get().as_bytes()) {
+                Ok(entry) => entries.extend(entry),
+                // Earlier versions packed damaged objects and other files; the rest of the pack is whole, as its hash says.
+                Err(RemoteError::Damaged { .. }) if layout::parse_index(&packed.name).is_none() => {}
+                Err(error @ RemoteError::Damaged { .. }) => {
+                    self.warn(format!("{error}; its run is missing here"));
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(Some(entries))
     }

@@ -91,7 +91,7 @@ fn value(text: &[u8], start: usize) -> Option<Range<usize>> {
     let start = if quote.is_some() { start + escapes + 1 } else { start };
     let ends = |byte: u8| match quote {
         Some(quote) => byte == quote || byte == b'\n' || byte == b'\\',
-        None => byte.is_ascii_whitespace() || b"\"'`;|&<>\\".contains(&byte),
+        None => !byte.is_ascii_graphic() || b"\"'`;|&<>\\".contains(&byte),
     };
     let length = text[start..].iter().take(LONGEST_COMMAND).position(|byte| ends(*byte));
     Some(start..length.map_or(text.len().min(start + LONGEST_COMMAND), |length| start + length))

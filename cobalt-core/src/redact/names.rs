@@ -1,6 +1,6 @@
 //! Names of variables and settings that hold secrets.
 
-use super::key_formats::is_random;
+use super::key_formats::{is_password as looks_like_password, is_random};
 
 /// Endings of words that mark a name as secret. `tokens` is missing, as a number of tokens is not secret.
 const SECRET_ENDINGS: [&str; 12] = [
@@ -142,6 +142,9 @@ const HARMLESS_ENDINGS: [&str; 40] = [
     "version",
 ];
 
+/// Last words after `key` of a value that identifies a key.
+const DIGEST_WORDS: [&str; 6] = ["checksum", "commit", "digest", "fingerprint", "hash", "sha256"];
+
 /// The minimum number of letters and digits of a random value of a variable whose name alone does not suffice.
 const SHORTEST_RANDOM: usize = 16;
 
@@ -173,7 +176,16 @@ pub fn holds_secret(name: &str, value: &str) -> bool {
     }
     // Such as `OPENAI_KEY_TEAM_A`, and not `KMS_KEY_ID`, whose value is random, too.
     let last = words.last().copied().unwrap_or_default();
-    !HARMLESS_ENDINGS.contains(&last) && !is_email(value) && is_key(value)
+    if HARMLESS_ENDINGS.contains(&last) || is_email(value) {
+        return false;
+    }
+    let is_of_data = DIGEST_WORDS.contains(&last)
+        || matches!(*words, [.., before, "key" | "keys"] if DATA_KEYS.contains(&before));
+    let names_password =
+        words.iter().any(|word| is_secret_word(word) && (word.contains("pass") || word.ends_with("pwd")));
+    // Long enough to be in no ordinary text: hex, a UUID, or base64 with slashes.
+    let is_long = || !value.contains([' ', ',', '.']) && is_random(value.as_bytes(), 32);
+    is_key(value) || !is_of_data && (is_long() || names_password && looks_like_password(value.as_bytes()))
 }
 
 /// Whether a value is a random key. A number, a hash or a UUID may be an ID.

@@ -236,7 +236,7 @@ impl Scanner {
             (false, Some(machine)) => self.find_encoded(machine, bytes, &mut found),
             (false, None) => {}
         }
-        if found.is_empty() { found } else { merge_matches(found, &marks) }
+        if found.is_empty() { found } else { merge_matches(bytes, found, &marks) }
     }
 
     /// The secrets of a field's value. The name may mark it as secret.
@@ -249,7 +249,7 @@ impl Scanner {
         let is_headerlike = matches!(kind, SecretKind::Authorization | SecretKind::Cookie);
         if found.is_empty() || is_headerlike {
             found.extend(kind.secrets(text.as_bytes()).into_iter().map(|range| named_match(kind, range)));
-            found = merge_matches(found, &[]);
+            found = merge_matches(text.as_bytes(), found, &[]);
         }
         found
     }
@@ -315,7 +315,7 @@ impl Scanner {
         if !found.is_empty() {
             retain_in_strings(bytes, &mut found);
         }
-        if found.is_empty() { found } else { merge_matches(found, &[]) }
+        if found.is_empty() { found } else { merge_matches(bytes, found, &[]) }
     }
 
     fn known(&self, pattern: usize, text: &[u8], start: usize) -> Option<Match> {
@@ -446,7 +446,13 @@ fn retain_in_strings(document: &[u8], found: &mut Vec<Match>) {
 }
 
 /// Drops matches that touch a mark, and merges overlapping ones.
-fn merge_matches(mut found: Vec<Match>, marks: &[Range<usize>]) -> Vec<Match> {
+fn merge_matches(text: &[u8], mut found: Vec<Match>, marks: &[Range<usize>]) -> Vec<Match> {
+    // A bounded search may end within a character.
+    for Match { range, .. } in &mut found {
+        while text.get(range.end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            range.end += 1;
+        }
+    }
     found.retain(|found| {
         let next = marks.partition_point(|mark| mark.end <= found.range.start);
         marks.get(next).is_none_or(|mark| mark.start >= found.range.end)

@@ -18,6 +18,8 @@ pub struct TraceMetrics {
     has_trace: bool,
     /// Items of which a trace had too many spans.
     incomplete: usize,
+    /// The number of items with requests that could not be attributed.
+    unattributed: usize,
     /// Each item's number of model calls over its trials. An execution without spans made none, if another has a trace.
     model_calls: Vec<u32>,
     /// The same of tool calls.
@@ -29,6 +31,8 @@ impl TraceMetrics {
     pub fn add(&mut self, item: &ItemResult) {
         self.has_trace |= item.runs.iter().any(|run| !run.trace.is_empty());
         self.incomplete += usize::from(item.runs.iter().any(|run| run.dropped_spans > 0));
+        let is_unknown = |run: &Execution| run.traffic.as_deref().is_some_and(|it| it.unattributed > 0);
+        self.unattributed += usize::from(item.runs.iter().any(is_unknown));
         let is_known = |run: &Execution| run.status == Status::Ok || !run.trace.is_empty();
         if item.runs.iter().any(is_known) {
             let total = |calls_in: fn(&Trace) -> usize| {
@@ -52,6 +56,13 @@ impl TraceMetrics {
     }
 
     fn complete(&self, calls: &[u32]) -> Result<Vec<f64>, String> {
+        if self.unattributed > 0 {
+            return Err(format!(
+                "the calls of {} are unknown, as requests could not be attributed to an item; give each item an address of its own \
+                 with `Context::base_url`",
+                count(self.unattributed, "item")
+            ));
+        }
         if !self.has_trace {
             return Err(NO_TRACE.to_owned());
         }

@@ -215,7 +215,8 @@ impl Reserved {
             state.probed.remove(&quote.provider);
         }
         // An error costs nothing, and says nothing of the next request.
-        if usd != Some(0.0) {
+        let is_news = if quote.is_free { charge > 0.0 } else { usd != Some(0.0) };
+        if is_news {
             let seen = state.seen.entry((quote.provider, quote.model)).or_default();
             *seen = seen.max(charge);
         }
@@ -268,7 +269,14 @@ impl Budget {
 
     async fn reserve(self: &Arc<Self>, quote: Quote) -> Result<Reservation, String> {
         if quote.is_free {
-            return Ok(Reservation::default());
+            let mut state = self.lock();
+            // A proxy on this machine may have answered with a model that has a price.
+            if !state.seen.contains_key(&(quote.provider.clone(), quote.model.clone())) {
+                state.in_flight += 1;
+                drop(state);
+                let budget = Arc::clone(self);
+                return Ok(Reservation(Some(Reserved { budget, quote, amount: 0.0, is_probe: false })));
+            }
         }
         let mut waits = Waits::default();
         loop {

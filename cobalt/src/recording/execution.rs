@@ -310,11 +310,12 @@ impl ExecutionTraffic {
             return;
         }
         let before = self.recorded.clone().unwrap_or_else(|| Trial { partial: true, ..Trial::default() });
-        let mut interactions = state.requests.interactions_so_far();
-        // If everything is recorded again, nothing was replayed.
-        if self.mode == RecordMode::Record {
-            interactions.extend(before.interactions.iter().cloned());
-        }
+        let so_far = state.requests.interactions_so_far();
+        let interactions: Vec<_> = match self.mode {
+            // Nothing was replayed. Until everything is recorded again, the earlier conversation is the one that is replayed.
+            RecordMode::Record => before.interactions.iter().cloned().chain(so_far).collect(),
+            _ => so_far,
+        };
         let new_judges = state.new_judges.iter().cloned();
         let judges = before.judges.iter().cloned().chain(new_judges).collect();
         let now = (!interactions.is_empty()).then(Timestamp::now);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use cobalt_core::item::ItemKeys;
 use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial, UNATTRIBUTED};
+use cobalt_core::redact::redacted;
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::wording::{count, join_quoted};
@@ -24,7 +25,8 @@ const MAX_CAUSE: usize = 200;
 /// What to do if the requests of an agent do not pass through the gateway.
 pub const REMEDY: &str = "the agent's client must take its address from `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and similar variables, or \
                           from `context.base_url`: see \"Recipes\" in docs/real-agents.md. If the agent asks no model, use \
-                          `Recordings::new(…).allow_no_requests()`";
+                          `Recordings::new(…).allow_no_requests()`; if its requests cannot pass through the gateway, use \
+                          `Recordings::new(…).mode(RecordMode::Off)`";
 
 /// The cassette of an item in progress, if it has one.
 pub type OpenCassette = Arc<Mutex<Option<Cassette>>>;
@@ -147,7 +149,9 @@ impl ExperimentTraffic {
         if let Some(key) = missing_key(error, |name| std::env::var(name).is_ok_and(|value| !value.is_empty()))
         {
             let line = error.lines().next().unwrap_or_default();
-            self.lack_key(&key, Some(line.chars().take(MAX_CAUSE).collect()));
+            let line = redacted(line);
+            let cause = line.chars().filter(|letter| !letter.is_control()).take(MAX_CAUSE).collect();
+            self.lack_key(&key, Some(cause));
         }
     }
 
@@ -402,6 +406,11 @@ fn has_placeholder_key() -> bool {
 fn missing_key(error: &str, is_set: impl Fn(&str) -> bool) -> Option<String> {
     if let Some(named) = all_keys().find(|name| error.contains(name)) {
         return (!is_set(named)).then(|| format!("`{named}`"));
+    }
+    // The variable of something else, such as a tool.
+    let mut words = error.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    if words.any(|word| word.ends_with("_API_KEY")) {
+        return None;
     }
     let error = error.to_ascii_lowercase();
     let hints =

@@ -162,6 +162,10 @@ impl Gateway {
         match provider.all_variables().find_map(|(name, _)| self.upstreams.get(name)) {
             // The variable of Ollama may hold only a host.
             Some(url) if url.contains("://") => Some(join(url, rest)),
+            // Without a port, Ollama means its own.
+            Some(host) if provider.name == "ollama" && !host.contains(':') => {
+                Some(join(&format!("http://{}:11434", host.trim_end_matches('/')), rest))
+            }
             Some(host) => Some(join(&format!("http://{host}"), rest)),
             None => Some(join(provider.own?, &provider.path_below_own(rest))),
         }
@@ -224,6 +228,7 @@ impl Gateway {
 
     /// Writes the recordings of unattributed requests, when an experiment ends.
     pub fn save_unattributed(&self, ended: &ExperimentTraffic) -> Result<(), RecordingError> {
+        self.executions.forget(ended);
         let renewed = ended.is_renewed().then(|| Renewed {
             root: ended.root(),
             experiment: ended.name(),

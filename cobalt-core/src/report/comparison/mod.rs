@@ -18,6 +18,7 @@ pub use super::outcome::ThresholdStatus;
 pub use compare::{compare, compare_all};
 pub use drift::score_drift;
 pub use gate::{GateResult, evaluate_against, evaluate_against_all};
+pub use gate_evidence::COLLAPSE;
 pub use item_changes::{ChangedItems, ItemChange, ItemSide, changed_items, most_changed};
 pub use model::{
     AskedComparison, Comparison, Difference, DivergedItem, ItemMatching, Quantity, RegressedItem,
