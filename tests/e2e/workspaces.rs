@@ -171,7 +171,7 @@ fn nothing_is_left_of_agents_that_fail_hang_or_are_interrupted() {
 /// Writes the IDs of three processes: of a shell, of its child, and of a child in a session of its own.
 const WITH_CHILDREN: &str = "exec > /dev/null 2>&1; echo $$ >> $PIDS; sleep 60 & echo $! >> $PIDS; \
                              setsid sh -c 'echo $$ >> $PIDS; cd /; exec sleep 60' & \
-                             while [ $(wc -l < $PIDS) -lt COUNT ]; do sleep 0.01; done";
+                             while [ $(wc -l < $PIDS) -lt COUNT ]; do sleep 0.1; done";
 
 /// A package with an item per ending of its program, and the number of processes.
 fn package_with_programs(endings: &[&str]) -> (Sandbox, usize) {
@@ -198,7 +198,7 @@ fn programs_end_with_their_item() {
     let endings = ["wait", "exit", "trap '' TERM; while :; do sleep 0.1; done"];
     for kind in ["E2E_PLAIN", "E2E_ASYNC"] {
         let (sandbox, count) = package_with_programs(&endings);
-        with_pids(&sandbox).env(kind, 1).env("E2E_TIMEOUT_MS", 5000).run().code(101);
+        with_pids(&sandbox).env(kind, 1).env("E2E_TIMEOUT_MS", 10_000).run().code(101);
         let statuses: Vec<_> = sandbox.report().items.iter().map(ItemResult::status).collect();
         assert_eq!(statuses, [Status::Timeout, Status::Ok, Status::Timeout]);
         assert_gone(&sandbox, count);

@@ -178,7 +178,8 @@ fn result_files(arguments: &SetBaseline, settings: &Config) -> Result<Vec<BTreeM
     runs.retain(|run| is_meant(&run.experiment));
     let here = std::env::current_dir().map_err(Error::CurrentFolder)?;
     let workspace = workspace_root(&here);
-    let own = package_around(&here).filter(|folder| *folder != workspace && arguments.runs.is_empty());
+    let is_named = !arguments.runs.is_empty() || arguments.experiment.is_some();
+    let own = package_around(&here).filter(|folder| *folder != workspace && !is_named);
     let mut groups = BTreeMap::<_, BTreeMap<_, _>>::new();
     for run in lookup.fetch(runs)? {
         let header = RunHeader::read(&run.path)?;

@@ -203,7 +203,7 @@ pub struct RunHeader {
 impl RunHeader {
     /// The folder of the package that declares the experiment, if it is known and still there.
     pub fn package(&self, workspace: &Path) -> Option<PathBuf> {
-        package_around(&workspace.join(&self.declared_at.as_ref()?.file))
+        package_around(&cobalt_core::paths::normalize(&workspace.join(&self.declared_at.as_ref()?.file)))
     }
 
     pub fn read(path: &Path) -> Result<Self, Error> {

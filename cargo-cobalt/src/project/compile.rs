@@ -138,13 +138,15 @@ pub fn compile(
     }
     let status = child.wait().map_err(ProjectError::Messages)?;
     drop(below);
-    let (artifacts, scripts) = (messages.artifacts.iter(), messages.scripts.values());
-    messages.inputs = Rc::new(BuildInputs::read(artifacts, scripts, workspace));
+    messages.inputs = Rc::new(BuildInputs::read(&messages.artifacts, messages.scripts.values(), workspace));
     let binaries: Vec<_> =
         candidates().filter_map(|candidate| Some((candidate, messages.binary_of(candidate)?))).collect();
     if !status.success() {
-        if !build.keep_going || binaries.is_empty() {
+        if !build.keep_going || binaries.is_empty() && not_built.is_empty() {
             return Err(ProjectError::Build.into());
+        }
+        if binaries.is_empty() {
+            return Err(Error::Multiple([not_built, vec![ProjectError::Build.to_string()]].concat()));
         }
         let is_built =
             |candidate: &Candidate| binaries.iter().any(|(built, _)| std::ptr::eq(*built, candidate));

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
@@ -89,9 +89,15 @@ impl Project {
             files.add_package(folder, &mut found)?;
         }
         files.add_named(&texts.texts, &mut found)?;
-        found.extend(built.files.iter().map(|file| normalize(file)).filter(|file| !files.is_excluded(file)));
+        let built_from = built.of(&folders).flat_map(|inputs| &inputs.files).map(|file| normalize(file));
+        found.extend(built_from.filter(|file| !files.is_excluded(file)));
         found.extend(also(&settings, [root.as_path(), self.root()]));
-        let variables = texts.texts.iter().chain(&built.variables).chain(settings.env().keys()).cloned();
+        let variables = texts
+            .texts
+            .iter()
+            .chain(built.of(&folders).flat_map(|inputs| &inputs.variables))
+            .chain(settings.env().keys())
+            .cloned();
         let variables = variables.chain(environment.file_variables().map(|(name, _)| name.to_owned()));
         let variables = variables.chain(CLIENT_VARIABLES.map(str::to_owned)).filter(|name| is_read(name));
         Ok(Inputs {
@@ -172,19 +178,11 @@ impl<'a> InputFiles<'a> {
     /// Whether a file, or a folder around it, does not count.
     fn is_excluded(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let is_generated = |path: &Path| {
-            let name = path.file_name().unwrap_or_default();
-            name == ".cobalt"
-                || name == ".git"
-                || GENERATED_FOLDERS.iter().any(|folder| name == *folder)
-                || path.join(CACHE_TAG).exists()
-                || is_store(path)
-        };
+        let is_generated = |path: &Path| path.ends_with(".cobalt") || is_generated(path) || is_store(path);
         let package = self.folders.iter().find(|folder| path.starts_with(folder));
         let mut inside =
             path.ancestors().take_while(|above| package.is_some_and(|package| *above != package.as_path()));
         OTHERWISE_COVERED.contains(&&*name)
-            || TEMPORARY_SUFFIXES.iter().any(|end| name.ends_with(end))
             || inside.any(is_generated)
             || self.written.iter().any(|written| path.starts_with(written))
             || path.ancestors().any(|path| self.excluded.iter().any(|pattern| pattern.matches_path(path)))
@@ -200,14 +198,14 @@ impl<'a> InputFiles<'a> {
     /// its manifest.
     fn add_package(&self, package: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), Error> {
         let counts = |file: &Path| !self.is_excluded(file) && !self.is_of_another_package(file, package);
-        if let Some(files) = files_in_git(package)? {
-            found.extend(files.into_iter().filter(|file| counts(file)));
+        if let Some(files) = files_in_git(package, &counts)? {
+            found.extend(files);
             return Ok(());
         }
         let is_document = |file: &Path| file.parent() == Some(package) && is_markdown(file);
         let is_hidden =
             |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        let enters = |path: &Path| path == package || !is_hidden(path) && counts(path);
+        let enters = |path: &Path| path == package || !is_hidden(path) && !is_temporary(path) && counts(path);
         let mut files = BTreeSet::new();
         walk(package, &enters, &mut BTreeSet::new(), &mut files)?;
         found.extend(files.into_iter().filter(|file| !is_document(file)));
@@ -217,13 +215,7 @@ impl<'a> InputFiles<'a> {
     /// Adds files and folders outside of the packages, and documents next to the manifest, that texts of the sources name by relative
     /// paths.
     fn add_named(&self, texts: &BTreeSet<String>, found: &mut BTreeSet<PathBuf>) -> Result<(), Error> {
-        let is_left_out = |path: &Path| {
-            let name = path.file_name().unwrap_or_default();
-            self.is_excluded(path)
-                || name == ".git"
-                || GENERATED_FOLDERS.iter().any(|folder| name == *folder)
-                || path.join(CACHE_TAG).exists()
-        };
+        let is_left_out = |path: &Path| self.is_excluded(path) || is_generated(path) || is_temporary(path);
         for text in texts.iter().filter(|text| Path::new(text).is_relative()) {
             let path = normalize(&self.root.join(text));
             let is_inside = self.folders.iter().any(|folder| path.starts_with(folder));
@@ -234,6 +226,20 @@ impl<'a> InputFiles<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether builds or tools generate a folder.
+fn is_generated(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default();
+    name == ".git"
+        || GENERATED_FOLDERS.iter().any(|generated| name == *generated)
+        || folder.join(CACHE_TAG).exists()
+}
+
+/// Whether an untracked file is temporary, a log or an archive.
+fn is_temporary(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    TEMPORARY_SUFFIXES.iter().any(|end| name.ends_with(end))
 }
 
 fn is_markdown(file: &Path) -> bool {
@@ -252,6 +258,11 @@ fn add_texts(value: &Value, texts: &mut BTreeSet<String>) {
 
 /// A pattern relative to a folder, in which a placeholder `{{…}}` stands for any text.
 fn pattern(folder: &Path, path: &str) -> Option<Pattern> {
+    // A placeholder at the start would stand for everything in the folder.
+    let first = Path::new(path).components().find(|part| matches!(part, Component::Normal(_)));
+    if first.is_some_and(|part| part.as_os_str().to_string_lossy().starts_with("{{")) {
+        return None;
+    }
     let path = normalize(&Path::new(&Pattern::escape(folder.to_str()?)).join(path));
     let (mut text, mut rest) = (String::new(), path.to_str()?);
     while let Some((before, after)) = rest.split_once("{{") {
@@ -264,29 +275,36 @@ fn pattern(folder: &Path, path: &str) -> Option<Pattern> {
 
 /// The files below a folder that git tracks or does not ignore; `None` without git, or if it ignores all of them.
 fn known_to_git(folder: &Path) -> Option<Vec<PathBuf>> {
+    let mut files = listed_by_git(folder, &["--cached"])?;
+    let untracked = listed_by_git(folder, &["--others", "--exclude-standard"])?;
+    files.extend(untracked.into_iter().filter(|file| !is_temporary(file)));
+    (!files.is_empty()).then_some(files)
+}
+
+fn listed_by_git(folder: &Path, which: &[&str]) -> Option<Vec<PathBuf>> {
     let output = Command::new("git")
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .args(["ls-files", "-z"])
+        .args(which)
         .current_dir(folder)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let files: Vec<_> =
-        text.split('\0').filter(|file| !file.is_empty()).map(|file| folder.join(file)).collect();
-    (output.status.success() && !files.is_empty()).then_some(files)
+    let files = text.split('\0').filter(|file| !file.is_empty()).map(|file| folder.join(file)).collect();
+    output.status.success().then_some(files)
 }
 
 /// The files of a folder and of submodules in it that git tracks or does not ignore, with those in linked folders; `None` without git.
-fn files_in_git(folder: &Path) -> Result<Option<BTreeSet<PathBuf>>, Error> {
+fn files_in_git(folder: &Path, enters: &dyn Fn(&Path) -> bool) -> Result<Option<BTreeSet<PathBuf>>, Error> {
     let Some(known) = known_to_git(folder) else { return Ok(None) };
     let mut files = BTreeSet::new();
     for path in known {
         let is_repository = path != folder && path.join(".git").exists();
-        let inner = if is_repository { files_in_git(&path)? } else { None };
+        let inner = if is_repository { files_in_git(&path, enters)? } else { None };
         match inner {
             Some(inner) => files.extend(inner),
-            None => walk(&path, &|_| true, &mut BTreeSet::new(), &mut files)?,
+            None => walk(&path, enters, &mut BTreeSet::new(), &mut files)?,
         }
     }
     Ok(Some(files))

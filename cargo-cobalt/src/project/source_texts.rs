@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Lit;
 
 /// The longest text that can name a file or a variable, in bytes.
@@ -90,6 +90,7 @@ impl Scan {
             let arguments = if is(0, ':') && is(1, ':') { after.get(3) } else { after.first() };
             if let Some(TokenTree::Group(group)) = arguments
                 && group.delimiter() == Delimiter::Parenthesis
+                && (PER_ITEM_TYPES.contains(&name) || takes_one_argument(group))
             {
                 group.stream().into_iter().for_each(|token| self.value(Some(&token)));
             }
@@ -103,6 +104,11 @@ impl Scan {
             None => {}
         }
     }
+}
+
+/// `Span::record("field", value)` of tracing has two arguments.
+fn takes_one_argument(group: &Group) -> bool {
+    !group.stream().into_iter().any(|token| matches!(token, TokenTree::Punct(it) if it.as_char() == ','))
 }
 
 /// The value of a short string literal.

@@ -10,9 +10,11 @@ use std::sync::{Mutex, PoisonError};
 /// Prints an error unless the last line before the end of stdin is `done`. The other lines are the exit code that this process is about to
 /// return.
 const SCRIPT: &str = r#"trap '' HUP INT TERM
-while read -r line; do last=$line; done
+while read -r line; do
+    [ "$line" != done ] || exit 0
+    last=$line
+done
 case $last in
-done) ;;
 '') echo "error: this process ended before it reported its result, so its exit code is not the result; something in it, such as \
 native code, called \`_exit\`, or it was killed" >&2 ;;
 *) echo "error: this process failed (exit code $last), but something in it, such as native code, called \`_exit\`, so its exit code may \

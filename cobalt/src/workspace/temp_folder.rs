@@ -66,7 +66,8 @@ pub fn remove(folder: &Path) -> io::Result<()> {
     let mut removed = remove_all_in(folder);
     for _ in 1..ATTEMPTS {
         match &removed {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => removed = remove_all_in(folder),
+            // An agent that still runs may remove files meanwhile.
+            Err(_) if fs::symlink_metadata(folder).is_ok() => removed = remove_all_in(folder),
             _ => break,
         }
     }
@@ -75,34 +76,35 @@ pub fn remove(folder: &Path) -> io::Result<()> {
 
 fn remove_all_in(folder: &Path) -> io::Result<()> {
     make_writable(folder);
-    // Deep folders are moved here.
-    let moved = tempfile::Builder::new().prefix(".removed-").tempdir_in(folder)?.keep();
-    let mut removal = Removal { moved: moved.clone(), waiting: Vec::new(), count: 0 };
+    let mut removal = Removal { root: folder, moved: None, waiting: Vec::new(), count: 0 };
     removal.remove_contents(folder, 0)?;
     while let Some(deep) = removal.waiting.pop() {
         removal.remove_contents(&deep, 1)?;
         fs::remove_dir(&deep)?;
     }
-    fs::remove_dir(&moved)?;
+    if let Some(moved) = &removal.moved {
+        fs::remove_dir(moved)?;
+    }
     fs::remove_dir(folder)
 }
 
 /// The removal of a folder.
-struct Removal {
-    /// The folder for deep folders.
-    moved: PathBuf,
+struct Removal<'a> {
+    root: &'a Path,
+    /// The folder for deep folders, created for the first one: on a full disk, no folder can be.
+    moved: Option<PathBuf>,
     /// Those that were moved there and are still to be removed.
     waiting: Vec<PathBuf>,
     /// How many were moved.
     count: usize,
 }
 
-impl Removal {
+impl Removal<'_> {
     fn remove_contents(&mut self, folder: &Path, depth: usize) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let path = entry.path();
-            if path == self.moved {
+            if self.moved.as_ref() == Some(&path) {
                 continue;
             }
             if !entry.file_type()?.is_dir() {
@@ -112,7 +114,8 @@ impl Removal {
             }
             make_writable(&path);
             if depth >= MAX_DEPTH || path.as_os_str().len() >= MAX_PATH_BYTES {
-                let target = self.moved.join(self.count.to_string());
+                let name = self.count.to_string();
+                let target = self.folder_for_deep_ones()?.join(name);
                 self.count += 1;
                 fs::rename(&path, &target)?;
                 self.waiting.push(target);
@@ -122,6 +125,14 @@ impl Removal {
             }
         }
         Ok(())
+    }
+
+    fn folder_for_deep_ones(&mut self) -> io::Result<&Path> {
+        let moved = match self.moved.take() {
+            Some(moved) => moved,
+            None => tempfile::Builder::new().prefix(".removed-").tempdir_in(self.root)?.keep(),
+        };
+        Ok(self.moved.insert(moved))
     }
 }
 
