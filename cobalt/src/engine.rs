@@ -515,7 +515,9 @@ async fn run_agent_and_evaluators(
     let answer = answer.and_then(|output| validate_output(output, &mut recorded));
     let metadata = answer.as_ref().map_or_else(|failure| &failure.reported, Output::all_metadata);
     let uses_model = recorded.has_usage() || ExecutionUsage::of(metadata, &work.prices).is_any();
-    let unseen = traffic.as_ref().and_then(|traffic| traffic.check_requests(uses_model, answer.is_ok()));
+    // An injected fault may have kept the agent from its requests.
+    let has_output = answer.is_ok() && faults.is_empty();
+    let unseen = traffic.as_ref().and_then(|traffic| traffic.check_requests(uses_model, has_output));
     let answer = match (answer, unseen) {
         (Ok(output), Some(problem)) => {
             Err(AgentFailure { reported: output.into_metadata(), ..AgentFailure::error(problem) })

@@ -148,8 +148,8 @@ impl Sandbox {
         self.start_until(program, || {
             let journals = self.journals();
             let bytes = journals.first().map(|path| std::fs::read(path).unwrap_or_default());
-            // The first line is the header.
-            bytes.is_some_and(|bytes| bytes.iter().filter(|byte| **byte == b'\n').count() > items)
+            let journal = bytes.and_then(|bytes| cobalt::files::read_journal(&bytes).ok());
+            journal.is_some_and(|journal| journal.items.len() >= items)
         })
     }
 

@@ -84,7 +84,7 @@ fn variables_select_variants_and_change_their_settings() {
     finished.says(&["variant `large` was not run in the same group, or not with all items; run it too"]);
     assert_eq!(sandbox.reports().len(), 1);
 
-    varied(&sandbox).env("COBALT_SET", "model=huge;price=1").args(["varied"]).run().code(0);
+    varied(&sandbox).env("COBALT_SET", "model=huge;price=1").args(["--exact", "varied"]).run().code(0);
     let changed = report(&sandbox, "varied::model=huge,price=1");
     let variant = changed.variant.clone().unwrap();
     assert_eq!((&variant.settings, variant.is_default), (&json!({ "model": "huge", "price": 1 }), false));

@@ -66,13 +66,17 @@ fn find(arguments: &ShowRecording, flags: &Flags, color: Color) -> Result<(PathB
         return Ok((path.to_owned(), read.ok_or_else(missing)?));
     }
     let selection = Selection { experiment: vec![recording.clone()], ..Selection::default() };
-    let Experiments { rows, errors, built } = query(&selection, build, flags, color)?;
+    let Experiments { rows, errors, built } = match query(&selection, build, flags, color) {
+        Err(none @ Error::NothingMatched(_)) if item.is_none() => {
+            return find_item(arguments, flags, color, none);
+        }
+        found => found?,
+    };
     if !errors.is_empty() {
         return Err(Error::Multiple(errors));
     }
     if rows.is_empty() {
-        let none = no_experiments(&selection, &built);
-        return if item.is_some() { Err(none) } else { find_item(arguments, flags, color, none) };
+        return Err(no_experiments(&selection, &built));
     }
     let mut files = Vec::new();
     for experiment in ExperimentRecordings::of(&rows) {

@@ -62,7 +62,7 @@ fn a_process_that_ends_with_0_before_it_told_how_it_ends_is_an_error() {
 fn cargo_test_reports_a_native_exit() {
     let test = |project: &Project| {
         let mut cargo = program("cargo", &project.path(""));
-        ProgramOutput::by(cargo.args(["test", "--test", "native_exit", "--", "strict"]), 0)
+        ProgramOutput::by(cargo.args(["test", "--test", "native_exit", "--", "strict", "--exact"]), 0)
     };
     let expected = "error: this process failed (exit code 101), but something in it, such as native code, called `_exit`";
     test(&project("Rome")).stdout_has("test result: FAILED").stderr_has(expected);

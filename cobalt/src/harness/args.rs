@@ -154,10 +154,17 @@ impl Args {
             || self.has_kind(true) && !self.skips(experiment) && self.filters.iter().any(begins_so)
     }
 
-    /// For an experiment, or a variant, that cannot be read: whether any of its cases could be selected. Any text can be part of their
-    /// names.
-    pub fn could_select(&self, experiment: &str, is_ignored: bool) -> bool {
-        let is_possible = !self.mimic.exact
+    /// For an experiment, or a variant, that cannot be run: whether any of its cases could be selected. Any text can be part of their
+    /// names. If only its dataset cannot be read (`is_defined`), a filter with the name of another experiment, as in `desk::`, selects
+    /// none of them.
+    pub fn could_select(&self, experiment: &str, is_defined: bool, is_ignored: bool) -> bool {
+        let is_of_another = |filter: &String| {
+            let name = filter.split_once("::").map(|(name, _)| name).filter(|name| !name.is_empty());
+            let ends = |own: Cow<'_, str>, name: &str| own.split("::").any(|part| part.ends_with(name));
+            name.is_some_and(|name| !self.names_of(experiment).any(|own| ends(own, name)))
+        };
+        let is_elsewhere = is_defined && !self.filters.is_empty() && self.filters.iter().all(is_of_another);
+        let is_possible = !self.mimic.exact && !is_elsewhere
             || self.selects(experiment, is_ignored)
             || self
                 .filters
@@ -351,7 +358,10 @@ mod tests {
             let args =
                 read(&["--exact", &format!("{name}::a")]).with_declared_names(declared.clone().into_iter());
             assert!(args.may_select("traveller-gpt-4o-mini") && !args.may_select("desk"));
-            assert!(args.could_select("traveller-gpt-4o-mini", false) && !args.could_select("desk", false));
+            assert!(
+                args.could_select("traveller-gpt-4o-mini", false, false)
+                    && !args.could_select("desk", false, false)
+            );
             assert_eq!(selected(&["--exact", name]), [a, b]);
             assert_eq!(selected(&["--exact", "--skip", name]), [desk]);
         }
@@ -373,12 +383,21 @@ mod tests {
         for arguments in
             [&[][..], &["a"], &["sums"], &["--skip", "a"], &["--exact", "desk"], &["--exact", "desk::a"]]
         {
-            assert!(read(arguments).could_select("desk", false), "{arguments:?}");
+            assert!(read(arguments).could_select("desk", false, false), "{arguments:?}");
         }
         for arguments in
             [&["--skip", "desk"][..], &["--exact", "sums"], &["--exact", "desk-2::a"], &["--ignored"]]
         {
-            assert!(!read(arguments).could_select("desk", false), "{arguments:?}");
+            assert!(!read(arguments).could_select("desk", false, false), "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn unreadable_data_matches_no_other_name() {
+        let could = |filter: &str, is_defined| read(&[filter]).could_select("desk", is_defined, false);
+        assert!(could("sums::", false) && !could("sums::", true));
+        for filter in ["desk::", "esk::a", "sums", "::a"] {
+            assert!(could(filter, true), "{filter}");
         }
     }
 

@@ -38,7 +38,7 @@ impl Suite {
                 let names = Cases::of_experiment(&self.name, plan).into_iter().map(|(name, _)| name);
                 names.filter(|name| args.selects(name, false)).collect()
             }
-            Err(broken) if args.could_select(&self.name, false) => {
+            Err(broken) if args.could_select(&self.name, broken.is_defined(), false) => {
                 vec![failure_case_name(&self.name, broken)]
             }
             Err(_) => Vec::new(),
@@ -50,6 +50,13 @@ impl Suite {
 pub struct LoadFailure {
     pub case: &'static str,
     pub error: Error,
+}
+
+impl LoadFailure {
+    /// Whether only the dataset cannot be read.
+    pub fn is_defined(&self) -> bool {
+        self.case == "dataset"
+    }
 }
 
 /// The part of an experiment that a case represents.

@@ -81,7 +81,9 @@ impl Case {
         match &self.source {
             CaseSource::Unselected => false,
             CaseSource::Failure { stands_for_selected: true, .. } => true,
-            CaseSource::Failure { suite, .. } => args.could_select(suite, self.is_ignored),
+            CaseSource::Failure { suite, is_defined, .. } => {
+                args.could_select(suite, *is_defined, self.is_ignored)
+            }
             CaseSource::Ignored { .. } => args.selects_ignored(&self.name),
             CaseSource::Target(..) | CaseSource::All(_) => args.selects(&self.name, self.is_ignored),
         }
@@ -101,6 +103,8 @@ pub enum CaseSource {
         experiment: String,
         /// The experiment's name in test cases.
         suite: String,
+        /// Whether only its dataset cannot be read.
+        is_defined: bool,
         declared_at: SourceLocation,
         why: Arc<str>,
         stands_for_selected: bool,
@@ -141,8 +145,15 @@ impl ScheduleEntry {
             Err(broken) => {
                 // Errors of user code may contain keys, for example in a URL that could not be read.
                 let why = redacted(&broken.error.to_string()).into();
-                let waits_for =
-                    CaseSource::Failure { experiment, suite, declared_at, why, stands_for_selected };
+                let is_defined = broken.is_defined();
+                let waits_for = CaseSource::Failure {
+                    experiment,
+                    suite,
+                    is_defined,
+                    declared_at,
+                    why,
+                    stands_for_selected,
+                };
                 Self::Case(Case { name: case(&broken), source: waits_for, is_ignored })
             }
         }

@@ -323,7 +323,7 @@ impl ExecutionTraffic {
         match self.experiment.write_so_far((self.index, self.run), trial) {
             Ok(()) => state.is_kept_so_far = true,
             // The end of the trial writes it again, and fails the item if that is impossible.
-            Err(error) => eprintln!("error: {error}"),
+            Err(error) => self.experiment.fail_to_write(&error),
         }
     }
 
