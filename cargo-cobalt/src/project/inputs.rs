@@ -394,8 +394,8 @@ mod tests {
 
     #[test]
     fn unset_variables_are_not_empty_ones() {
-        let inputs = Inputs { variables: ["COBALT_UNSET_IN_TESTS".to_owned()].into(), ..Inputs::default() };
-        let with = |value: &str| inputs.hash_variables(&[("COBALT_UNSET_IN_TESTS".to_owned(), value.into())]);
+        let inputs = Inputs { variables: ["COBALT_TEST_OF_UNSET".to_owned()].into(), ..Inputs::default() };
+        let with = |value: &str| inputs.hash_variables(&[("COBALT_TEST_OF_UNSET".to_owned(), value.into())]);
         assert!(inputs.hash_variables(&[]) != with("") && with("") != with("a"));
         assert_eq!(with("a"), with("a"));
     }

@@ -232,7 +232,7 @@ fn for_each_blob(value: &Value, found: &mut impl FnMut(&str)) {
 }
 
 /// The hash in an object that stands for a long text.
-pub(super) fn blob_hash(fields: &Map<String, Value>) -> Option<&str> {
+pub fn blob_hash(fields: &Map<String, Value>) -> Option<&str> {
     let hash = fields.get(BLOB)?.as_str()?;
     (fields.len() == 1 && is_hash(hash)).then_some(hash)
 }

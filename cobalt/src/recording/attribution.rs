@@ -86,12 +86,6 @@ impl RunningExecutions {
         lock(&self.running).remove(execution.token());
     }
 
-    /// Removes the executions of an experiment that has ended, which may have been cancelled.
-    pub fn forget(&self, experiment: &ExperimentTraffic) {
-        lock(&self.running)
-            .retain(|_, running| !std::ptr::eq(running.execution.experiment().as_ref(), experiment));
-    }
-
     /// All executions.
     pub fn all(&self) -> Vec<Arc<ExecutionTraffic>> {
         lock(&self.running).values().map(|running| Arc::clone(&running.execution)).collect()

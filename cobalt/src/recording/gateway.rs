@@ -228,7 +228,6 @@ impl Gateway {
 
     /// Writes the recordings of unattributed requests, when an experiment ends.
     pub fn save_unattributed(&self, ended: &ExperimentTraffic) -> Result<(), RecordingError> {
-        self.executions.forget(ended);
         let renewed = ended.is_renewed().then(|| Renewed {
             root: ended.root(),
             experiment: ended.name(),

@@ -9,7 +9,8 @@ use async_openai::types::chat::{
 
 /// The agent's instructions.
 const INSTRUCTIONS: &str = "\
-You route messages to the support desk. Answer with one word: billing, technical, account or general.";
+You route messages to the support desk. Answer with one word: billing, technical, account \
+or general.";
 
 /// The client, built once and shared. It needs no key to be built, so it cannot panic.
 static CLIENT: LazyLock<Client<OpenAIConfig>> = LazyLock::new(Client::new);

@@ -5,7 +5,8 @@ use rig::providers::openai::OpenAI;
 
 /// The agent's instructions.
 const PREAMBLE: &str = "\
-You route messages to the support desk. Answer with one word: billing, technical, account or general.";
+You route messages to the support desk. Answer with one word: billing, technical, account \
+or general.";
 
 /// The agent, built once and shared. Without a key it is an error, which every item reports: a static
 /// that panics would hide the reason from all items but one.
