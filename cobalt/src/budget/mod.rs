@@ -39,15 +39,14 @@ const MIN_AMOUNT: f64 = 1e-9;
 /// The budget of this process, if it has one.
 static BUDGET: OnceLock<Arc<Budget>> = OnceLock::new();
 
-/// The number of requests that were refused.
-static REFUSED: AtomicUsize = AtomicUsize::new(0);
-
 /// A budget.
 #[derive(Debug)]
 struct Budget {
     /// In USD.
     max: f64,
     state: Mutex<State>,
+    /// The number of requests that were refused.
+    refusals: AtomicUsize,
     /// The file in which the processes of a call add up what they spend.
     ledger: Option<PathBuf>,
     /// Notified when a request is charged or an item ends.
@@ -162,7 +161,7 @@ pub fn refusal() -> Option<String> {
 
 /// The number of requests that were refused.
 pub fn refused_requests() -> usize {
-    REFUSED.load(Ordering::SeqCst)
+    BUDGET.get().map_or(0, |budget| budget.refusals.load(Ordering::SeqCst))
 }
 
 /// An amount that is set aside for a request in flight. Dropping it charges the whole amount: the request may have been sent.
@@ -232,7 +231,13 @@ impl Reserved {
 
 impl Budget {
     fn new(max: f64, ledger: Option<PathBuf>) -> Arc<Self> {
-        Arc::new(Self { max, state: Mutex::default(), ledger, changed: Notify::new() })
+        Arc::new(Self {
+            max,
+            state: Mutex::default(),
+            refusals: AtomicUsize::new(0),
+            ledger,
+            changed: Notify::new(),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -290,7 +295,7 @@ impl Budget {
                     return Ok(Reservation(Some(Reserved { budget, quote, amount, is_probe })));
                 }
                 Decision::Refuse => {
-                    REFUSED.fetch_add(1, Ordering::SeqCst);
+                    self.refusals.fetch_add(1, Ordering::SeqCst);
                     return Err(self.refusal().unwrap_or_else(|| self.message(&self.lock())));
                 }
                 Decision::Wait => {

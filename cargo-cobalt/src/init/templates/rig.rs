@@ -8,8 +8,8 @@ const PREAMBLE: &str = "\
 You route messages to the support desk. Answer with one word: billing, technical, account \
 or general.";
 
-/// The agent, built once and shared. Without a key it is an error, which every item reports: a static
-/// that panics would hide the reason from all items but one.
+/// The agent, built once and shared. Without a key it is an error, which every item reports: a
+/// static that panics would hide the reason from all items but one.
 static AGENT: LazyLock<Result<Agent, String>> = LazyLock::new(|| {
     let openai = OpenAI::from_env().map_err(|error| error.to_string())?;
     Ok(AgentBuilder::new(openai.completion("gpt-5.4-mini")).preamble(PREAMBLE).build())
