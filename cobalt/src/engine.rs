@@ -211,40 +211,38 @@ async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> Co
 async fn take_next(work: &Work, queue: &Queue) -> Option<(usize, Option<Admission>)> {
     loop {
         let traffic = work.traffic.as_ref().filter(|_| work.rescoring.is_none());
-        let changes = traffic.map(|traffic| traffic.admission_changes());
+        let change = traffic.map(|traffic| traffic.admission_change());
         if work.slots.is_closed() || budget::refusal().is_some() {
             return None;
         }
         match take_admitted(work, queue, traffic.map(Arc::as_ref)) {
-            Err(()) => changes?.await,
+            Err(wait) => change?.after(wait).await,
             Ok(next) => return next,
         }
     }
 }
 
-/// The first item that may run now; an error if all must wait, and none if there are no more.
+/// The first item that may run now, or none if there are no more; an error if all must wait, for the shortest time.
 fn take_admitted(
     work: &Work,
     queue: &Queue,
     traffic: Option<&RunTraffic>,
-) -> Result<Option<(usize, Option<Admission>)>, ()> {
+) -> Result<Option<(usize, Option<Admission>)>, Wait> {
     let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut waits_for_item = false;
+    let mut waits = Vec::new();
     for place in 0..queue.len().min(MAX_LOOKAHEAD) {
         // An item that cannot be read ends the run when it is started.
         let item = traffic.and_then(|traffic| Some((traffic, work.dataset.read(queue[place]).ok()?)));
         match item.map(|(traffic, item)| traffic.admit(&item)).transpose() {
             Ok(admission) => return Ok(queue.remove(place).map(|index| (index, admission))),
-            Err(wait) => waits_for_item |= wait == Wait::ForItem,
+            Err(wait) => waits.push(wait),
         }
     }
-    if queue.is_empty() {
-        return Ok(None);
-    }
-    if let Some(traffic) = traffic.filter(|_| waits_for_item) {
+    let Some(wait) = waits.iter().copied().min() else { return Ok(None) };
+    if let Some(traffic) = traffic.filter(|_| waits.contains(&Wait::ForItem)) {
         traffic.say_that_items_wait();
     }
-    Err(())
+    Err(wait)
 }
 
 /// What an item cost or would have cost, in USD, as far as it is known.

@@ -4,11 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use cobalt_core::item::Item;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+use tokio::time::{Instant, timeout};
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
@@ -17,6 +19,8 @@ use super::request_shape::{Fit, ItemTexts, RequestShape, conversation, is_beginn
 
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
+/// How long items wait for the first request of an experiment. Agents whose requests do not pass through the gateway send none.
+const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
 /// To whom a request belongs.
 #[derive(Debug)]
@@ -63,15 +67,32 @@ struct Admitted {
     number: u64,
     experiment: Arc<ExperimentTraffic>,
     texts: ItemTexts,
+    since: Instant,
 }
 
+/// A change after which an item that had to wait may be admitted.
+#[derive(Debug)]
+pub struct AdmissionChange<'a>(Notified<'a>);
+
 /// Why an item must wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
-    /// Until the first request of an experiment shows how it is attributed.
+    /// Until the first request of an experiment shows how it is attributed, or none has come for a while.
     ForFirstRequest,
     /// Until another item has ended: their requests could be confused.
     ForItem,
+}
+
+impl AdmissionChange<'_> {
+    pub async fn after(self, wait: Wait) {
+        match wait {
+            // The request may never come.
+            Wait::ForFirstRequest => {
+                let _ = timeout(FIRST_REQUEST, self.0).await;
+            }
+            Wait::ForItem => self.0.await,
+        }
+    }
 }
 
 impl RunningExecutions {
@@ -102,12 +123,19 @@ impl RunningExecutions {
         let shape = experiment.shape().clone();
         for other in admitted.iter() {
             let other_shape = other.experiment.shape().clone();
-            if shape.confuses(&texts, &other_shape, &other.texts) {
-                let is_first = shape.is_unknown() || other_shape.is_unknown();
+            let are_unknown = shape.is_unknown() && other_shape.is_unknown();
+            let is_late = are_unknown && other.since.elapsed() >= FIRST_REQUEST;
+            let is_confused = if is_late {
+                shape.shares_texts(&texts, &other_shape, &other.texts)
+            } else {
+                shape.confuses(&texts, &other_shape, &other.texts)
+            };
+            if is_confused {
+                let is_first = !is_late && (shape.is_unknown() || other_shape.is_unknown());
                 return Err(if is_first { Wait::ForFirstRequest } else { Wait::ForItem });
             }
         }
-        admitted.push(Admitted { number, experiment: Arc::clone(experiment), texts });
+        admitted.push(Admitted { number, experiment: Arc::clone(experiment), texts, since: Instant::now() });
         Ok(())
     }
 
@@ -117,9 +145,9 @@ impl RunningExecutions {
         self.changed.notify_waiters();
     }
 
-    /// Waits until an item may be admitted that was not.
-    pub fn changed(&self) -> Notified<'_> {
-        self.changed.notified()
+    /// Waits until an item may be admitted that was not, from this call on.
+    pub fn changed(&self) -> AdmissionChange<'_> {
+        AdmissionChange(self.changed.notified())
     }
 
     /// Notes that a request of an experiment has a token.

@@ -27,9 +27,19 @@ pub enum ExecutionTraffic {}
 pub enum Admission {}
 
 /// No item waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
     ForItem,
+}
+
+/// No item waits.
+#[derive(Debug)]
+pub enum AdmissionChange {}
+
+impl AdmissionChange {
+    pub async fn after(self, _: Wait) {
+        match self {}
+    }
 }
 
 /// What the traffic says about an agent that has ended.
@@ -46,7 +56,7 @@ impl RunTraffic {
         match *self {}
     }
 
-    pub async fn admission_changes(&self) {
+    pub fn admission_change(&self) -> AdmissionChange {
         match *self {}
     }
 

@@ -82,9 +82,12 @@ impl RequestShape {
         if self.is_exact() || other.is_exact() {
             return false;
         }
-        if self.may_lack_texts(item) && other.may_lack_texts(other_item) {
-            return true;
-        }
+        (self.may_lack_texts(item) && other.may_lack_texts(other_item))
+            || self.shares_texts(item, other, other_item)
+    }
+
+    /// Whether requests that contain texts of two items may fit either.
+    pub fn shares_texts(&self, item: &ItemTexts, other: &Self, other_item: &ItemTexts) -> bool {
         // Until it is known which texts are sent, any may be; a first request without one is known by that.
         let is_apart = |shape: &Self, item: &ItemTexts, other: &ItemTexts| {
             let is_unknown = shape.is_unknown();

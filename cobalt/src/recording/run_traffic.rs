@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cobalt_core::item::Item;
 use cobalt_core::report::{Execution, Traffic, TrafficSummary};
 
-use super::attribution::Wait;
+use super::attribution::{AdmissionChange, Wait};
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
 use super::failure::RecordingFailure;
@@ -33,8 +33,8 @@ impl RunTraffic {
         self.gateway.admit(&self.experiment, item)
     }
 
-    /// Waits until an item may be admitted that was not. To miss nothing, call it before [`admit`](Self::admit).
-    pub fn admission_changes(&self) -> impl Future<Output = ()> {
+    /// The next change after which an item may be admitted that was not. To miss nothing, call it before [`admit`](Self::admit).
+    pub fn admission_change(&self) -> AdmissionChange<'_> {
         self.gateway.executions().changed()
     }
 

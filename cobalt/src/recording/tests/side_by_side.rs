@@ -10,7 +10,7 @@ use crate::engine::retry_tests::{definition, work};
 use crate::engine::{Event, Work, run};
 use crate::evaluators::FnEvaluator;
 use crate::experiment::ResolvedDefinition;
-use crate::{Context, Dataset, EvalContext};
+use crate::{Agent, Context, Dataset, EvalContext};
 
 /// What an agent says to its model about an item.
 type Message = fn(&Value) -> String;
@@ -90,6 +90,15 @@ fn work_of(
         evaluators: vec![Arc::new(own_calls)],
         ..definition(0)
     };
+    work_on(items, definition, traffic, agent)
+}
+
+fn work_on<M>(
+    items: &[Value],
+    definition: ResolvedDefinition,
+    traffic: &Arc<RunTraffic>,
+    agent: impl Agent<M>,
+) -> Work {
     let dataset = Dataset::from_items(items.iter().map(|item| item.as_object().unwrap().clone()));
     Work {
         keys: Arc::new(dataset.item_keys()),
@@ -187,4 +196,29 @@ async fn items_that_contain_each_other_are_apart() {
 async fn equal_items_of_one_dataset_are_apart() {
     let items: Vec<_> = (0..6).map(|user| json!({ "input": "My balance, please?", "user": user })).collect();
     check_all(&items, &[("a", input, false)]).await;
+}
+
+/// Their requests do not pass through the gateway.
+#[tokio::test(start_paused = true)]
+async fn items_without_requests_run_together() {
+    let scene = model();
+    let process = scene.process_of(1, RecordMode::Off, |_| {});
+    let all_started = Arc::new(tokio::sync::Barrier::new(6));
+    let runs = ["a", "b"].map(|name| {
+        let traffic = scene.traffic(&process.gateway, name, 1, RecordMode::Off, |_| {});
+        let all_started = Arc::clone(&all_started);
+        let agent = move || {
+            let all_started = Arc::clone(&all_started);
+            async move {
+                all_started.wait().await;
+                "done"
+            }
+        };
+        let items = (0..3).map(|number| json!({ "input": format!("Weather in town {number} of {name}?") }));
+        let definition = ResolvedDefinition { concurrency: 3, ..definition(0) };
+        tokio::spawn(results(work_on(&items.collect::<Vec<_>>(), definition, &traffic, agent)))
+    });
+    for run in runs {
+        assert!(run.await.unwrap().iter().all(|item| item.runs[0].error.is_none()));
+    }
 }
