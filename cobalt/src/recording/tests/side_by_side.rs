@@ -211,7 +211,7 @@ async fn items_without_requests_run_together() {
             let all_started = Arc::clone(&all_started);
             async move {
                 all_started.wait().await;
-                "done"
+                "done".to_owned()
             }
         };
         let items = (0..3).map(|number| json!({ "input": format!("Weather in town {number} of {name}?") }));
