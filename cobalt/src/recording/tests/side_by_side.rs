@@ -207,7 +207,7 @@ async fn items_without_requests_run_together() {
     let runs = ["a", "b"].map(|name| {
         let traffic = scene.traffic(&process.gateway, name, 1, RecordMode::Off, |_| {});
         let all_started = Arc::clone(&all_started);
-        let agent = move || {
+        let agent = move |_: Context| {
             let all_started = Arc::clone(&all_started);
             async move {
                 all_started.wait().await;
