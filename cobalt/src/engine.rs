@@ -126,12 +126,9 @@ pub async fn run(work: Work, events: Sender<Event>) {
     let _sent_at_the_end = FinishedOnDrop { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
     let queue: Arc<Queue> = Arc::new(Mutex::new(work.items.iter().copied().collect()));
-    // If there is no key, the first item says so for all.
-    let is_stopped = work.traffic.as_ref().is_some_and(|traffic| traffic.may_lack_key())
-        && run_next_item(&work, &queue, &events).await.is_break();
     let mut workers = JoinSet::new();
     let parallel = work.definition.concurrency.min(work.items.len());
-    for _ in (0..parallel).take_while(|_| !is_stopped) {
+    for _ in 0..parallel {
         workers.spawn(run_items(Arc::clone(&work), Arc::clone(&queue), events.clone()));
     }
     while let Some(ended) = workers.join_next().await {
@@ -212,7 +209,8 @@ async fn take_next(work: &Work, queue: &Queue) -> Option<(usize, Option<Admissio
     loop {
         let traffic = work.traffic.as_ref().filter(|_| work.rescoring.is_none());
         let change = traffic.map(|traffic| traffic.admission_change());
-        if work.slots.is_closed() || budget::refusal().is_some() {
+        let has_failed = traffic.is_some_and(|traffic| traffic.failure().is_some());
+        if work.slots.is_closed() || budget::refusal().is_some() || has_failed {
             return None;
         }
         match take_admitted(work, queue, traffic.map(Arc::as_ref)) {
@@ -482,6 +480,9 @@ async fn run_agent_and_evaluators(
     let injected_wait = context.tools().waited();
     let AgentTraffic { recorded_latency, waited, problem, is_incomplete } = match &traffic {
         Some(traffic) => {
+            if let Err(failure) = &answer {
+                traffic.note_error(&failure.error);
+            }
             traffic.end_agent(took.saturating_sub(injected_wait + conversation.user_time())).await
         }
         None => AgentTraffic::default(),

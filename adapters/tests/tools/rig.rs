@@ -31,8 +31,8 @@ async fn run(
 ) -> Execution {
     let url = server.url.clone();
     let agent = move |context: Context| {
-        let model =
-            OpenAIConfig::new("key").with_base_url(&url).connect(rig::http_client::ReqwestClient::default());
+        let config = OpenAIConfig::new("key").with_base_url(context.base_url_for(&url));
+        let model = config.connect(rig::http_client::ReqwestClient::default());
         let agent = AgentBuilder::new(model.chat("m")).dynamic_tool(tool(&context));
         let agent = agent.default_max_turns(TURNS).build();
         async move { Ok::<_, BoxError>(agent.prompt(prompt(5)).await?.output().to_owned()) }

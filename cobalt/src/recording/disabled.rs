@@ -88,10 +88,6 @@ impl RunTraffic {
         match *self {}
     }
 
-    pub fn may_lack_key(&self) -> bool {
-        match *self {}
-    }
-
     pub fn finish(&self, _: &mut Option<TrafficSummary>) -> Option<RecordingFailure> {
         match *self {}
     }
@@ -127,6 +123,10 @@ impl ExecutionTraffic {
     }
 
     pub async fn settle(&self) {
+        match *self {}
+    }
+
+    pub fn note_error(&self, _: &str) {
         match *self {}
     }
 

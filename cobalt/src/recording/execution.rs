@@ -421,6 +421,13 @@ impl ExecutionTraffic {
         }
     }
 
+    /// Notes the error of the agent: all agents of the experiment may fail for lack of a key.
+    pub fn note_error(&self, error: &str) {
+        if self.mode.records() && !self.lock().has_sent {
+            self.experiment.note_agent_error(error);
+        }
+    }
+
     /// Ends the agent's part: waits for responses that it no longer reads.
     pub async fn end_agent(&self, latency: Duration) -> AgentTraffic {
         // The agent no longer waits for what follows.
@@ -480,12 +487,6 @@ impl ExecutionTraffic {
         (state.is_closed, state.is_ended) = (true, true);
         let replayed = [state.requests.replayed_since(), state.tools.replayed_since()].into_iter().flatten();
         let replayed = replayed.min();
-        if let Some(error) = &outcome.error
-            && !state.has_sent
-            && self.mode.records()
-        {
-            self.experiment.note_agent_error(error);
-        }
         let written = if self.mode.records() { self.write(&mut state, outcome) } else { Ok(()) };
         let mut traffic = std::mem::take(&mut state.traffic);
         traffic.asked = std::mem::take(&mut state.asked).into_hashes();

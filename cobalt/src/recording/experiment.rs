@@ -155,12 +155,6 @@ impl ExperimentTraffic {
         }
     }
 
-    /// Whether its items may all fail for lack of a key.
-    pub fn may_lack_key(&self) -> bool {
-        let is_set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
-        !self.has_recordings && self.mode().records() && !all_keys().any(|name| is_set(&name))
-    }
-
     /// Notes that the agent of an item sent no request.
     pub fn note_unseen(&self, index: usize) {
         lock(&self.unseen).insert(index);

@@ -93,11 +93,6 @@ impl RunTraffic {
         self.experiment.failure()
     }
 
-    /// Whether the items may all fail for lack of a key.
-    pub fn may_lack_key(&self) -> bool {
-        self.experiment.may_lack_key()
-    }
-
     /// Writes what could not be attributed, adds its counts to a summary, and says which trials could not be recorded. Returns why
     /// something could not be written.
     pub fn finish(&self, summary: &mut Option<TrafficSummary>) -> Option<RecordingFailure> {
