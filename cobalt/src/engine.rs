@@ -175,8 +175,7 @@ async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> Co
     let experiment = work.experiment;
     if let Ok(slot) = work.slots.acquire().await
         && let Some((index, _admission)) = take_next(work, queue).await
-        && let Some(item_budget) =
-            budget::start_item(experiment, work.traffic.as_ref().is_some_and(|it| it.replays(index))).await
+        && let Some(item_budget) = budget::start_item(experiment, is_replayed(work, index)).await
     {
         let account = |run| {
             let events = events.clone();
@@ -190,7 +189,7 @@ async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> Co
         });
         let error = match item.await {
             Ok(item) => {
-                item_budget.finish(item_cost(work, &item));
+                item_budget.finish(item_cost(work, &item), item.is_in_error());
                 slot.forget();
                 send(events, Event::ItemFinished { experiment, item });
                 return ControlFlow::Continue(());
@@ -243,8 +242,16 @@ fn take_admitted(
     Err(wait)
 }
 
-/// What an item cost or would have cost, in USD, as far as it is known.
+/// Whether an item is answered from its recordings. Judges that score it again may ask something else than before.
+fn is_replayed(work: &Work, index: usize) -> bool {
+    work.rescoring.is_none() && work.traffic.as_ref().is_some_and(|traffic| traffic.replays(index))
+}
+
+/// What an item cost or would have cost, in USD, as far as it is known; 0 for a stored output, whose judges pay as they are asked.
 fn item_cost(work: &Work, item: &ItemResult) -> f64 {
+    if work.rescoring.is_some() {
+        return 0.0;
+    }
     let trial = |execution: &Execution| {
         let judges = execution.evaluations.iter().filter_map(|(_, evaluation)| evaluation.judge.as_ref());
         let user = execution.transcript.as_ref().and_then(|transcript| transcript.user.as_ref());
@@ -311,11 +318,7 @@ async fn run_trials(
         }
         // Further requests are refused one by one, except those that bypass the gateway.
         let is_last = run_index + 1 == trials;
-        if !is_last
-            && work.rescoring.is_none()
-            && spends_unseen(work, &execution)
-            && budget::refusal().is_some()
-        {
+        if !is_last && work.rescoring.is_none() && !budget::pays_for_trial(unseen_cost(work, &execution)) {
             return Err(Unfinished::BudgetUsedUp);
         }
         // Agents and evaluators have seen everything; what is saved and displayed must not contain keys.
@@ -442,10 +445,10 @@ async fn score_trial(
     execution
 }
 
-/// Whether the agent reports a cost although no request of it passed through the gateway.
-fn spends_unseen(work: &Work, execution: &Execution) -> bool {
+/// The cost that an agent reports although no request of it passed through the gateway, in USD.
+fn unseen_cost(work: &Work, execution: &Execution) -> f64 {
     let is_seen = execution.traffic.as_ref().is_some_and(|traffic| traffic.live + traffic.replayed > 0);
-    !is_seen && execution.cost(&work.prices).is_some_and(|cost| cost > 0.0)
+    execution.cost(&work.prices).filter(|_| !is_seen).unwrap_or(0.0)
 }
 
 /// Adds to what is spent the cost that the agent reports, as far as its requests were not counted one by one. If some were replayed,
@@ -462,7 +465,9 @@ fn spend(work: &Work, execution: &Execution, account: &Account) {
     let price = model.and_then(|model| work.prices.price(model)).unwrap_or_else(|| work.prices.highest());
     let most = unpriced.map_or(0.0, |tokens| price.cost(Tokens::new(0, tokens)));
     let counted = traffic.map_or(0.0, |traffic| traffic.live_cost);
-    let charge = budget::spend_reported(usage.cost.unwrap_or(most), counted);
+    let due = (usage.cost.unwrap_or(most) - counted).max(0.0);
+    let charge = work.traffic.as_ref().map_or(due, |traffic| traffic.take_unattributed_cost(due));
+    budget::spend(charge);
     account.pay(Payer::Agent, Charge { charged: charge, known: usage.cost.map_or(0.0, |_| charge) });
 }
 

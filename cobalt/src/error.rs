@@ -4,7 +4,7 @@ use std::fmt;
 
 use cobalt_core::error_chain::{BoxError, format_with_causes};
 use cobalt_core::report::{Report, ReportJsonError};
-use cobalt_core::reporters::MissingKey;
+use cobalt_core::reporters::{MissingKey, format_cost_precise as format_cost};
 use cobalt_core::store::StoreError;
 use cobalt_core::wording::group_thousands;
 
@@ -133,14 +133,18 @@ pub enum Error {
     },
 
     /// The run was interrupted before all items were done.
-    #[error("experiment `{experiment}` was interrupted; {}", resume_hint(.id, *.kept))]
+    #[error("experiment `{experiment}` was interrupted{}; {}", reason(.budget), resume_hint(.id, *.kept, *.paid))]
     Interrupted {
         /// The experiment's name.
         experiment: String,
         /// The run's id.
         id: String,
-        /// How many items are in the journal; with 0, there is no journal.
+        /// How many items are in the journal; without items and payments, there is no journal.
         kept: usize,
+        /// What was paid so far, also for items that did not finish, in USD.
+        paid: f64,
+        /// Why nothing more is paid for, if the budget is exhausted.
+        budget: Option<String>,
     },
 }
 
@@ -156,10 +160,17 @@ fn stopped_message(id: &str, kept: usize, items: usize) -> String {
     )
 }
 
-/// What to do about an interrupted run.
-fn resume_hint(id: &str, kept: usize) -> String {
+fn reason(budget: &Option<String>) -> String {
+    budget.as_ref().map_or_else(String::new, |budget| format!(": {budget}"))
+}
+
+/// What to do about an interrupted run, which has paid an amount in USD.
+fn resume_hint(id: &str, kept: usize, paid: f64) -> String {
     match kept {
-        0 => "no item was finished; run it again".to_owned(),
+        0 if paid == 0.0 => "no item was finished; run it again".to_owned(),
+        0 => {
+            format!("no item was finished, {} paid so far. Resume with COBALT_RESUME={id}", format_cost(paid))
+        }
         _ => format!("finished items are saved. Resume with COBALT_RESUME={id}"),
     }
 }
@@ -182,4 +193,25 @@ fn join_lines(keys: &[MissingKey]) -> String {
 fn an_error_that_main_returns_is_shown_by_its_message() {
     let error = Error::NoRuntime { experiment: "desk".to_owned() };
     assert_eq!(format!("{error:?}"), error.to_string());
+}
+
+#[cfg(test)]
+#[test]
+fn interrupted_runs_with_payments_resume() {
+    let message = |kept, paid, budget: Option<&str>| {
+        let (experiment, id, budget) = ("desk".to_owned(), "r1".to_owned(), budget.map(str::to_owned));
+        Error::Interrupted { experiment, id, kept, paid, budget }.to_string()
+    };
+    let start = "experiment `desk` was interrupted";
+    assert_eq!(message(0, 0.0, None), format!("{start}; no item was finished; run it again"));
+    assert_eq!(
+        message(0, 2.0, Some("budget of $2.00 exhausted")),
+        format!(
+            "{start}: budget of $2.00 exhausted; no item was finished, $2.00 paid so far. Resume with COBALT_RESUME=r1"
+        )
+    );
+    assert_eq!(
+        message(1, 2.0, None),
+        format!("{start}; finished items are saved. Resume with COBALT_RESUME=r1")
+    );
 }

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod arguments;
+mod budgets;
 mod causes;
 mod config;
 mod conversations;

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use cobalt::{Context, IntoOutput as _, Item, Json, ModelCall, Output, Record, ToolCall};
@@ -223,6 +224,43 @@ fn odd(kind: &str) -> Result<Output, String> {
 /// Nested lists.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!("bottom"), |inner, _| Value::Array(vec![inner]))
+}
+
+/// A model's answer to a conversation, asked over plain HTTP at the address of the gateway.
+///
+/// # Errors
+///
+/// The variables of the model are not set, or it gives no answer.
+pub fn ask(messages: &[Value]) -> Result<String, String> {
+    ask_at(&env::var("OPENAI_BASE_URL").map_err(|error| error.to_string())?, messages)
+}
+
+/// [`ask`] at an address.
+///
+/// # Errors
+///
+/// The key is not set, or there is no answer.
+pub fn ask_at(address: &str, messages: &[Value]) -> Result<String, String> {
+    let key = env::var("OPENAI_API_KEY").map_err(|error| error.to_string())?;
+    let (host, path) = address.trim_start_matches("http://").split_once('/').ok_or("no path")?;
+    let body = json!({ "model": "gpt-4o-mini", "messages": messages }).to_string();
+    let mut stream = TcpStream::connect(host).map_err(|error| error.to_string())?;
+    let head =
+        format!("POST /{path}/chat/completions HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {key}\r\n");
+    let rest = format!(
+        "content-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all((head + &rest).as_bytes()).map_err(|error| error.to_string())?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).map_err(|error| error.to_string())?;
+    // A body in chunks has their lengths around it.
+    let (from, to) =
+        (response.find('{').ok_or(response.clone())?, response.rfind('}').ok_or(response.clone())?);
+    let value: Value =
+        serde_json::from_str(&response[from..=to]).map_err(|error| format!("{error}: {response}"))?;
+    let answer = value["choices"][0]["message"]["content"].as_str();
+    answer.map(str::to_owned).ok_or_else(|| value["error"]["message"].to_string())
 }
 
 /// Scores an item by its `grade`: a number is the score; `nan`, `fail` and `panic` do what they say. Without `grade`, the score is 1.

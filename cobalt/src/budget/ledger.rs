@@ -12,11 +12,17 @@ const LEDGER_PREFIX: &str = "budget-";
 /// The age at which the ledgers of other runs are deleted.
 const MAX_LEDGER_AGE: Duration = Duration::from_secs(24 * 3600);
 
-/// What is spent, and what is set aside for requests in flight, in USD.
+/// What all processes spend.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Totals {
+    /// In USD.
     pub spent: f64,
+    /// What is set aside for requests in flight, in USD.
     pub reserved: f64,
+    /// The highest charge for a request, in USD.
+    pub highest: f64,
+    /// The number of requests in flight to models without a charge so far.
+    pub probes: u32,
 }
 
 /// The ledger of a run of a test runner that starts many processes, by the runner's ID of the run.
@@ -61,8 +67,8 @@ pub fn update<T>(ledger: &Path, change: impl FnOnce(&mut Totals) -> T) -> io::Re
     if totals != before {
         file.rewind()?;
         // Always of the same length: a process that is killed here leaves totals.
-        let Totals { spent, reserved } = totals;
-        write!(file, "{spent:>32.12} {reserved:>32.12}")?;
+        let Totals { spent, reserved, highest, probes } = totals;
+        write!(file, "{spent:>32.12} {reserved:>32.12} {highest:>32.12} {probes:>10}")?;
     }
     Ok((totals, result))
 }
@@ -71,11 +77,14 @@ pub fn update<T>(ledger: &Path, change: impl FnOnce(&mut Totals) -> T) -> io::Re
 fn read(file: &mut File) -> io::Result<Totals> {
     let mut text = String::new();
     file.read_to_string(&mut text)?;
-    let mut amounts = text.split_whitespace().map(|amount| {
+    let mut numbers = text.split_whitespace();
+    let mut amount = || {
+        let amount = numbers.next().unwrap_or("0");
         amount.parse().map_err(|_| io::Error::other(format!("`{amount}` is not an amount in USD")))
-    });
-    let mut next = || amounts.next().unwrap_or(Ok(0.0));
-    Ok(Totals { spent: next()?, reserved: next()? })
+    };
+    let (spent, reserved, highest) = (amount()?, amount()?, amount()?);
+    let probes = numbers.next().and_then(|number| number.parse().ok()).unwrap_or(0);
+    Ok(Totals { spent, reserved, highest, probes })
 }
 
 #[cfg(test)]
@@ -103,8 +112,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let ledger = dir.path().join("spent");
         fs::write(&ledger, "0.25").unwrap();
-        let (totals, ()) = update(&ledger, |totals| totals.reserved += 1.5).unwrap();
-        assert_eq!(totals, Totals { spent: 0.25, reserved: 1.5 });
+        let change = |totals: &mut Totals| (totals.reserved, totals.probes) = (1.5, 2);
+        let (totals, ()) = update(&ledger, change).unwrap();
+        assert_eq!(totals, Totals { spent: 0.25, reserved: 1.5, highest: 0.0, probes: 2 });
         assert_eq!(update(&ledger, |_| ()).unwrap().0, totals);
     }
 }

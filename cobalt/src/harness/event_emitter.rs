@@ -84,6 +84,8 @@ pub struct EventEmitter {
     explained: Vec<usize>,
     /// Whether the events of items have their traces.
     traces: bool,
+    /// The number of experiments that have ended.
+    ended: usize,
     told: Arc<ExitState>,
 }
 
@@ -94,7 +96,7 @@ impl EventEmitter {
         traces: bool,
         told: Arc<ExitState>,
     ) -> Self {
-        Self { stream, explained: vec![0; experiments.len()], experiments, traces, told }
+        Self { stream, explained: vec![0; experiments.len()], experiments, traces, ended: 0, told }
     }
 
     /// Why an item did not pass, for the first such items of an experiment.
@@ -162,11 +164,6 @@ impl Listener for EventEmitter {
                 Event::ExperimentFinished(Box::new(finished))
             }
             RunEnd::Interrupted(InterruptedRun { experiment: name, id, kept, paid, error }) => {
-                // The same for all experiments, so it is displayed once.
-                if let Some(message) = budget::refusal() {
-                    let warning = Warning { experiment: None, message, declared_at: None };
-                    self.stream.send(&Event::Warning(warning));
-                }
                 self.told.incomplete.store(true, Ordering::SeqCst);
                 if error.is_some() {
                     self.told.setup_error.store(true, Ordering::SeqCst);
@@ -176,6 +173,15 @@ impl Listener for EventEmitter {
                 Event::ExperimentInterrupted { name, id, kept: Some(kept), paid, error }
             }
         };
+        self.ended += 1;
+        // Once, with all that was spent: requests in flight are still charged while the first experiments end.
+        if self.ended == self.experiments.len()
+            && self.told.incomplete.load(Ordering::SeqCst)
+            && let Some(message) = budget::refusal()
+        {
+            let warning = Warning { experiment: None, message, declared_at: None };
+            self.stream.send(&Event::Warning(warning));
+        }
         self.stream.send(&event);
         self.stream.flush();
         exit_guard::mark_run_ended(experiment);
@@ -236,7 +242,7 @@ pub enum RunCompleteness {
 /// Prints the results of the experiments.
 pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
     let mut whole = RunCompleteness::Complete;
-    let (mut cut_off, mut is_cut_off, mut all_paid) = (Vec::new(), false, 0.0);
+    let (mut cut_off, mut is_cut_off, mut all_kept, mut all_paid) = (Vec::new(), false, 0, 0.0);
     let mut without_price = Vec::new();
     for summary in board.take_summaries() {
         match summary {
@@ -255,6 +261,7 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
             }
             Err(InterruptedRun { id, kept, paid, .. }) => {
                 is_cut_off = true;
+                all_kept += kept;
                 all_paid += paid;
                 // Without saved items or payments, there is nothing to resume.
                 cut_off.extend((kept > 0 || paid > 0.0).then_some(id));
@@ -281,7 +288,8 @@ pub fn print_results(args: &Args, board: &CaseResults) -> RunCompleteness {
             let mode = mode.map_or_else(String::new, |mode| format!(" {RECORD}={mode}"));
             let paid = (all_paid > 0.0).then(|| format!("; {} paid so far", format_cost_precise(all_paid)));
             let paid = paid.unwrap_or_default();
-            eprintln!("interrupted; finished items are saved{paid}. Resume with COBALT_RESUME={ids}{mode}");
+            let saved = if all_kept > 0 { "finished items are saved" } else { "no item was finished" };
+            eprintln!("interrupted; {saved}{paid}. Resume with COBALT_RESUME={ids}{mode}");
         }
     }
     if matches!(whole, RunCompleteness::Complete) { RunCompleteness::Interrupted } else { whole }

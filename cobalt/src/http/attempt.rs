@@ -52,6 +52,8 @@ impl AttemptError {
 pub(crate) enum Failure {
     /// The server returned an error.
     Refused(Refusal),
+    /// There was no connection, so nothing was sent. `is_late`: because of a timeout.
+    Unreachable { problem: String, is_late: bool },
     /// There was no response, or only a part of one.
     Broken(String),
     /// There was a timeout.
@@ -78,7 +80,9 @@ pub async fn attempt(
     let mut clock = TimeoutClock::start(patience);
     let mut route = RedirectState::new(call);
     loop {
-        let client = connections.client_for(route.url.as_str()).map_err(AttemptError::broken)?;
+        let client = connections
+            .client_for(route.url.as_str())
+            .map_err(|problem| AttemptError::Permanent(Failure::Unreachable { problem, is_late: false }))?;
         let request = client.request(call.method.clone(), route.url.clone()).headers(route.headers.clone());
         let request = request.header(ACCEPT_ENCODING, GZIP);
         let request = if call.body.is_empty() { request } else { request.body(call.body.clone()) };
@@ -145,12 +149,19 @@ impl io::Write for TruncatingWriter<'_> {
 pub fn classify_error(error: &reqwest::Error) -> AttemptError {
     if error.is_timeout() {
         let problem = format!("no connection within {}", humantime::format_duration(CONNECT_TIMEOUT));
-        return AttemptError::Transient { problem: Failure::TimedOut(problem), wait: None };
+        let problem = Failure::Unreachable { problem, is_late: true };
+        return AttemptError::Transient { problem, wait: None };
     }
+    let problem = root_cause(error);
+    let problem = if error.is_builder() || error.is_connect() {
+        Failure::Unreachable { problem, is_late: false }
+    } else {
+        Failure::Broken(problem)
+    };
     if error.is_builder() || chain(error).any(is_tls_error) {
-        return AttemptError::broken(root_cause(error));
+        return AttemptError::Permanent(problem);
     }
-    AttemptError::Transient { problem: Failure::Broken(root_cause(error)), wait: None }
+    AttemptError::Transient { problem, wait: None }
 }
 
 /// Whether this is a TLS error, possibly nested in I/O errors.
@@ -409,7 +420,8 @@ impl RetryPolicy {
             let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
             return Err(format!("; the server asks to wait {wait}; try again after that"));
         }
-        self.late += u32::from(matches!(problem, Failure::TimedOut(_)));
+        let is_late = matches!(problem, Failure::TimedOut(_) | Failure::Unreachable { is_late: true, .. });
+        self.late += u32::from(is_late);
         if self.failed == self.retries || self.late == MAX_TIMEOUTS {
             let attempts = self.failed.saturating_add(1);
             return Err(if attempts == 1 { String::new() } else { format!("; tried {attempts} times") });

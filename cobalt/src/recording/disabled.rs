@@ -76,6 +76,10 @@ impl RunTraffic {
         match *self {}
     }
 
+    pub fn take_unattributed_cost(&self, _: f64) -> f64 {
+        match *self {}
+    }
+
     pub fn replays(&self, _: usize) -> bool {
         match *self {}
     }

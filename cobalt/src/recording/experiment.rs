@@ -334,7 +334,11 @@ impl ExperimentTraffic {
 
     /// Whether all trials of an item are answered from their recordings.
     pub fn replays(&self, index: usize) -> bool {
-        self.mode().replays() && (0..self.runs).all(|run| self.is_recorded(index, run))
+        let replays = |run| {
+            let mode = self.recording_of(index, run).is_ok_and(|(mode, _)| mode.replays());
+            mode && self.is_recorded(index, run)
+        };
+        (0..self.runs).all(replays)
     }
 
     /// Notes that a trial is not recorded. `is_recorded`: whether it keeps a recording; `has_sent`: whether it has sent anything;

@@ -178,12 +178,13 @@ impl Gateway {
         loop {
             let priced = outgoing.priced(&self.forwarder.prices);
             // Before the limits: others need their permits to answer what this request waits for.
-            let reservation = waiting(&mut in_flight, budget::reserve(&priced)).await?;
+            let mut reservation = waiting(&mut in_flight, budget::reserve(&priced)).await?;
             let permit = waiting(&mut in_flight, limits.acquire(provider, model, tokens)).await;
             if let Some(error) = limits.take_sharing_error() {
                 eprintln!("note: {error}");
             }
             let sent = Instant::now();
+            reservation.note_sent();
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
                 Outcome::Stream(_) | Outcome::Whole { .. } => {
@@ -472,6 +473,9 @@ impl Capture {
                 gateway.cost(Some(&outgoing.url), model.as_deref(), tokens).unwrap_or(0.0),
             ),
         };
+        if sink.execution().is_none() {
+            gateway.note_unattributed_cost(cost);
+        }
         sink.pay(Charge { charged: reservation.settle(charge), known: cost });
         let Outgoing { provider, recorded: request, compared, .. } = outgoing;
         if let [owner] = sink.candidates() {

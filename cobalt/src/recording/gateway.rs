@@ -53,6 +53,8 @@ pub struct Gateway {
     experiments: Mutex<Vec<Weak<ExperimentTraffic>>>,
     next: AtomicU64,
     unattributed: Unattributed,
+    /// The cost of requests that belong to no known trial, in USD, as far as no agent has reported it.
+    unattributed_cost: Mutex<f64>,
     has_said_wait: AtomicBool,
     pub forwarder: Forwarder,
 }
@@ -120,6 +122,7 @@ impl Gateway {
             experiments: Mutex::default(),
             next: AtomicU64::new(0),
             unattributed: Unattributed::default(),
+            unattributed_cost: Mutex::default(),
             has_said_wait: AtomicBool::new(false),
             forwarder: Forwarder::new(prices, Arc::new(limits)),
         });
@@ -489,7 +492,7 @@ impl Gateway {
                     let url = interaction.request.url.as_deref();
                     let cost =
                         self.cost(url, interaction.model.as_deref(), interaction.tokens).unwrap_or(0.0);
-                    budget::note_unattributed(cost);
+                    self.note_unattributed_cost(cost);
                     return Ok(Some(replay_from(&interaction, &RecordingFolder::new(root), owners)));
                 }
                 Ok(None) => {}
@@ -536,6 +539,19 @@ impl Gateway {
     /// The cost of a response in USD, if it is known.
     pub fn cost(&self, url: Option<&str>, model: Option<&str>, tokens: Option<Tokens>) -> Option<f64> {
         budget::known_cost(&self.forwarder.prices, url, model, tokens)
+    }
+
+    /// Notes the cost of a request that belongs to no known trial, in USD: its agent may report it, too.
+    pub fn note_unattributed_cost(&self, usd: f64) {
+        *lock(&self.unattributed_cost) += usd;
+    }
+
+    /// Takes from the cost of requests without a known trial what an agent reports. Returns the rest of what it reports, in USD.
+    pub fn take_unattributed_cost(&self, reported: f64) -> f64 {
+        let mut cost = lock(&self.unattributed_cost);
+        let known = reported.min(*cost);
+        *cost -= known;
+        reported - known
     }
 
     /// Records a new interaction, whose cost is in USD, before the client has received the end of the response. `id` is the identifier

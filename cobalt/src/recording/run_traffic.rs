@@ -78,6 +78,11 @@ impl RunTraffic {
         execution.end(outcome)
     }
 
+    /// What an agent reports of a cost in USD beyond that of requests without a known trial, which is then reported.
+    pub fn take_unattributed_cost(&self, reported: f64) -> f64 {
+        self.gateway.take_unattributed_cost(reported)
+    }
+
     /// Whether all trials of an item are answered from their recordings.
     pub fn replays(&self, index: usize) -> bool {
         self.experiment.replays(index)

@@ -10,7 +10,7 @@ use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
 use super::status::{could_not_answer, refuses_key};
 use super::unattributed::Unattributed;
-use crate::budget::{self, Charge};
+use crate::budget::Charge;
 
 /// What a new response is recorded in.
 #[derive(Clone, Debug)]
@@ -73,9 +73,6 @@ impl Sink {
 
     /// Notes what was paid for a new response.
     pub fn pay(&self, charge: Charge) {
-        if self.execution().is_none() {
-            budget::note_unattributed(charge.known);
-        }
         // If it may be of several trials, it is unknown whose it is, but it is of their run.
         if let Some(execution) = self.candidates().first() {
             execution.account().pay(Payer::Agent, charge);

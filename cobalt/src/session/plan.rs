@@ -16,6 +16,7 @@ use cobalt_core::trace::ContentLimits;
 
 use super::evaluate_thresholds::Baseline;
 use super::traffic;
+use crate::budget;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::engine::Workspaces;
@@ -371,17 +372,18 @@ pub enum RunEnd {
 pub struct InterruptedRun {
     pub experiment: String,
     pub id: String,
-    /// How many items are in its journal, which is kept unless it is empty.
+    /// How many items are in its journal, which is kept unless it has neither items nor payments.
     pub kept: usize,
     /// What was paid, also for items that did not finish, in USD.
     pub paid: f64,
-    /// Why it was stopped, if not on request: its journal could not be written.
+    /// Why it was stopped, if neither on request nor by its budget: its journal, a recording or its result could not be written, or its
+    /// data could not be read.
     pub error: Option<Error>,
 }
 
 impl From<InterruptedRun> for Error {
-    fn from(InterruptedRun { experiment, id, kept, error, .. }: InterruptedRun) -> Self {
-        error.unwrap_or(Self::Interrupted { experiment, id, kept })
+    fn from(InterruptedRun { experiment, id, kept, paid, error }: InterruptedRun) -> Self {
+        error.unwrap_or_else(|| Self::Interrupted { experiment, id, kept, paid, budget: budget::refusal() })
     }
 }
 

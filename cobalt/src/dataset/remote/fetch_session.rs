@@ -253,7 +253,7 @@ impl<'a> FetchSession<'a> {
                     None => refused,
                 }
             }
-            Failure::Broken(problem) | Failure::TimedOut(problem) => {
+            Failure::Unreachable { problem, .. } | Failure::Broken(problem) | Failure::TimedOut(problem) => {
                 FetchError::Problem(self.redact(&problem) + end)
             }
         }

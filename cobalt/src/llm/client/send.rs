@@ -83,10 +83,11 @@ impl Client {
         loop {
             // Before the limits: others need their permits to answer what this request waits for.
             let priced = priced(&self.prices, target, request, body.as_ref());
-            let reservation = budget::reserve(&priced).await.map_err(|refusal| failed(&refusal))?;
+            let mut reservation = budget::reserve(&priced).await.map_err(|refusal| failed(&refusal))?;
             #[cfg(feature = "record")]
             let permit = permit(target, request).await;
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
+            reservation.note_sent();
             let (problem, wait) = match attempt(&self.connections, &call, self.timeout).await {
                 Ok(answer) => {
                     if reservation.is_held() {
@@ -101,11 +102,15 @@ impl Client {
                     reservation.release();
                     return Err(SendError::Refused(refusal));
                 }
+                Err(AttemptError::Permanent(Failure::Unreachable { problem, .. })) => {
+                    reservation.release();
+                    return Err(failed(&problem));
+                }
                 Err(AttemptError::Permanent(Failure::Broken(problem) | Failure::TimedOut(problem))) => {
                     return Err(failed(&problem));
                 }
                 Err(AttemptError::Transient { problem, wait }) => {
-                    if matches!(problem, Failure::Refused(_)) {
+                    if matches!(problem, Failure::Refused(_) | Failure::Unreachable { .. }) {
                         reservation.release();
                     }
                     #[cfg(feature = "record")]
@@ -121,7 +126,9 @@ impl Client {
             tries.wait_for_retry(&problem, wait).await.map_err(|end| {
                 let said = match &problem {
                     Failure::Refused(refusal) => describe_refusal(refusal),
-                    Failure::Broken(problem) | Failure::TimedOut(problem) => problem.clone(),
+                    Failure::Unreachable { problem, .. }
+                    | Failure::Broken(problem)
+                    | Failure::TimedOut(problem) => problem.clone(),
                 };
                 failed(&(said + &end))
             })?;

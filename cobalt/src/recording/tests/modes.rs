@@ -238,3 +238,24 @@ async fn an_answer_is_replayed_with_its_fields_in_the_order_of_the_model() {
         scene.stop();
     }
 }
+
+#[tokio::test]
+async fn only_whole_fresh_recordings_replay() {
+    let scene = Scene::numbered();
+    for index in 0..2 {
+        scene.record(index, 1, &[&["hello"]]).await;
+    }
+    scene.date_back(1, 0, 60);
+    let killed = scene.process(RecordMode::Auto);
+    killed.ask(&killed.begin(2, 0), &["hello"]).await;
+    let replayed = |mode, stale_after, records_missing| {
+        let process = scene.process_of(1, mode, |settings| {
+            (settings.stale_after, settings.records_missing) = (stale_after, records_missing);
+        });
+        (0..4).filter(|index| process.traffic.replays(*index)).collect::<Vec<_>>()
+    };
+    assert_eq!(replayed(RecordMode::Auto, None, false), [0, 1]);
+    assert_eq!(replayed(RecordMode::Replay, None, true), [0, 1]);
+    assert_eq!(replayed(RecordMode::Auto, Some(DAY * 30), false), [0], "the other is recorded again");
+    assert!(replayed(RecordMode::Record, None, false).is_empty());
+}

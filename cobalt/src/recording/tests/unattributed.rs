@@ -253,3 +253,15 @@ async fn trials_know_that_requests_may_be_theirs() {
     }
     assert!(!other.end_agent(Duration::ZERO).await.is_incomplete);
 }
+
+#[tokio::test]
+async fn unattributed_costs_are_reported_once() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Record);
+    let _twins = process.begin_twins();
+    ask_as_one(&process, "hello").await;
+    let tokens = cobalt_core::prices::Tokens::new(1000, 100);
+    let cost = process.gateway.cost(None, Some("gpt-4o-mini"), Some(tokens)).unwrap();
+    let unreported = |reported| (process.traffic.take_unattributed_cost(reported) / cost).round();
+    assert_eq!([unreported(cost / 2.0), unreported(cost * 2.5), unreported(cost)], [0.0, 2.0, 1.0]);
+}
