@@ -308,7 +308,7 @@ async fn run_trials(
             Some(stored) => score_trial(work, stored, &item, (index, run_index), account(run_index)).await,
             None => run_trial(work, &item, (index, run_index), account(run_index)).await,
         };
-        if execution.is_in_error() && budget::refused_requests() > refused {
+        if lacks_budget(&execution, refused) {
             return Err(Unfinished::BudgetUsedUp);
         }
         if execution.is_in_error()
@@ -329,6 +329,14 @@ async fn run_trials(
     let passed = runs.iter().all(|run_item| passes(work, run_item));
     let input = redacted_item(&item);
     Ok(ItemResult { index, key, input, passed, runs })
+}
+
+/// Whether a trial failed, or its simulated user was not checked, because the budget was used up. `refused`: the number of requests that
+/// were refused before it.
+fn lacks_budget(execution: &Execution, refused: usize) -> bool {
+    let transcript = execution.transcript.as_ref();
+    let is_unchecked = transcript.is_some_and(|transcript| transcript.unchecked.is_some());
+    (execution.is_in_error() || is_unchecked) && budget::refused_requests() > refused
 }
 
 /// Whether a trial has no error and reaches every pass mark.
@@ -376,6 +384,7 @@ async fn run_trial(
     (index, run_index): (usize, usize),
     account: Account,
 ) -> Execution {
+    let refused = budget::refused_requests();
     let begun = work.traffic.as_ref().map(|traffic| traffic.begin(item, (index, run_index), account.clone()));
     let traffic = match begun.transpose() {
         Ok(traffic) => traffic,
@@ -389,6 +398,9 @@ async fn run_trial(
     let context = context.with_traffic(traffic.clone()).with_variant(work.definition.variant.clone());
     let context = context.with_faults(&work.definition.faults);
     let (mut execution, workspace) = run_agent_and_evaluators(work, context, traffic.clone(), &account).await;
+    if lacks_budget(&execution, refused) {
+        traffic.iter().for_each(|traffic| traffic.note_spent_budget());
+    }
     let end = |trial: Arc<ExecutionTraffic>| work.traffic.as_ref()?.end(&trial, &execution).transpose();
     let ended = traffic.and_then(end).transpose();
     match ended {

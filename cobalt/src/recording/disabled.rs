@@ -118,6 +118,10 @@ impl ExecutionTraffic {
         match *self {}
     }
 
+    pub fn note_spent_budget(&self) {
+        match *self {}
+    }
+
     pub fn has_problem(&self) -> bool {
         match *self {}
     }

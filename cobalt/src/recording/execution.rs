@@ -79,7 +79,7 @@ struct State {
     is_closed: bool,
     /// Whether the recording has requests that were answered during the trial.
     is_kept_so_far: bool,
-    /// Whether a request was refused because the budget is used up.
+    /// Whether it failed because the budget is used up.
     is_over_budget: bool,
     /// Whether everything is written.
     is_ended: bool,
@@ -266,7 +266,7 @@ impl ExecutionTraffic {
         }
     }
 
-    /// Notes that a request was refused because the budget is used up: what was answered is kept.
+    /// Notes that it failed because the budget is used up: what was answered is kept for the next run, which sends the rest.
     pub fn note_spent_budget(&self) {
         self.lock().is_over_budget = true;
     }
@@ -505,7 +505,8 @@ impl ExecutionTraffic {
         }
         let is_recorded = self.experiment.is_recorded(self.index, self.run);
         let incomplete = state.requests.incomplete(outcome, state.problem.is_some(), is_recorded);
-        if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)) {
+        let unpaid = || state.is_over_budget.then(|| "the budget was used up".to_owned());
+        if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)).or_else(unpaid) {
             let (is_kept, id) = (state.is_kept_so_far && state.is_over_budget, (self.index, self.run));
             self.experiment.note_unrecorded(id, is_recorded, (has_new, is_kept), &reason);
             return if state.is_kept_so_far && !is_kept { self.restore() } else { Ok(()) };

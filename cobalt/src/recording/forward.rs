@@ -123,7 +123,6 @@ impl Gateway {
             Ok(attempt) => attempt,
             Err(refusal) => {
                 unanswered.0 = None;
-                sink.candidates().iter().for_each(|execution| execution.note_spent_budget());
                 return self.refuse(&sink, 402, "budget_used_up", &refusal);
             }
         };

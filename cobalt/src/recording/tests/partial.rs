@@ -50,6 +50,11 @@ async fn a_spent_budget_keeps_what_was_answered() {
         execution.refuse("no more");
         end_as(&execution, Status::Error).await;
     }
+    let execution = process.begin(3, 0);
+    process.ask(&execution, HELLO).await;
+    execution.note_spent_budget();
+    end(&execution).await;
+    assert!(scene.cassette("item-3").trials[0].partial, "its judge was refused");
     assert!(scene.cassette("item-0").trials[0].partial);
     assert_eq!(scene.recordings().read("item-1").unwrap(), None);
     let note = process.begin(2, 0).experiment().take_note().unwrap();
