@@ -8,25 +8,32 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::table::Members;
+use super::table::{Members, start_of};
 
 /// How long programs have to end by themselves, and to disappear after they were killed.
 const GRACE: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// How often nothing must be left. If a process exits while the table is read, what it started may be missing.
+const LAST_LOOKS: usize = 2;
 
 /// The variable that marks the programs of a group, in whichever group or session they are later.
 pub const MARKER: &str = "_COBALT_PROCESS_GROUP";
 
-/// Ends the group when stdin ends; `$0` is the marker with its value.
-const SCRIPT: &str = r#"trap '' HUP INT TERM
+/// Ends the group when stdin ends, even if it can start nothing any more; `$0` is the marker with its value. Programs that left the group
+/// are looked for until none is found.
+const SCRIPT: &str = r#"trap '' HUP INT QUIT TERM
+trap 'kill -KILL 0' EXIT
 read -r line
 kill -TERM 0
 sleep 1
-for file in $(grep -lsF "$0" /proc/[0-9]*/environ); do
-    process=${file#/proc/}
-    kill -KILL "${process%/environ}"
-done
-kill -KILL 0"#;
+rounds=100
+while files=$(grep -lsF "$0" /proc/[0-9]*/environ); [ -n "$files" ] && [ $rounds -gt 0 ]; do
+    for file in $files; do
+        process=${file#/proc/}
+        kill -KILL "${process%/environ}"
+    done
+    rounds=$((rounds - 1))
+done"#;
 
 /// No process group has this ID, so no process can join it.
 const NO_GROUP: i32 = i32::MAX;
@@ -35,6 +42,8 @@ const NO_GROUP: i32 = i32::MAX;
 #[derive(Debug)]
 pub struct Leader {
     shell: Child,
+    /// When the shell started, as [`Members`] identify it.
+    started: u64,
     marker: String,
 }
 
@@ -45,7 +54,8 @@ impl Leader {
         shell.args(["-c", SCRIPT, &format!("{MARKER}={marker}")]);
         shell.current_dir("/").process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self { shell: shell.spawn()?, marker })
+        let shell = shell.spawn()?;
+        Ok(Self { started: start_of(shell.id()), shell, marker })
     }
 
     /// Makes a command start in the group.
@@ -55,24 +65,18 @@ impl Leader {
 
     /// Ends the programs of the group, and those that left it, such as programs that work in `folder`.
     pub fn end_group(mut self, folder: Option<&Path>) {
-        let group = self.shell.id();
-        let mut members = Members::new(group, format!("{MARKER}={}", self.marker), folder);
-        let mut running = members.running();
-        let had_any = !running.is_empty();
-        if had_any {
-            signal("TERM", Some(group), &running);
-            running = wait_for_end(&mut members);
-            if !running.is_empty() {
-                signal("KILL", Some(group), &running);
-            }
+        let variable = format!("{MARKER}={}", self.marker);
+        let mut members = Members::new((self.shell.id(), self.started), variable, folder);
+        // The groups include that of the leader, so that no program that just started survives.
+        let ended =
+            terminate(&mut members).and_then(|left| signal("KILL", &[left, members.groups()].concat()));
+        if ended.is_err() {
+            // No further program can start, or no file be opened. The leader needs neither to end the group.
+            drop(self.shell.stdin.take());
         }
-        let _ = self.shell.kill();
         let _ = self.shell.wait();
-        if had_any {
-            // Until the leader was waited for, programs could join.
-            signal("KILL", None, &members.running());
-            wait_for_end(&mut members);
-        }
+        // Until the leader was waited for, programs could join.
+        kill_all(&mut members);
     }
 }
 
@@ -81,27 +85,48 @@ pub fn prevent_start(command: &mut Command) {
     command.process_group(NO_GROUP);
 }
 
-/// Waits until no program is running, and returns those that still are after the time limit.
-fn wait_for_end(members: &mut Members<'_>) -> Vec<u32> {
+/// Asks programs to end, and returns the targets that are left after the time limit.
+fn terminate(members: &mut Members<'_>) -> io::Result<Vec<String>> {
+    let targets = members.targets()?;
+    if targets.is_empty() {
+        return Ok(targets);
+    }
+    signal("TERM", &targets)?;
+    wait_for_end(members)
+}
+
+/// Waits until no program is running, and returns the targets that are left after the time limit.
+fn wait_for_end(members: &mut Members<'_>) -> io::Result<Vec<String>> {
     let deadline = Instant::now() + GRACE;
     loop {
-        let running = members.running();
-        if running.is_empty() || Instant::now() >= deadline {
-            return running;
+        let targets = members.targets()?;
+        if targets.is_empty() || Instant::now() >= deadline {
+            return Ok(targets);
         }
         sleep(POLL_INTERVAL);
     }
 }
 
-/// Sends a signal to a group and to processes.
-fn signal(name: &str, group: Option<u32>, processes: &[u32]) {
-    if group.is_none() && processes.is_empty() {
-        return;
+/// Kills the programs, and those that they started meanwhile, until none is left or the time is up.
+fn kill_all(members: &mut Members<'_>) {
+    let deadline = Instant::now() + GRACE;
+    let mut looks = 0;
+    while looks < LAST_LOOKS && Instant::now() < deadline {
+        let Ok(targets) = members.targets() else { return };
+        if targets.is_empty() {
+            looks += 1;
+            continue;
+        }
+        looks = 0;
+        // If no shell can start now, it may next time.
+        let _ = signal("KILL", &[targets, members.groups()].concat());
+        sleep(POLL_INTERVAL);
     }
-    let groups = group.map(|id| format!("-{id}"));
-    let targets: Vec<_> = groups.into_iter().chain(processes.iter().map(u32::to_string)).collect();
+}
+
+/// Sends a signal to processes and groups. Some may be gone already.
+fn signal(name: &str, targets: &[String]) -> io::Result<()> {
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", &format!("kill -{name} {}", targets.join(" "))]);
-    // Some may be gone already.
-    let _ = shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    shell.args(["-c", r#"kill "$@""#, "sh", &format!("-{name}")]).args(targets);
+    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().map(drop)
 }

@@ -1,9 +1,15 @@
 use std::io::{BufRead, BufReader};
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+#[cfg(target_os = "linux")]
+use super::leader::MARKER;
 use super::table::is_running;
+#[cfg(target_os = "linux")]
+use super::table::{Members, group_of, has_members, start_of};
 use super::*;
 
 /// Runs a script that writes the IDs of its processes, one a line, and returns the first `count`.
@@ -84,6 +90,58 @@ fn daemons_end_with_the_group() {
     let (_guard, ids) = start(&group, &script, 4);
     group.end();
     assert_none_runs(&ids);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn programs_that_keep_forking_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("next");
+    // Each process starts the next one and exits, so that none of them lives long enough to be found and killed alone.
+    std::fs::write(&file, "sleep 0.004\nsh \"$0\" &\n").unwrap();
+    let group = ProcessGroup::default();
+    let chain = format!("sh -c 'echo $$; sh \"{}\"' &", file.display());
+    let script = format!("trap '' TERM; {chain} setsid {chain} echo $$; while :; do sleep 1; done");
+    let (_guard, ids) = start(&group, &script, 3);
+    let groups: Vec<_> = ids.iter().copied().chain(ids.iter().filter_map(|id| group_of(*id))).collect();
+    group.end();
+    for _ in 0..20 {
+        assert!(!has_members(&groups));
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn programs_that_start_during_the_end_end() {
+    for delay in 0..20 {
+        let group = ProcessGroup::default();
+        let mut command = Command::new("sleep");
+        group.join(command.arg("60")).unwrap();
+        let starting = thread::spawn(move || {
+            thread::sleep(Duration::from_micros(delay * 500));
+            command.spawn()
+        });
+        group.end();
+        if let Ok(mut child) = starting.join().unwrap() {
+            assert!(!is_running(child.id()), "{delay}");
+            child.wait().unwrap();
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn reused_leader_ids_are_not_signalled() {
+    let mut leader = Command::new("/bin/sh");
+    leader.args(["-c", "(echo; exec cat); :"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut leader = leader.process_group(0).spawn().unwrap();
+    BufReader::new(leader.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let (id, started) = (leader.id(), start_of(leader.id()));
+    let targets = |started| Members::new((id, started), MARKER.to_owned(), None).targets().unwrap();
+    assert_eq!(targets(started), [format!("-{id}")]);
+    assert_eq!(targets(started - 1), [""; 0]);
+    leader.kill().unwrap();
+    leader.wait().unwrap();
 }
 
 #[test]
