@@ -8,6 +8,7 @@ use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::hash::sha256;
 use cobalt_core::store::{items_file, new_run_id};
 use ruzstd::decoding::StreamingDecoder;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::{Problem, RemoteError};
@@ -19,6 +20,20 @@ const LARGEST_CONTENT: u64 = 4 << 30;
 const USUAL_CONTENT: u64 = 64 << 20;
 /// How many times larger than itself the content of a larger object may be.
 const MAX_RATIO: u64 = 1000;
+
+/// The maximum size of the content of an object of this size, both in bytes.
+fn largest_content(stored: usize) -> u64 {
+    USUAL_CONTENT.saturating_add((stored as u64).saturating_mul(MAX_RATIO))
+}
+
+/// Compresses the content of an object, unless its size would exceed the limit for the compressed object.
+pub fn compress(content: &[u8]) -> Vec<u8> {
+    let compressed = compress_to_vec(content, CompressionLevel::Fastest);
+    if content.len() as u64 > largest_content(compressed.len()) {
+        return compress_to_vec(content, CompressionLevel::Uncompressed);
+    }
+    compressed
+}
 
 /// The name of a file that is not complete yet: one that `clean` knows for a draft.
 fn draft_name() -> String {
@@ -39,7 +54,7 @@ impl Remote {
         }
         let object = entry.result_object();
         let bytes = self.get(&object)?.ok_or_else(|| self.missing(entry, &object))?;
-        let bytes = self.decompressed(&object, &bytes, &entry.result)?;
+        let (bytes, _) = self.decompressed_by_name(&object, &bytes, &entry.result.hash)?;
         let draft = folder.join(draft_name());
         write_atomically(&path, &draft, |file| file.write_all(&bytes)).map_err(failed)?;
         Ok(path)
@@ -70,25 +85,6 @@ impl Remote {
         fetched.and(renamed)
     }
 
-    /// The content of a compressed object, which must be what the index object says.
-    fn decompressed(
-        &self,
-        object: &str,
-        bytes: &[u8],
-        expected: &RemoteFile,
-    ) -> Result<Vec<u8>, RemoteError> {
-        if bytes.len() as u64 != expected.stored_bytes {
-            let problem =
-                format!("it has {} bytes, and its index object says {}", bytes.len(), expected.stored_bytes);
-            return Err(self.damaged(object, &problem));
-        }
-        let content = self.decompress(object, bytes, expected.bytes)?;
-        match sha256(&content) == expected.hash {
-            true => Ok(content),
-            false => Err(self.damaged(object, "its content does not match its index object")),
-        }
-    }
-
     /// The content of a compressed object and its hash, which must begin as its name says.
     pub fn decompressed_by_name(
         &self,
@@ -107,7 +103,7 @@ impl Remote {
     /// Decompresses an object to at most this many bytes: a small object may claim to be endless.
     pub fn decompress(&self, object: &str, bytes: &[u8], most: u64) -> Result<Vec<u8>, RemoteError> {
         let damaged = |problem: String| self.damaged(object, &problem);
-        let most = most.min(USUAL_CONTENT.saturating_add((bytes.len() as u64).saturating_mul(MAX_RATIO)));
+        let most = most.min(largest_content(bytes.len()));
         let mut content = Vec::new();
         let decoder = StreamingDecoder::new(bytes).map_err(|error| damaged(error.to_string()))?;
         let read = decoder.take(most.saturating_add(1)).read_to_end(&mut content);

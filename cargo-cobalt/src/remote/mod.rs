@@ -31,6 +31,7 @@ mod transfer;
 
 pub use entry::RemoteEntry;
 pub use error::{Problem, RemoteError};
+pub use fetch::compress;
 pub use layout::is_id;
 pub use leftovers::Leftovers;
 pub use local_index::RemoteIndex;

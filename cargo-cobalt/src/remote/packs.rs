@@ -5,11 +5,11 @@
 use std::time::Duration;
 
 use cobalt_core::hash::sha256;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::value::RawValue;
 
 use super::entry::RemoteEntry;
 use super::error::RemoteError;
+use super::fetch::compress;
 use super::store::{Remote, RemoteObject};
 use super::sync::PackedEntry;
 use super::{layout, parallel};
@@ -58,7 +58,7 @@ impl Remote {
             return Ok(0);
         }
         let name = format!("{}/{}.jsonl.zst", layout::PACKS, layout::short(&sha256(&text)));
-        self.put(&name, compress_to_vec(&*text, CompressionLevel::Fastest))?;
+        self.put(&name, compress(&text))?;
         let deleted = parallel::map(&packed, |name| self.delete(name));
         deleted.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(packed.len())

@@ -13,11 +13,11 @@ use cobalt_core::report::Timestamp;
 use cobalt_core::store::{Layout, items_file, strip_bom};
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use sha2::{Digest, Sha256};
 
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
+use super::fetch::compress;
 use super::local_index::RemoteIndex;
 use super::rebuild::Rebuilt;
 use super::redacted::{RedactedParts, redact_result};
@@ -186,7 +186,7 @@ impl Remote {
     pub fn push_with(&self, run: &RunToPush, redacts: Option<&PriceTable>) -> Result<PushedRun, RemoteError> {
         let file = FileToPush::read(&run.path, redacts)?;
         let items = file.items.as_deref().map(|items| self.push_items(&file.run.id, items)).transpose()?;
-        let compressed = Bytes::from(compress_to_vec(&*file.bytes, CompressionLevel::Fastest));
+        let compressed = Bytes::from(compress(&file.bytes));
         let (bytes, stored_bytes) = (file.bytes.len() as u64, compressed.len() as u64);
         let mut entry = RemoteEntry {
             format: layout::FORMAT_VERSION,

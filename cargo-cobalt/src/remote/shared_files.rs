@@ -9,10 +9,10 @@ use cobalt::command::config::Config;
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::hash::sha256;
 use cobalt_core::store::{Layout, new_run_id};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use walkdir::{DirEntry, WalkDir};
 
 use super::error::RemoteError;
+use super::fetch::compress;
 use super::layout;
 use super::local_index::RemoteIndex;
 use super::store::Remote;
@@ -183,7 +183,7 @@ impl Remote {
         for (pack, ids) in packs.into_iter().filter(|(_, ids)| !ids.is_empty()) {
             let tar = pack.into_inner().map_err(RemoteError::Runtime)?;
             let name = format!("{}/{}{PACK_ENDING}", shared.store_folder(), layout::short(&sha256(&tar)));
-            self.upload(&name, compress_to_vec(&*tar, CompressionLevel::Fastest).into())?;
+            self.upload(&name, compress(&tar).into())?;
             index.add_shared(&name, &ids)?;
         }
         Ok(count)

@@ -6,11 +6,13 @@ use std::time::{Duration, SystemTime};
 
 use cobalt_core::hash::sha256;
 use cobalt_core::store::Layout;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::entry::{RemoteEntry, RemoteFile};
 use super::error::RemoteError;
+use super::fetch::compress;
 use super::location::Location;
 use super::push::RunToPush;
 use super::store::Remote;
@@ -351,6 +353,28 @@ fn content_of_small_objects_is_bounded() {
     remote.put("index/large", vec![b' '; 5 << 20]).unwrap();
     let error = remote.get("index/large").unwrap_err().to_string();
     assert!(error.contains("it has 5242880 bytes"), "{error}");
+}
+
+#[test]
+fn any_compression_of_a_run_is_accepted() {
+    let team = Team::with_runs(1);
+    let (remote, machine) = (team.remote(), team.machine("mine"));
+    let entry = remote.sync(&machine).unwrap().entries().unwrap().remove(0);
+    let text = result("000000000001", 1);
+    let object = compress_to_vec(text.as_bytes(), CompressionLevel::Uncompressed);
+    assert_ne!(object.len() as u64, entry.result.stored_bytes);
+    remote.put(&entry.result_object(), object).unwrap();
+    assert_eq!(fs::read_to_string(remote.fetch(&entry, &machine).unwrap()).unwrap(), text);
+    let rebuilt = remote.rebuild_index().unwrap();
+    assert!(rebuilt.replaced.is_empty() && rebuilt.failed.is_empty());
+}
+
+#[test]
+fn repetitive_content_can_be_fetched() {
+    let remote = Team::with_runs(0).remote();
+    let content = vec![b' '; 65 << 20];
+    let fetched = remote.decompress("runs/a", &compress(&content), u64::MAX).unwrap();
+    assert!(fetched == content);
 }
 
 #[test]

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::store::{Layout, new_run_id};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
 use super::layout;
-use crate::remote::{Remote, RemoteError, RemoteObject, map_in_parallel};
+use crate::remote::{Remote, RemoteError, RemoteObject, compress, map_in_parallel};
 
 /// A segment ends with the line that reaches this size: journals can be larger than memory.
 const SEGMENT: usize = 4 << 20;
@@ -42,7 +41,7 @@ impl SentJournal {
             return Ok(false);
         }
         let segment = layout::segment(group, &self.id, self.sent);
-        remote.put(&segment, compress_to_vec(&*lines, CompressionLevel::Fastest))?;
+        remote.put(&segment, compress(&lines))?;
         self.sent += lines.len() as u64;
         Ok(true)
     }
