@@ -1,8 +1,8 @@
 //! Finds experiments in the source files of a target, without building it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, mem};
 
 use cargo_metadata::Package;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -18,6 +18,10 @@ pub struct DeclaredExperiments {
     pub places: Vec<SourcePlace>,
     /// Whether it calls `cobalt::main()`.
     pub calls_main: bool,
+    /// The files that were read, without symlinks.
+    pub files: BTreeSet<PathBuf>,
+    /// The macros that it calls.
+    macros: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +33,30 @@ pub struct SourcePlace {
 }
 
 impl DeclaredExperiments {
-    /// Reads the root file of a target, and the files of its modules. Files that cannot be parsed are left to the compiler.
-    pub fn read(package: &Package, root: &Path) -> Self {
-        let mut scan = Scan { libraries: library_names(package), ..Scan::default() };
+    /// Reads the root file of a target, and the files of its modules. Of `known` files, only macros count. Files that cannot be parsed are
+    /// left to the compiler.
+    pub fn read(package: &Package, root: &Path, known: &BTreeSet<PathBuf>) -> Self {
+        let mut scan = Scan {
+            libraries: library_names(package),
+            known,
+            found: Self::default(),
+            files: BTreeSet::new(),
+            macros: Vec::new(),
+        };
         let folder = root.parent().unwrap_or(root).to_owned();
         scan.file(root, &Module { children: folder, is_test_only: false });
         // Otherwise the thread would keep every parsed text in its source map.
         proc_macro2::extra::invalidate_current_thread_spans();
-        scan.found
+        let Scan { found, files, mut macros, .. } = scan;
+        let mut found = Self { files, ..found };
+        // A macro that is not called declares nothing.
+        while let Some(place) = macros.iter().position(|(name, _)| found.macros.contains(name)) {
+            let (_, body) = macros.remove(place);
+            found.places.extend(body.places);
+            found.calls_main |= body.calls_main;
+            found.macros.extend(body.macros);
+        }
+        found
     }
 
     /// The first experiment, or the first that only tests have.
@@ -60,19 +80,32 @@ struct Module {
     is_test_only: bool,
 }
 
-#[derive(Default)]
-struct Scan {
+struct Scan<'a> {
     libraries: Vec<String>,
+    /// Files whose own experiments do not count.
+    known: &'a BTreeSet<PathBuf>,
     found: DeclaredExperiments,
     /// Files that were read: a file can include itself.
-    seen: BTreeSet<PathBuf>,
+    files: BTreeSet<PathBuf>,
+    /// What the macros of `macro_rules!` declare where they are called, by name.
+    macros: Vec<(String, DeclaredExperiments)>,
 }
 
-impl Scan {
+impl Scan<'_> {
     fn file(&mut self, file: &Path, module: &Module) {
-        let is_new = file.canonicalize().is_ok_and(|file| self.seen.insert(file));
-        let Some(text) = is_new.then(|| fs::read_to_string(file).ok()).flatten() else { return };
-        if let Ok(tokens) = text.trim_start_matches('\u{feff}').parse::<TokenStream>() {
+        let Ok(place) = file.canonicalize() else { return };
+        let is_known = self.known.contains(&place);
+        let text = self.files.insert(place).then(|| fs::read_to_string(file).ok()).flatten();
+        let Some(Ok(tokens)) = text.map(|text| text.trim_start_matches('\u{feff}').parse::<TokenStream>())
+        else {
+            return;
+        };
+        if is_known {
+            // Its macros may be called in other files.
+            let found = mem::take(&mut self.found);
+            self.tokens(file, module, tokens);
+            self.found = found;
+        } else {
             self.tokens(file, module, tokens);
         }
     }
@@ -124,6 +157,24 @@ impl Scan {
                         let children = module.children.clone();
                         self.file(&folder.join(included), &Module { children, is_test_only });
                     }
+                }
+                (
+                    TokenTree::Ident(word),
+                    [TokenTree::Punct(_), TokenTree::Ident(name), TokenTree::Group(body), ..],
+                ) if word == "macro_rules" => {
+                    let is_test_only = module.is_test_only || is_test;
+                    let inner = Module { children: module.children.clone(), is_test_only };
+                    let outside = mem::take(&mut self.found);
+                    self.tokens(file, &inner, body.stream());
+                    let declared = mem::replace(&mut self.found, outside);
+                    self.macros.push((name.to_string(), declared));
+                    rest = &after[3..];
+                    (is_test, path) = (false, None);
+                }
+                (TokenTree::Ident(name), [TokenTree::Punct(bang), TokenTree::Group(_), ..])
+                    if bang.as_char() == '!' =>
+                {
+                    self.found.macros.insert(name.to_string());
                 }
                 (TokenTree::Ident(library), after) if self.libraries.iter().any(|name| library == name) => {
                     self.found.calls_main |= begins_with(after, "::main");
@@ -254,7 +305,8 @@ mod tests {
                 "uses_default_features": false, "features": [], "target": null, "registry": null, "source": null,
             }],
         }));
-        let found = DeclaredExperiments::read(&package.unwrap(), &folder.path().join(files[0].0));
+        let root = folder.path().join(files[0].0);
+        let found = DeclaredExperiments::read(&package.unwrap(), &root, &BTreeSet::new());
         let place = |SourcePlace { file, line, is_test_only }: &SourcePlace| {
             let file = file.strip_prefix(folder.path()).unwrap().display();
             format!("{file}:{line}{}", if *is_test_only { "*" } else { "" })
@@ -288,7 +340,7 @@ mod tests {
             ("#[::eval_lib::experiment(dataset = \"a\")]\nfn one() {}", "a.rs:1"),
             ("mod evals {\n    #[evals::cobalt::experiment(name = \"b\")]\n    fn one() {}\n}", "a.rs:2"),
             (
-                "macro_rules! one {\n    ($n:ident) => {\n        #[eval_lib::experiment(dataset = \"a\")]\n        fn $n() {}\n    };\n}",
+                "macro_rules! one {\n    ($n:ident) => {\n        #[eval_lib::experiment(dataset = \"a\")]\n        fn $n() {}\n    };\n}\nself::one!(a);",
                 "a.rs:3",
             ),
             (
@@ -307,12 +359,18 @@ mod tests {
             "// #[eval_lib::experiment(a)]\n",
             "const A: &str = \"#[eval_lib::experiment(a)]\";",
             "#[derive(Debug)]\nstruct A;",
+            "macro_rules! one { () => { #[eval_lib::experiment(a)] fn one() {} } }\nuse one;",
+            "macro_rules! one { () => { #[eval_lib::experiment(a)] fn one() {} } }\nmacro_rules! two { () => { one!(); } }",
+            "macro_rules! run { () => { fn main() { eval_lib::main(); } } }",
             "fn (",
         ] {
             assert_eq!(places(&[("a.rs", text)]), (Vec::new(), false), "{text}");
         }
         assert!(places(&[("a.rs", "fn main() {\n    eval_lib::main();\n}")]).1);
         assert!(places(&[("a.rs", "use eval_lib::main;")]).1);
+        assert!(
+            places(&[("a.rs", "macro_rules! run { () => { eval_lib::main(); } } fn main() { run!() }")]).1
+        );
         assert!(!places(&[("a.rs", "fn main() {\n    other::main();\n}")]).1);
     }
 }

@@ -1,5 +1,6 @@
 //! Finds the test targets that can contain experiments.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{fmt, fs, io};
@@ -156,28 +157,40 @@ impl Project {
             return Ok(Vec::new());
         }
         let manifest = read_manifest(package.manifest_path.as_std_path())?;
+        let read = |target: &Target, known: &BTreeSet<PathBuf>| {
+            DeclaredExperiments::read(package, target.src_path.as_std_path(), known)
+        };
+        let missing = |target: &Target| target_filter::missing_features(target, package, packages, build);
+        let candidate = |target: &Target, has_experiments, problem| Candidate {
+            package: Rc::clone(package),
+            target: target.name.clone(),
+            file: target.src_path.as_std_path().to_owned(),
+            missing_features: missing(target),
+            is_named: false,
+            has_experiments,
+            problem,
+        };
+        let (run, others): (Vec<_>, Vec<_>) =
+            package.targets.iter().partition(|target| is_harness_test(target, &manifest));
+        let run: Vec<_> = run.into_iter().map(|target| (target, read(target, &BTreeSet::new()))).collect();
+        // The experiments of these files run, whichever other targets contain the files.
+        let is_built = |(target, _): &&(&Target, _)| missing(target).is_empty();
+        let calls_main = |(_, declared): &&(&Target, DeclaredExperiments)| declared.calls_main;
+        let files = |(_, declared): &(&Target, DeclaredExperiments)| declared.files.clone();
+        let main_files = run.iter().filter(is_built).filter(calls_main).flat_map(files).collect();
+        let mut run_files: BTreeSet<_> = run.iter().filter(is_built).flat_map(files).collect();
         let mut candidates = Vec::new();
-        for target in &package.targets {
-            let is_run = is_harness_test(target, &manifest);
-            let file = target.src_path.as_std_path();
-            let declared = DeclaredExperiments::read(package, file);
-            let missing_features = target_filter::missing_features(target, package, packages, build);
-            // Without required features, cargo does not build a target either.
-            let problem = if is_run || !missing_features.is_empty() {
-                None
-            } else {
-                self.problem(package, target, &manifest, &declared)?
-            };
-            if is_run || problem.is_some() {
-                candidates.push(Candidate {
-                    package: Rc::clone(package),
-                    target: target.name.clone(),
-                    file: file.to_owned(),
-                    missing_features,
-                    is_named: false,
-                    has_experiments: !declared.places.is_empty(),
-                    problem,
-                });
+        for (target, declared) in run {
+            let declared = if declared.calls_main { declared } else { read(target, &main_files) };
+            candidates.push(candidate(target, !declared.places.is_empty(), None));
+        }
+        // Without required features, cargo does not build a target either.
+        for target in others.into_iter().filter(|target| missing(target).is_empty()) {
+            let declared = read(target, &run_files);
+            match self.problem(package, target, &manifest, &declared)? {
+                None if target.is_lib() => run_files.extend(declared.files),
+                None => {}
+                problem => candidates.push(candidate(target, !declared.places.is_empty(), problem)),
             }
         }
         Ok(candidates)

@@ -101,6 +101,25 @@ fn experiments_under_libtest_are_errors() {
 }
 
 #[test]
+fn modules_shared_with_libtest_run() {
+    let project = Project::steered();
+    project.target("shared");
+    let shared = "macro_rules! experiment {\n    ($name:ident) => {\n        #[cobalt::experiment(dataset = \"data/items.jsonl\")]\n        \
+                  fn $name(_: cobalt::Item) -> String { String::new() }\n    };\n}\nexperiment!(in_module);\n";
+    project.write("tests/common/mod.rs", shared);
+    let declared = "#[macro_use]\nmod common;\n";
+    project.write(
+        "tests/shared.rs",
+        &format!("{declared}experiment!(in_target);\nfn main() {{ cobalt::main(); }}\n"),
+    );
+    project.write("tests/unit.rs", &format!("{declared}#[test]\nfn unit() {{}}\n"));
+    project.cobalt(&["run", "--filter", "in_*"], 0);
+    assert_eq!(project.results(), ["in_module", "in_target"]);
+    project.write("tests/unit.rs", &format!("{declared}experiment!(lost);\n"));
+    project.cobalt(&["run"], 3).stderr_has("`trial/unit` has experiments (tests/common/mod.rs:3)");
+}
+
+#[test]
 fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
     let project = Project::steered();
     let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
