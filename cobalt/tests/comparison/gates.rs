@@ -1,10 +1,13 @@
 //! Baseline gates: met, missed, or inconclusive.
 
 use cobalt::Threshold;
-use cobalt::report::comparison::{GateResult, ThresholdStatus, evaluate_against};
+use cobalt::report::comparison::{GateResult, ThresholdStatus, Verdict, evaluate_against};
 use cobalt::report::{Category, Comparison, Measurements, Metric};
 
-use crate::runs::{Random, difference, evaluator, is_close, item, recording, right, run, scored, with};
+use crate::runs::{
+    Random, compared as compared_runs, difference, evaluator, is_close, item, recording, right, run, scored,
+    with,
+};
 
 fn gate(category: Category, metric: Metric, bound: f64) -> Threshold {
     Threshold::new(category, metric, Comparison::AtMost, bound)
@@ -376,19 +379,27 @@ fn collapse_of_nearly_all_items_misses() {
         let (base, now) = (scored("a", &right(of, 0)), scored("b", &right(of - items, items)));
         judged(&base, &now, drop(0.1))
     };
+    let compared = |items: usize, of: usize| {
+        difference(&scored("a", &right(of, 0)), &scored("b", &right(of - items, items))).verdict
+    };
     let found = collapsed(4, 5);
     assert_eq!((found.finding, found.actual), (ThresholdStatus::Missed, Some(0.8)), "{}", found.message);
     let why = "4 of 5 items dropped by more than 0.5, and none rose as far";
     assert!(found.message.ends_with(why), "{}", found.message);
     for (items, of) in [(5, 6), (5, 7), (6, 8)] {
         assert_eq!(collapsed(items, of).finding, ThresholdStatus::Missed, "{items} of {of}");
+        assert_eq!(compared(items, of), Verdict::Worse, "{items} of {of}");
     }
     for (items, of) in [(1, 2), (2, 3), (3, 4), (3, 5), (4, 6)] {
         let found = collapsed(items, of);
         assert!(found.finding == ThresholdStatus::Inconclusive && found.is_large_drop, "{}", found.message);
         let visible = "inconclusive for `vs_baseline.correct.drop <= 0.1`: more than allowed, but ";
         assert!(found.message.contains(visible), "{}", found.message);
+        assert_eq!(compared(items, of), Verdict::Inconclusive, "{items} of {of}");
     }
+    let comparison = compared_runs(&scored("a", &right(5, 0)), &scored("b", &right(1, 4)));
+    assert_eq!(comparison.evaluators[0].verdict, Verdict::Worse);
+    assert_eq!(comparison.notes, [format!("`correct` is worse: {why}")]);
     assert!(!collapsed(2, 5).is_large_drop && !collapsed(1, 40).is_large_drop);
     let graded = |scores: &[f64]| judged(&scored("a", &[0.9; 5]), &scored("b", scores), drop(0.1)).finding;
     assert_eq!(graded(&[0.1, 0.2, 0.1, 0.3, 0.9]), ThresholdStatus::Missed);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::estimate::{Estimate, LogRatio, fewest_clusters, p_two_sided, sample_size};
+use super::gate_evidence::Collapse;
 use super::item_changes::regressions;
 use super::notes::{notes, replay_notes, retry_note};
 use super::paired::{ComparedMetric, Paired, PairedSize};
@@ -29,7 +30,11 @@ pub fn compare(base: &Measurements, others: &[&Measurements]) -> Vec<Comparison>
 pub fn compare_all(runs: &[&Measurements]) -> Vec<(usize, usize, Comparison)> {
     let places: Vec<_> =
         (0..runs.len()).flat_map(|base| (base + 1..runs.len()).map(move |other| (base, other))).collect();
-    let drafts = places.iter().map(|&(base, other)| Draft::of(runs[base], runs[other])).collect();
+    let mut drafts: Vec<_> = places.iter().map(|&(base, other)| Draft::of(runs[base], runs[other])).collect();
+    // A collapse is not corrected for the number of pairs.
+    for pending in drafts.iter_mut().flat_map(|draft| &mut draft.evaluators) {
+        pending.collapse = None;
+    }
     places.into_iter().zip(finish_together(drafts)).map(|((base, other), it)| (base, other, it)).collect()
 }
 
@@ -61,6 +66,8 @@ struct PendingDifference {
     smaller: usize,
     /// The number of differences that its p-value is corrected for.
     tested: usize,
+    /// The collapse of scores in the other run, if there is one.
+    collapse: Option<Collapse>,
 }
 
 impl Draft {
@@ -106,10 +113,13 @@ impl Draft {
         let Self { mut comparison, evaluators, mut amounts, metrics } = self;
         amounts.extend(metrics);
         let is_same_run = comparison.base.id == comparison.other.id;
-        let finish =
-            |open: Vec<PendingDifference>| open.into_iter().map(|open| open.finish(is_same_run)).collect();
-        comparison.evaluators = finish(evaluators);
-        comparison.amounts = finish(amounts);
+        let notes = &mut comparison.notes;
+        let mut finish = |open: Vec<PendingDifference>| {
+            open.into_iter().map(|open| open.finish(is_same_run, notes)).collect::<Vec<_>>()
+        };
+        let (evaluators, amounts) = (finish(evaluators), finish(amounts));
+        comparison.evaluators = evaluators;
+        comparison.amounts = amounts;
         comparison
     }
 }
@@ -206,7 +216,9 @@ impl PendingDifference {
             equal,
             unmeasured: paired.unmeasured,
         };
-        Some(Self { difference, estimate, log_ratio, size: paired.size(), larger, smaller, tested: 1 })
+        let size = paired.size();
+        let collapse = if quantity == Quantity::Score { Collapse::of(&paired.reversed(), 0.0) } else { None };
+        Some(Self { difference, estimate, log_ratio, size, larger, smaller, tested: 1, collapse })
     }
 
     /// Sets the unit and direction of a metric; those of the other run count if they differ.
@@ -219,13 +231,19 @@ impl PendingDifference {
         self
     }
 
-    fn finish(self, is_same_run: bool) -> Difference {
-        let Self { difference, estimate, log_ratio, size, tested, .. } = self;
+    /// The difference with its verdict; a note says if that is due to a collapse.
+    fn finish(self, is_same_run: bool, notes: &mut Vec<String>) -> Difference {
+        let Self { difference, estimate, log_ratio, size, tested, collapse, .. } = self;
         let (verdict, settled_by) = if is_same_run {
             (Verdict::WithinNoise, None)
         } else {
             decide(&difference, &estimate, log_ratio.as_ref(), &size, tested)
         };
+        // A gate on this score is missed, too.
+        if let (Verdict::Inconclusive, Some(collapse)) = (verdict, collapse) {
+            notes.push(format!("`{}` is worse: {collapse}", difference.name));
+            return Difference { verdict: Verdict::Worse, settled_by: None, ..difference };
+        }
         Difference { verdict, settled_by, ..difference }
     }
 }

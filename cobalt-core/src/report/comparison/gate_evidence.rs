@@ -141,7 +141,7 @@ pub enum Collapse {
 
 impl Collapse {
     /// The collapse in these drops, if there is one.
-    fn of(drops: &Paired, bound: f64) -> Option<Self> {
+    pub fn of(drops: &Paired, bound: f64) -> Option<Self> {
         if drops.differences().all(|drop| drop > bound && drop >= COLLAPSE) {
             return Some(Self::All { items: drops.len() });
         }

@@ -120,25 +120,43 @@ pub fn measure(threshold: &Threshold, figures: &RunMetrics<'_>) -> Result<f64, S
     }
 }
 
-/// How much of the run was measured, if it is not all of it.
-pub fn measured_part(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<String> {
-    let part = |part: usize, whole: usize, noun: &str| {
-        (part < whole).then(|| format!("recorded by {part} of {}", count(whole, noun)))
-    };
-    match threshold.category() {
+/// The part of a run that was measured.
+pub struct MeasuredPart {
+    /// Such as `measured on 3 of 4 items`.
+    pub scope: String,
+    /// What was not measured, and how to measure it if that is possible.
+    pub rest: String,
+}
+
+/// Which part of the run was measured, if not all of it.
+pub fn measured_part(threshold: &Threshold, figures: &RunMetrics<'_>) -> Option<MeasuredPart> {
+    let (verb, part, whole, noun, rest) = match threshold.category() {
         Category::CustomMetric(name) if threshold.metric() != Metric::Value => {
-            let recorded = figures.recorded.stats().get(name)?.count;
-            part(recorded, figures.recorded.executions(), "execution")
+            let (recorded, all) = (figures.recorded.stats().get(name)?.count, figures.recorded.executions());
+            let rest = count(all.saturating_sub(recorded), "execution") + " without an output";
+            ("recorded by", recorded, all, "execution", rest)
         }
         Category::TimeToFirstToken => {
-            part(figures.traces.first_tokens.live.len(), figures.latency.len(), "item")
+            let (times, all) = (&figures.traces.first_tokens, figures.latency.len());
+            let untimed = all.saturating_sub(times.live.len() + times.replayed);
+            let replayed = (times.replayed > 0).then(|| replayed_items(times.replayed));
+            let untimed =
+                (untimed > 0).then(|| count(untimed, "item") + " without the time of a streamed response");
+            let rest: Vec<_> = [replayed, untimed].into_iter().flatten().collect();
+            ("measured on", times.live.len(), all, "item", rest.join(", "))
         }
         Category::Latency => {
             let (live, all) = (figures.live_latency.len(), figures.latency.len());
-            (live < all).then(|| format!("of {live} of {}; the others were replayed", count(all, "item")))
+            ("measured on", live, all, "item", replayed_items(all.saturating_sub(live)))
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    (part < whole).then(|| MeasuredPart { scope: format!("{verb} {part} of {}", count(whole, noun)), rest })
+}
+
+/// Items without a latency of their own, and the remedy.
+fn replayed_items(items: usize) -> String {
+    count(items, "replayed item") + " (to measure all items, run with `COBALT_RECORD=off`)"
 }
 
 /// How an agent reports a cost.

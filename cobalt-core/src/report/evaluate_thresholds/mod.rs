@@ -62,15 +62,14 @@ pub fn evaluate(threshold: &Threshold, figures: &RunMetrics<'_>) -> ThresholdOut
             let passed = threshold.is_met_by(actual);
             let relation = if passed { "meets" } else { "misses" };
             let (name, value) = (metric_name(threshold), format_value(threshold, actual));
-            let part = measured_part(threshold, figures).map(|part| format!(", {part}")).unwrap_or_default();
+            let (scope, rest) = measured_part(threshold, figures).map_or_else(Default::default, |part| {
+                (format!(", {}", part.scope), format!("; not measured: {}", part.rest))
+            });
             let details = details.map(|details| format!(" ({details})")).unwrap_or_default();
-            let message = format!("{name} is {value}{part}{details}, which {relation} `{threshold}`");
+            let message = format!("{name} is {value}{scope}{details}, which {relation} `{threshold}`{rest}");
             let finding = if passed { ThresholdStatus::Met } else { ThresholdStatus::Missed };
             let outcome = ThresholdOutcome::new(threshold, finding, Some(actual), message);
-            match threshold.category() {
-                Category::CustomMetric(_) => ThresholdOutcome { figure: Some(value + &part), ..outcome },
-                _ => outcome,
-            }
+            ThresholdOutcome { figure: Some(value + &scope), ..outcome }
         }
         Err(reason) => nothing_to_measure(threshold, &reason),
     }

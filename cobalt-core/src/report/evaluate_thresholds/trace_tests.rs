@@ -72,9 +72,15 @@ fn the_time_to_the_first_token_is_that_of_live_responses() {
     assert_eq!(actual("time_to_first_token.max <= 1s", items), 200.0, "the mean of the trials");
     let reason = reason("time_to_first_token.avg <= 1s", vec![vec![traced(1, 0)]]);
     assert_eq!(reason, "no model call reports it; only streamed responses have one");
-    let mixed = vec![vec![streamed(100.0, false)], vec![streamed(1.0, true)]];
+    let mixed = vec![vec![streamed(100.0, false)], vec![streamed(1.0, true)], vec![traced(1, 0)]];
     let outcome = judged("time_to_first_token.min >= 50ms", mixed);
-    assert_eq!((outcome.passed, outcome.figure.as_deref()), (true, Some("100 ms")));
+    assert_eq!((outcome.passed, outcome.figure.as_deref()), (true, Some("100 ms, measured on 1 of 3 items")));
+    assert_eq!(
+        outcome.message,
+        "time_to_first_token.min is 100 ms, measured on 1 of 3 items, which meets `time_to_first_token.min >= 50 ms`; \
+         not measured: 1 replayed item (to measure all items, run with `COBALT_RECORD=off`), 1 item without the time of a \
+         streamed response"
+    );
 }
 
 #[test]
