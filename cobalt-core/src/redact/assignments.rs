@@ -7,6 +7,7 @@ use base64::Engine as _;
 
 use super::key_format_table::{ALNUM, Alphabet, DASH, DOT, EQUALS, PLUS_SLASH, TILDE, UNDERSCORE, is_of};
 use super::key_formats::{STANDARD, begins_at, end_of_run, ends_at, is_mixed, is_password, is_random};
+use super::names::OTHER_WORDS;
 use super::{headers, marks};
 
 /// The maximum length of a name.
@@ -93,8 +94,6 @@ const SUFFIXES: [&str; 16] = [
     "header",
     "v",
 ];
-/// Words that end with `pass` and name no password.
-const OTHER_PASSES: [&str; 6] = ["bypass", "compass", "trespass", "surpass", "overpass", "underpass"];
 /// Values of fields for passwords that are none.
 const NO_PASSWORDS: [&str; 26] = [
     "string",
@@ -124,8 +123,10 @@ const NO_PASSWORDS: [&str; 26] = [
     "changeme",
     "placeholder",
 ];
-/// Words near a password that name its account.
-const ACCOUNTS: [&str; 6] = ["user", "uid", "login", "email", "server=", "host="];
+/// Parts of names of accounts.
+const ACCOUNTS: [&str; 4] = ["user", "uid", "login", "email"];
+/// Fields of connection strings, which are for an account.
+const HOSTS: [&str; 2] = ["server=", "host="];
 /// How far from a password they are looked for, in bytes.
 const NEAR: usize = 160;
 
@@ -170,7 +171,7 @@ impl SecretKind {
     /// The kind of a name in small letters.
     fn of_letters(name: &[u8]) -> Option<Self> {
         let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end.as_bytes()));
-        if ends(&PASSWORDS) || name.ends_with(b"pass") && !ends(&OTHER_PASSES) {
+        if ends(&PASSWORDS) || name.ends_with(b"pass") && !ends(&OTHER_WORDS) {
             Some(Self::Password)
         } else if ends(&KEYS) {
             Some(Self::Key)
@@ -278,7 +279,7 @@ pub fn is_weak_password(value: &[u8]) -> bool {
 /// Whether the name of a field names an account.
 pub fn is_account_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["user", "uid", "login", "email"].iter().any(|word| name.contains(word))
+    ACCOUNTS.iter().any(|word| name.contains(word))
 }
 
 /// Whether an account is named near a password.
@@ -287,7 +288,7 @@ fn is_account_near(text: &[u8], name: usize, value: &Range<usize>) -> bool {
     let behind = &text[value.end..text.len().min(value.end + NEAR)];
     [before, behind].into_iter().any(|part| {
         let part = part.to_ascii_lowercase();
-        ACCOUNTS.iter().any(|word| memchr::memmem::find(&part, word.as_bytes()).is_some())
+        ACCOUNTS.iter().chain(&HOSTS).any(|word| memchr::memmem::find(&part, word.as_bytes()).is_some())
     })
 }
 

@@ -22,7 +22,7 @@ const SECRET_WORDS: [&str; 3] = ["auth", "authorization", "secrets"];
 /// Names that end like those of secrets: `PWD` is the current folder in every shell.
 const HARMLESS: [&str; 2] = ["pwd", "oldpwd"];
 /// Words that end like those of secrets.
-const OTHER_WORDS: [&str; 16] = [
+pub const OTHER_WORDS: [&str; 16] = [
     "bypass",
     "compass",
     "donkey",
