@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::ArchiveError;
+pub use crate::project::ARCHIVE_MANIFEST as MANIFEST;
 
 /// The version of the format. A change that this version cannot read gets another number.
 pub const FORMAT: u64 = 1;
-/// The name of the entry.
-pub const MANIFEST: &str = "cobalt-archive.json";
 /// Where the workspace and the target folder are in the archive.
 pub const WORKSPACE: &str = "workspace";
 pub const TARGET: &str = "target";

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use cobalt::command::config::Config;
 
-use crate::cli::{RunName, RunSelector};
+use crate::cli::{RunName, RunSelector, is_run_id};
 use crate::error::{CommandError, Error};
 use crate::index::IndexedRun;
 use crate::remote::{Remote, RemoteEntry, RemoteError};
@@ -79,6 +79,8 @@ impl<'a> RunLookup<'a> {
                 Some(team) => team.known.find(name),
                 None => Err(error),
             },
+            // The store may have a run with this ID, which is found before another with this name.
+            Ok(found) if is_run_id(name.as_str()) && !found.has(name.as_str()) => self.find_in_both(name),
             found => found,
         }
     }

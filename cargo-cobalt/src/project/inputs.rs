@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufReader, Read as _};
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
@@ -17,6 +19,7 @@ use cobalt_core::paths::normalize;
 use cobalt_core::redact::looks_like_key;
 use cobalt_core::store::GITIGNORE;
 use glob::Pattern;
+use ruzstd::decoding::StreamingDecoder;
 use serde_json::Value;
 
 use super::build_inputs::BuildInputs;
@@ -27,8 +30,10 @@ use crate::config::settings_of;
 use crate::environment::Environment;
 use crate::error::Error;
 
-/// Suffixes of temporary files of editors, of logs, and of archives as `cargo cobalt archive` writes them.
-pub const TEMPORARY_SUFFIXES: [&str; 7] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log", ".tar.zst"];
+/// Suffixes of temporary files of editors, and of logs.
+pub const TEMPORARY_SUFFIXES: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
+/// The first entry of an archive that `cargo cobalt archive` writes.
+pub const ARCHIVE_MANIFEST: &str = "cobalt-archive.json";
 /// Folders with generated files, at any depth.
 pub const GENERATED_FOLDERS: [&str; 2] = ["node_modules", "__pycache__"];
 /// The default folder of recordings.
@@ -239,7 +244,18 @@ fn is_generated(folder: &Path) -> bool {
 /// Whether an untracked file is temporary, a log or an archive.
 fn is_temporary(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    TEMPORARY_SUFFIXES.iter().any(|end| name.ends_with(end))
+    TEMPORARY_SUFFIXES.iter().any(|end| name.ends_with(end)) || is_archive(file)
+}
+
+/// Whether `cargo cobalt archive` wrote a file, whatever its name is.
+pub fn is_archive(path: &Path) -> bool {
+    // A named pipe would block.
+    let Some(file) = path.is_file().then(|| File::open(path).ok()).flatten() else { return false };
+    let Ok(tar) = StreamingDecoder::new(BufReader::new(file)) else { return false };
+    // It starts with the name of its first entry.
+    let mut start = Vec::new();
+    let is_read = tar.take(ARCHIVE_MANIFEST.len() as u64 + 1).read_to_end(&mut start).is_ok();
+    is_read && start.strip_suffix(b"\0") == Some(ARCHIVE_MANIFEST.as_bytes())
 }
 
 fn is_markdown(file: &Path) -> bool {
@@ -369,6 +385,8 @@ fn outside_name(file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
     use super::*;
 
     #[test]
@@ -390,6 +408,27 @@ mod tests {
         ] {
             assert!(!is_read(name), "{name}");
         }
+    }
+
+    #[test]
+    fn archives_are_known_by_their_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_known = |entry: &str| {
+            let mut tar = tar::Builder::new(Vec::new());
+            let mut header = tar::Header::new_gnu();
+            header.set_size(2);
+            tar.append_data(&mut header, entry, &b"{}"[..]).unwrap();
+            let path = folder.path().join("data.tar.zst");
+            fs::write(&path, compress_to_vec(&*tar.into_inner().unwrap(), CompressionLevel::Fastest))
+                .unwrap();
+            is_archive(&path)
+        };
+        assert!(is_known(ARCHIVE_MANIFEST));
+        for entry in ["corpus.jsonl", "cobalt-archive.json5", "cobalt-archive"] {
+            assert!(!is_known(entry), "{entry}");
+        }
+        fs::write(folder.path().join("plain"), ARCHIVE_MANIFEST).unwrap();
+        assert!(!is_archive(&folder.path().join("plain")) && !is_archive(folder.path()));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use cobalt_core::store::{ReportFile, read_measurements, strip_bom};
 use serde::Deserialize;
 
 use super::known::{self, KnownRuns, UnknownRun, describe_run};
-use crate::cli::{RunName, RunSelector, is_run_id};
+use crate::cli::{RunName, RunSelector};
 use crate::error::Error;
 use crate::index::IndexedRun;
 
@@ -163,12 +163,8 @@ impl KnownRuns {
         }
     }
 
-    /// The latest run with a name, or that of each experiment; only of one for `experiment@name`. An ID is never taken for the name
-    /// that an earlier version let another run have: the run with the ID may be in the remote store.
+    /// The latest run with a name, or that of each experiment; only of one for `experiment@name`.
     fn by_name(&self, typed: &str) -> Option<ResolvedName> {
-        if is_run_id(typed) {
-            return None;
-        }
         let runs = self.of_name(typed).into_iter().map(|run| self.resolved(run)).collect();
         ResolvedName::of(runs).or_else(|| {
             let split = typed.match_indices('@').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
@@ -278,6 +274,14 @@ impl ResolvedName {
             0 => None,
             1 => Some(Self::One(runs.remove(0))),
             _ => Some(Self::PerExperiment(runs)),
+        }
+    }
+
+    /// Whether one of the runs has this ID.
+    pub fn has(&self, id: &str) -> bool {
+        match self {
+            Self::One(run) => run.id == id,
+            Self::PerExperiment(runs) => runs.iter().any(|run| run.id == id),
         }
     }
 

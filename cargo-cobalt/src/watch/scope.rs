@@ -12,7 +12,7 @@ use crate::cli::{BuildOptions, Selection};
 use crate::config::settings_of;
 use crate::environment;
 use crate::error::{CommandError, Error};
-use crate::project::{CACHE_TAG, GENERATED_FOLDERS, LOCK, MANIFEST, Project, TEMPORARY_SUFFIXES};
+use crate::project::{CACHE_TAG, GENERATED_FOLDERS, LOCK, MANIFEST, Project, TEMPORARY_SUFFIXES, is_archive};
 
 /// A file that an editor (Vim) creates to test write access.
 const PROBE: &str = "4913";
@@ -72,7 +72,9 @@ impl WatchScope {
             return true;
         }
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let is_passing = TEMPORARY_SUFFIXES.iter().any(|ending| name.ends_with(ending)) || name == PROBE;
+        let is_passing = TEMPORARY_SUFFIXES.iter().any(|ending| name.ends_with(ending))
+            || name == PROBE
+            || is_archive(file);
         let is_hidden = is_hidden(file) && name != environment::DOTENV_FILE;
         // Lock and autosave files of Emacs.
         let is_marked = name.starts_with('#');

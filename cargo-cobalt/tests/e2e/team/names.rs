@@ -102,3 +102,14 @@ fn runs_of_this_machine_come_first_and_latest_never_mixes_both() {
     cobalt(&here, remote.path(), &["show", "desk@branch:fix"], 0).stdout_has("ffff22222222");
     cobalt(&here, remote.path(), &["show", "intent@branch:main"], 0).stdout_has("dddd11111111");
 }
+
+#[test]
+fn names_like_ids_are_found_after_ids() {
+    let (remote, here) = (pushed(), Store::new());
+    for (id, day, name) in [("1111ffffffff", 4, "0123456789ab"), ("2222ffffffff", 5, "aaaa11111111")] {
+        here.keep_edited(&Kept { id, day, ..Kept::default() }, |report| report["runName"] = name.into());
+    }
+    // The second name is also the ID of a run in the store.
+    let found = compared(&here, remote.path(), ["0123456789ab", "aaaa11111111"]);
+    assert_eq!(found, ("1111".to_owned(), "aaaa".to_owned()));
+}
