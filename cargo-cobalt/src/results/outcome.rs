@@ -67,7 +67,7 @@ pub struct InterruptedRun {
     pub name: String,
     /// The run ID, for resuming.
     pub id: String,
-    /// Whether any item is saved; otherwise there is nothing to resume.
+    /// Whether any item or payment is saved; otherwise there is nothing to resume.
     pub has_saved_items: bool,
     /// Where the experiment is declared, if known.
     pub declared_at: Option<SourceLocation>,
