@@ -13,7 +13,7 @@ use axum::response::Response;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-pub const ITEMS: usize = 1_000;
+pub const ITEMS: usize = 250;
 const CONCURRENCY: usize = 32;
 
 const HEADER: &str = "x-cobalt-execution";

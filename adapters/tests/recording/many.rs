@@ -12,7 +12,7 @@ use crate::reply;
 use crate::rig::{Rig, shared_agent};
 use crate::traces::{SpanDetail, assert_conversation};
 
-const ITEMS: usize = 1_000;
+const ITEMS: usize = 250;
 const CONCURRENCY: usize = 32;
 
 fn task(model: &Model, item: &Item) -> Task {
