@@ -197,7 +197,7 @@ fn an_error_that_main_returns_is_shown_by_its_message() {
 
 #[cfg(test)]
 #[test]
-fn interrupted_runs_with_payments_resume() {
+fn paid_runs_are_resumed() {
     let message = |kept, paid, budget: Option<&str>| {
         let (experiment, id, budget) = ("desk".to_owned(), "r1".to_owned(), budget.map(str::to_owned));
         Error::Interrupted { experiment, id, kept, paid, budget }.to_string()

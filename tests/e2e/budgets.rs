@@ -122,7 +122,7 @@ fn concurrent_items_stay_within_budget() {
 }
 
 #[test]
-fn late_reports_exceed_budgets_by_one_item() {
+fn late_reports_overshoot_by_one_item() {
     for (requests, spent, kept_items) in [(1, 2, 2), (3, 3, 1)] {
         for concurrency in [1, 16, 64] {
             let scene = Scene::new("reported", requests);

@@ -122,7 +122,7 @@ async fn processes_share_a_ledger() {
 }
 
 #[tokio::test]
-async fn processes_learn_costs_from_each_other() {
+async fn processes_share_request_costs() {
     let dir = tempfile::tempdir().unwrap();
     let ledger = Some(dir.path().join("spent"));
     let mut sent = tokio::task::JoinSet::new();

@@ -255,7 +255,7 @@ async fn trials_know_that_requests_may_be_theirs() {
 }
 
 #[tokio::test]
-async fn unattributed_costs_are_reported_once() {
+async fn unattributed_costs_count_once() {
     let scene = Scene::numbered();
     let process = scene.process(RecordMode::Record);
     let _twins = process.begin_twins();
