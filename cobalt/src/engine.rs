@@ -390,6 +390,7 @@ async fn run_trial(
         Ok(traffic) => traffic,
         Err(error) => return Execution { status: Status::Error, error: Some(error), ..Execution::default() },
     };
+    let _registration = work.traffic.as_ref().zip(traffic.as_ref()).map(|(run, it)| run.registration(it));
     let settings = work.definition.conversation.clone().unwrap_or_default();
     let user = LlmHandle::paid_by(Payer::User, &account, &work.models, traffic.clone());
     let conversation = ConversationRun::new(settings, user);
@@ -438,6 +439,7 @@ async fn score_trial(
             return Execution { output, evaluations: evaluations.collect(), ..execution };
         }
     };
+    let _registration = work.traffic.as_ref().zip(traffic.as_ref()).map(|(run, it)| run.registration(it));
     let trace = Arc::new(std::mem::take(&mut execution.trace));
     let key = Arc::from(&work.keys[index]);
     let cx = EvalContext::for_trial(Arc::clone(item), key, index, run_index, Arc::clone(&output))

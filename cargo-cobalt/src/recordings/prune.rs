@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::{fs, io};
 
 use cobalt::command::config::Flags;
-use cobalt_core::recordings::{RecordingError, RecordingFolder};
+use cobalt_core::recordings::{RecordingError, RecordingFolder, additions_path};
 use cobalt_core::reporters::Style;
 use cobalt_core::wording::count;
 use indicatif::BinaryBytes;
@@ -124,7 +124,8 @@ impl PrunePlan {
             if self.is_kept(&path, sharing) {
                 kept.push(path);
             } else {
-                self.files.extend(UnusedFile::new("recording", path));
+                let additions = UnusedFile::new("recording", additions_path(&path));
+                self.files.extend(UnusedFile::new("recording", path).into_iter().chain(additions));
             }
         }
         self.add_blobs(folder, &kept)

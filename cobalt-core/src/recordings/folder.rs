@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use super::additions;
 use super::body::is_hash;
 use super::cassette::{CASSETTE_VERSION, Cassette};
 use crate::atomic_write::{Draft, write_shared_atomically};
@@ -198,11 +199,12 @@ impl RecordingFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(RecordingError::Io { action: "read", path: path.to_owned(), source }),
         };
-        let cassette: Cassette = serde_json::from_slice(&bytes)
+        let mut cassette: Cassette = serde_json::from_slice(&bytes)
             .map_err(|source| RecordingError::Invalid { path: path.to_owned(), source })?;
         if cassette.version > CASSETTE_VERSION {
             return Err(RecordingError::Version { path: path.to_owned(), version: cassette.version });
         }
+        additions::read_additions(path, &bytes, &mut cassette)?;
         Ok(Some(cassette))
     }
 
@@ -215,7 +217,11 @@ impl RecordingFolder {
         let path = self.cassette(name);
         let written =
             to_sorted_json(cassette).and_then(|text| write_file(&path, text.as_bytes(), self.syncs));
-        written.map_err(|source| RecordingError::Io { action: "write", path, source })
+        written.and_then(|()| remove_additions(&path)).map_err(|source| RecordingError::Io {
+            action: "write",
+            path,
+            source,
+        })
     }
 
     /// Writes a cassette, or removes its file if there is nothing in it.
@@ -240,7 +246,8 @@ impl RecordingFolder {
     /// The file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), RecordingError> {
         let path = self.cassette(name);
-        fs::remove_file(&path).map_err(|source| RecordingError::Io { action: "remove", path, source })
+        let removed = fs::remove_file(&path).and_then(|()| remove_additions(&path));
+        removed.map_err(|source| RecordingError::Io { action: "remove", path, source })
     }
 
     /// Changes a cassette while no other process does. If nothing is left in it, it is removed.
@@ -307,6 +314,14 @@ impl RecordingFolder {
             return Err(damaged("does not have the recorded content"));
         }
         Ok(data)
+    }
+}
+
+/// Removes the additions of a cassette that has them all, or is removed.
+fn remove_additions(cassette: &Path) -> io::Result<()> {
+    match fs::remove_file(additions::path_of(cassette)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! its tools, and the judges' answers. [`RecordingFolder`] reads and writes the cassettes of an experiment. Requests are compared by [`RequestKey`];
 //! [`differences`] says where two requests differ.
 
+mod additions;
 mod body;
 mod cassette;
 mod conversation;
@@ -14,6 +15,7 @@ mod request_key;
 mod response;
 mod stream;
 
+pub use additions::{Addition, AdditionsFile, path_of as additions_path};
 pub use body::Body;
 pub use cassette::{
     CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse,

@@ -20,7 +20,7 @@ use super::request_shape::{Fit, ItemTexts, RequestShape, conversation, is_beginn
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
 /// How long items wait for the first request of an experiment. Agents whose requests do not pass through the gateway send none.
-const FIRST_REQUEST: Duration = Duration::from_secs(1);
+const FIRST_REQUEST: Duration = Duration::from_secs(5);
 
 /// To whom a request belongs.
 #[derive(Debug)]
@@ -77,8 +77,10 @@ pub struct AdmissionChange<'a>(Notified<'a>);
 /// Why an item must wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
-    /// Until the first request of an experiment shows how it is attributed, or none has come for a while.
+    /// Until the first request of an experiment has come, or none has for a while.
     ForFirstRequest,
+    /// Until the first agent of an experiment has ended and shown what it sends.
+    ForFirstItem,
     /// Until another item has ended: their requests could be confused.
     ForItem,
 }
@@ -90,7 +92,7 @@ impl AdmissionChange<'_> {
             Wait::ForFirstRequest => {
                 let _ = timeout(FIRST_REQUEST, self.0).await;
             }
-            Wait::ForItem => self.0.await,
+            Wait::ForFirstItem | Wait::ForItem => self.0.await,
         }
     }
 }
@@ -122,6 +124,9 @@ impl RunningExecutions {
         let mut admitted = lock(&self.admitted);
         let shape = experiment.shape().clone();
         for other in admitted.iter() {
+            if Arc::ptr_eq(experiment, &other.experiment) && shape.seems_exact() {
+                continue;
+            }
             let other_shape = other.experiment.shape().clone();
             let are_unknown = shape.is_unknown() && other_shape.is_unknown();
             let is_late = are_unknown && other.since.elapsed() >= FIRST_REQUEST;
@@ -131,8 +136,11 @@ impl RunningExecutions {
                 shape.confuses(&texts, &other_shape, &other.texts)
             };
             if is_confused {
-                let is_first = !is_late && (shape.is_unknown() || other_shape.is_unknown());
-                return Err(if is_first { Wait::ForFirstRequest } else { Wait::ForItem });
+                return Err(match (is_late, are_unknown) {
+                    (false, true) => Wait::ForFirstRequest,
+                    (false, false) if !shape.has_ended || !other_shape.has_ended => Wait::ForFirstItem,
+                    _ => Wait::ForItem,
+                });
             }
         }
         admitted.push(Admitted { number, experiment: Arc::clone(experiment), texts, since: Instant::now() });
@@ -227,7 +235,7 @@ impl RunningExecutions {
             let fits = |it: &&&Running| is_candidate(&it.execution.experiment().shape(), it);
             open.iter().filter(fits).copied().collect::<Vec<_>>()
         };
-        let usual = with(&|shape, it| !shape.is_exact() && shape.may_lack_texts(&it.texts));
+        let usual = with(&|shape, it| shape.may_lack_texts(&it.texts));
         let possible = with(&|shape, _| !shape.is_exact());
         let candidates = [usual, possible, open.to_vec()].into_iter().find(|found| !found.is_empty());
         let candidates = candidates.unwrap_or_default();

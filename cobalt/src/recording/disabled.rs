@@ -42,6 +42,10 @@ impl AdmissionChange {
     }
 }
 
+/// No trial is registered.
+#[derive(Debug)]
+pub enum Registration {}
+
 /// What the traffic says about an agent that has ended.
 #[derive(Debug, Default)]
 pub struct AgentTraffic {
@@ -69,6 +73,10 @@ impl RunTraffic {
     }
 
     pub fn begin(&self, _: &Item, _: (usize, usize), _: Account) -> Result<Arc<ExecutionTraffic>, String> {
+        match *self {}
+    }
+
+    pub fn registration(&self, _: &Arc<ExecutionTraffic>) -> Registration {
         match *self {}
     }
 

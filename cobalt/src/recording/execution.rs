@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use cobalt_core::duration::milliseconds;
 use cobalt_core::prices::Tokens;
 use cobalt_core::recordings::{
-    Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordingFolder, RequestKey, Trial,
+    Addition, Body, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordingError, RecordingFolder,
+    RequestKey, Trial,
 };
 use cobalt_core::report::{Execution, Status, Traffic};
 use cobalt_core::timestamp::Timestamp;
@@ -20,6 +21,8 @@ use super::asked::AskedMessages;
 use super::experiment::{ExperimentTraffic, REMEDY};
 use super::lock::lock;
 use super::settings::{RECORD_VARIABLE, RecordMode};
+use super::shared_request::SharedRequest;
+use super::status::is_answer;
 use super::tool_decision::ToolDecision;
 use super::trial_requests::TrialRequests;
 use super::trial_tools::{TrialTools, outcome_of, stored_call};
@@ -74,6 +77,8 @@ struct State {
     waits: Waits,
     /// What was sent or replayed since the last attempt of the agent.
     calls: Vec<GatewayCall>,
+    /// Requests that may be its own, which cannot be known.
+    unattributed: Vec<(RequestKey, Arc<SharedRequest>)>,
     /// The identifiers of the responses and tool calls that models answered.
     answer_ids: HashSet<String>,
     is_closed: bool,
@@ -300,15 +305,34 @@ impl ExecutionTraffic {
 
     /// Completes an entry with its response, whose cost is in USD.
     pub fn complete(&self, entry: usize, interaction: Interaction, cost: f64) {
-        self.end_request(entry, Some(interaction), |traffic| traffic.live_cost += cost);
-        self.write_so_far(&mut self.lock());
+        let is_kept = self.mode.records() && interaction.response.status < 400;
+        let kept =
+            is_kept.then(|| Interaction { recorded_at: Some(Timestamp::now()), ..interaction.clone() });
+        let is_completed = self.end_request(entry, Some(interaction), |traffic| traffic.live_cost += cost);
+        if is_completed && let Some(interaction) = kept {
+            let addition = Addition { run: self.run, interaction: Some(interaction), judge: None };
+            self.write_so_far(&mut self.lock(), addition);
+        }
     }
 
-    /// Writes what was answered so far, so that a process which is killed loses nothing that was paid for.
-    fn write_so_far(&self, state: &mut State) {
+    /// Writes what was answered so far, so that a process which is killed loses nothing that was paid for. `latest` is the last answer.
+    fn write_so_far(&self, state: &mut State, latest: Addition) {
         if !self.mode.records() || state.is_ended {
             return;
         }
+        let written = if state.is_kept_so_far {
+            self.experiment.add_so_far(self.index, latest)
+        } else {
+            self.write_all_so_far(state)
+        };
+        match written {
+            Ok(()) => state.is_kept_so_far = true,
+            // The end of the trial writes it again, and fails the item if that is impossible.
+            Err(error) => self.experiment.fail_to_write(&error),
+        }
+    }
+
+    fn write_all_so_far(&self, state: &State) -> Result<(), RecordingError> {
         let before = self.recorded.clone().unwrap_or_else(|| Trial { partial: true, ..Trial::default() });
         let so_far = state.requests.interactions_so_far();
         let interactions: Vec<_> = match self.mode {
@@ -320,11 +344,7 @@ impl ExecutionTraffic {
         let judges = before.judges.iter().cloned().chain(new_judges).collect();
         let now = (!interactions.is_empty()).then(Timestamp::now);
         let trial = Trial { recorded_at: before.recorded_at.or(now), interactions, judges, ..before };
-        match self.experiment.write_so_far((self.index, self.run), trial) {
-            Ok(()) => state.is_kept_so_far = true,
-            // The end of the trial writes it again, and fails the item if that is impossible.
-            Err(error) => self.experiment.fail_to_write(&error),
-        }
+        self.experiment.write_so_far((self.index, self.run), trial)
     }
 
     /// Restores the recording as it was before the trial.
@@ -333,14 +353,27 @@ impl ExecutionTraffic {
         self.experiment.write_so_far((self.index, self.run), before).map_err(|error| error.to_string())
     }
 
-    fn end_request(&self, entry: usize, interaction: Option<Interaction>, count: impl FnOnce(&mut Traffic)) {
+    /// Ends a request. Returns whether the trial still waited for it.
+    fn end_request(
+        &self,
+        entry: usize,
+        interaction: Option<Interaction>,
+        count: impl FnOnce(&mut Traffic),
+    ) -> bool {
         let mut state = self.lock();
-        if state.requests.is_pending(entry) && !state.is_closed {
+        let is_awaited = state.requests.is_pending(entry) && !state.is_closed;
+        if is_awaited {
             count(&mut state.traffic);
+            if interaction.as_ref().is_some_and(|it| is_answer(it.response.status))
+                && let Some(key) = state.requests.key(entry)
+            {
+                state.note_answer(key);
+            }
             state.requests.end(entry, interaction);
         }
         drop(state);
         self.settled.notify_waiters();
+        is_awaited
     }
 
     /// Counts a request as retried.
@@ -367,10 +400,19 @@ impl ExecutionTraffic {
     }
 
     /// Notes that a request may be one of this trial, which cannot be known.
-    pub fn note_unattributed(&self) {
+    pub fn note_unattributed(&self, request: &Arc<SharedRequest>) {
         let mut state = self.lock();
         if !state.is_closed {
-            state.traffic.unattributed += 1;
+            let key = request.request.key(self.experiment.ignore());
+            state.unattributed.push((key, Arc::clone(request)));
+        }
+    }
+
+    /// Notes that a request was answered which may be one of this trial.
+    pub fn note_answer(&self, request: &RecordedRequest) {
+        let state = self.lock();
+        if !state.unattributed.is_empty() {
+            state.note_answer(&request.key(self.experiment.ignore()));
         }
     }
 
@@ -444,8 +486,11 @@ impl ExecutionTraffic {
             let replayed = state.requests.replayed_latency() + state.tools.replayed_latency();
             state.recorded_latency = Some(own + replayed);
         }
-        let unreachable = || state.requests.unreachable().filter(|_| self.mode.records()).map(str::to_owned);
-        let problem = state.problem.clone().or_else(unreachable);
+        let left = state.unattributed.iter().filter(|(_, request)| !request.is_repeated()).count();
+        state.traffic.unattributed = left;
+        let shared = || state.unattributed.iter().find_map(|(_, request)| request.unreachable());
+        let unreachable = state.requests.unreachable().map(str::to_owned).or_else(shared);
+        let problem = state.problem.clone().or_else(|| unreachable.filter(|_| self.mode.records()));
         let is_incomplete = state.traffic.unattributed > 0;
         AgentTraffic { recorded_latency, waited, problem, is_incomplete }
     }
@@ -631,8 +676,9 @@ impl ExecutionTraffic {
         // Only people read the question: without it, the answer is as good.
         let question = Body::of(question.to_string().as_bytes(), &mut |data: &[u8]| folder.write_blob(data));
         let mut state = self.lock();
-        state.new_judges.push(JudgeAnswer { question: question.ok().flatten(), ..answer });
-        self.write_so_far(&mut state);
+        let answer = JudgeAnswer { question: question.ok().flatten(), ..answer };
+        state.new_judges.push(answer.clone());
+        self.write_so_far(&mut state, Addition { run: self.run, interaction: None, judge: Some(answer) });
     }
 
     /// The error for a question that is not recorded, if questions must not be asked.
@@ -649,6 +695,12 @@ fn unsent(is_unused: bool, outcome: &Execution) -> Option<String> {
 }
 
 impl State {
+    /// Notes that a request was answered: one that failed before was not the last.
+    fn note_answer(&self, key: &RequestKey) {
+        let equal = self.unattributed.iter().filter(|(other, _)| other == key);
+        equal.for_each(|(_, request)| request.repeat());
+    }
+
     /// Answers a request from the recording, if it is there.
     fn replay(
         &mut self,
@@ -659,6 +711,9 @@ impl State {
     ) -> Option<Arc<Interaction>> {
         let found = self.requests.replay(key, request, folder, ignore)?;
         self.traffic.replayed += 1;
+        if is_answer(found.response.status) {
+            self.note_answer(key);
+        }
         Some(found)
     }
 

@@ -1,11 +1,14 @@
 //! The recordings of one experiment.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use cobalt_core::item::ItemKeys;
-use cobalt_core::recordings::{Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial, UNATTRIBUTED};
+use cobalt_core::recordings::{
+    Addition, AdditionsFile, Cassette, JudgeAnswer, RecordingError, RecordingFolder, Trial, UNATTRIBUTED,
+};
 use cobalt_core::redact::redacted;
 use cobalt_core::report::TrafficSummary;
 use cobalt_core::timestamp::Timestamp;
@@ -45,6 +48,8 @@ pub struct ExperimentTraffic {
     records_missing: bool,
     /// The cassette of each item in progress; one trial after another uses it.
     open: Mutex<HashMap<usize, OpenCassette>>,
+    /// The files of the answers that were added to these since they were written.
+    additions: Mutex<HashMap<usize, AdditionsFile>>,
     counts: Counts,
     /// What is known of its requests.
     shape: Mutex<RequestShape>,
@@ -85,6 +90,7 @@ impl ExperimentTraffic {
             keys,
             runs,
             open: Mutex::default(),
+            additions: Mutex::default(),
             counts: Counts::default(),
             shape: Mutex::default(),
             started: Timestamp::now(),
@@ -245,6 +251,7 @@ impl ExperimentTraffic {
     /// Ends the work on an item.
     pub fn close(&self, index: usize) {
         lock(&self.open).remove(&index);
+        lock(&self.additions).remove(&index);
     }
 
     /// When it started.
@@ -305,10 +312,20 @@ impl ExperimentTraffic {
         if self.mode() == RecordMode::Record {
             now.trials.truncate(self.runs);
         }
-        let name = &self.cassettes[index];
-        self.folder.write_or_remove(name, now)?;
+        self.write_file(&self.folder, index, now)?;
         lock(&self.written).insert((index, run));
         Ok(())
+    }
+
+    /// Writes a cassette, which has all that was added before.
+    fn write_file(
+        &self,
+        folder: &RecordingFolder,
+        index: usize,
+        cassette: &Cassette,
+    ) -> Result<(), RecordingError> {
+        lock(&self.additions).remove(&index);
+        folder.write_or_remove(&self.cassettes[index], cassette)
     }
 
     /// Writes what a trial in progress has recorded so far, or what it had before; nothing else refers to it then.
@@ -321,7 +338,25 @@ impl ExperimentTraffic {
         while is_empty && now.trials.last().is_some_and(Trial::is_empty) {
             now.trials.pop();
         }
-        self.folder.without_sync().write_or_remove(&self.cassettes[index], now)
+        self.write_file(&self.folder.without_sync(), index, now)
+    }
+
+    /// Adds an answer to what a trial in progress has written so far.
+    pub fn add_so_far(&self, index: usize, addition: Addition) -> Result<(), RecordingError> {
+        let open = self.open(index)?;
+        let mut cassette = lock(&open);
+        let mut files = lock(&self.additions);
+        let file = match files.entry(index) {
+            Entry::Occupied(file) => file.into_mut(),
+            Entry::Vacant(place) => {
+                place.insert(AdditionsFile::create(&self.folder.cassette(&self.cassettes[index]))?)
+            }
+        };
+        file.append(&addition)?;
+        if let Some(cassette) = &mut *cassette {
+            addition.add_to(cassette);
+        }
+        Ok(())
     }
 
     /// Whether a trial has a recording of all that it sends.

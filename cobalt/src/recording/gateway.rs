@@ -32,8 +32,10 @@ use super::reply::{self, Reply};
 use super::request_shape::ItemTexts;
 use super::route::{Destination, PROVIDERS, ProviderRoute};
 use super::settings::{RECORD_VARIABLE, RecordMode};
+use super::shared_request::SharedRequest;
 use super::sink::Sink;
 use super::start::{GatewayStart, bind, current_upstreams, random_token, take_start};
+use super::status::is_answer;
 use super::unattributed::{Renewed, Unattributed};
 use crate::budget;
 use crate::limits::{LimitRule, Limits};
@@ -387,9 +389,10 @@ impl Gateway {
         candidates: Vec<Arc<ExecutionTraffic>>,
         request: &RecordedRequest,
     ) -> Result<Sink, Box<Reply>> {
+        let shared = Arc::new(SharedRequest::new(request.clone()));
         // A list of models, for example, is no step of an agent.
         if request.body.is_some() {
-            candidates.iter().for_each(|execution| execution.note_unattributed());
+            candidates.iter().for_each(|execution| execution.note_unattributed(&shared));
         }
         // A trial may have another mode than its experiment.
         let mut experiments: Vec<_> = match &candidates[..] {
@@ -397,7 +400,9 @@ impl Gateway {
             candidates => candidates.iter().map(|one| (one.mode(), Arc::clone(one.experiment()))).collect(),
         };
         experiments.retain(|(mode, _)| *mode != RecordMode::Off);
-        let Some((_, first)) = experiments.first() else { return Ok(Sink::Nothing { candidates }) };
+        let Some((_, first)) = experiments.first() else {
+            return Ok(Sink::Nothing { request: shared, candidates });
+        };
         first.counts().unattributed.fetch_add(1, Ordering::Relaxed);
         if candidates.is_empty() {
             self.executions.all().iter().for_each(|execution| execution.note_request());
@@ -417,6 +422,7 @@ impl Gateway {
                 None => self.answer_unattributed(&replaying, request, &candidates)?,
             };
             if let Some(reply) = recorded {
+                shared.end(reply.status().as_u16());
                 first.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
                 return Err(Box::new(reply));
             }
@@ -430,7 +436,8 @@ impl Gateway {
             return Err(Box::new(refuse(&candidates, &problem)));
         }
         let is_only = experiments.iter().all(|(_, other)| Arc::ptr_eq(first, other));
-        let sink = Sink::Unattributed { experiment: Arc::clone(first), is_only, candidates };
+        let experiment = Arc::clone(first);
+        let sink = Sink::Unattributed { experiment, is_only, request: shared, candidates };
         sink.expect_answer();
         Ok(sink)
     }
@@ -493,6 +500,9 @@ impl Gateway {
                     let cost =
                         self.cost(url, interaction.model.as_deref(), interaction.tokens).unwrap_or(0.0);
                     self.note_unattributed_cost(cost);
+                    if is_answer(interaction.response.status) {
+                        owners.iter().for_each(|execution| execution.note_answer(request));
+                    }
                     return Ok(Some(replay_from(&interaction, &RecordingFolder::new(root), owners)));
                 }
                 Ok(None) => {}

@@ -35,6 +35,8 @@ mod route;
 mod run_traffic;
 mod settings;
 #[cfg(feature = "record")]
+mod shared_request;
+#[cfg(feature = "record")]
 mod sink;
 #[cfg(feature = "record")]
 mod start;

@@ -51,7 +51,7 @@ pub struct RequestShape {
     pub lacks_tokens: bool,
     /// Whether a request had no text of its item.
     pub lacks_texts: bool,
-    /// Whether an agent has ended.
+    /// Whether an agent has ended: until then, it may send requests of another kind.
     pub has_ended: bool,
 }
 
@@ -61,9 +61,14 @@ impl RequestShape {
         !self.has_tokens && !self.lacks_tokens && !self.has_ended
     }
 
-    /// Whether no request is to be attributed by its content: all have tokens, or there are none.
+    /// Whether no request is to be attributed by its content: all have tokens, also those of an agent that has ended.
     pub fn is_exact(&self) -> bool {
-        !self.lacks_tokens && !self.is_unknown()
+        !self.lacks_tokens && self.has_tokens && self.has_ended
+    }
+
+    /// Whether that is so as far as it was seen: its requests have tokens, or an agent has ended without any.
+    pub fn seems_exact(&self) -> bool {
+        !self.lacks_tokens && (self.has_tokens || self.has_ended)
     }
 
     /// The texts of an item that its requests have.
@@ -74,7 +79,10 @@ impl RequestShape {
 
     /// Whether requests of an item may have no text by which they are recognized.
     pub fn may_lack_texts(&self, item: &ItemTexts) -> bool {
-        self.lacks_texts || self.is_unknown() || !self.sent_texts(item).any(|sent| is_recognized(&sent))
+        !self.is_exact()
+            && (self.lacks_texts
+                || !self.has_ended
+                || !self.sent_texts(item).any(|sent| is_recognized(&sent)))
     }
 
     /// Whether requests of two items may fit either. `other` is the shape of the experiment of the second one.
@@ -90,9 +98,9 @@ impl RequestShape {
     pub fn shares_texts(&self, item: &ItemTexts, other: &Self, other_item: &ItemTexts) -> bool {
         // Until it is known which texts are sent, any may be; a first request without one is known by that.
         let is_apart = |shape: &Self, item: &ItemTexts, other: &ItemTexts| {
-            let is_unknown = shape.is_unknown();
-            let mut sent = shape.sent_texts(item).filter(|sent| is_unknown || is_recognized(sent));
-            (is_unknown && item.0.is_empty())
+            let may_send_any = !shape.lacks_tokens;
+            let mut sent = shape.sent_texts(item).filter(|sent| may_send_any || is_recognized(sent));
+            (may_send_any && item.0.is_empty())
                 || sent.any(|(text, _)| other.0.iter().all(|(_, other)| other != text))
         };
         !is_apart(self, item, other_item) || !is_apart(other, other_item, item)
@@ -249,9 +257,9 @@ mod tests {
         ItemTexts::of(&item)
     }
 
-    /// The shape of an experiment that has sent a message for an item.
+    /// The shape of an experiment that has sent a message for an item, and nothing else.
     fn shape(item: &ItemTexts, message: &str) -> RequestShape {
-        let mut shape = RequestShape::default();
+        let mut shape = RequestShape { has_ended: true, ..RequestShape::default() };
         assert!(shape.learn(item, &[message], true));
         shape
     }
@@ -272,10 +280,24 @@ mod tests {
         assert!(asks.confuses(&york, &asks, &york));
         assert!(!asks.confuses(&york, &asks, &leeds), "the topic is not sent");
         assert!(asks.confuses(&york, &shape(&other, "Weather in York?"), &other));
-        let exact = RequestShape { has_tokens: true, ..RequestShape::default() };
+        let exact = RequestShape { has_tokens: true, has_ended: true, ..RequestShape::default() };
         assert!(!exact.confuses(&york, &asks, &york) && !asks.confuses(&york, &exact, &york));
+    }
+
+    #[test]
+    fn first_agents_may_send_anything() {
+        let york = item(json!({ "input": "Weather in York?" }));
+        let leeds = item(json!({ "input": "Weather in Leeds?" }));
+        let asks = shape(&york, "Weather in York?");
+        let begun = RequestShape { has_ended: false, ..asks.clone() };
+        assert!(begun.confuses(&york, &begun, &leeds), "a later request may have no text");
+        assert!(!begun.confuses(&york, &asks, &leeds), "then it is not of the other");
+        let has_tokens = RequestShape { has_tokens: true, ..RequestShape::default() };
+        assert!(has_tokens.confuses(&york, &begun, &leeds) && !has_tokens.confuses(&york, &asks, &leeds));
         let silent = RequestShape { has_ended: true, ..RequestShape::default() };
-        assert!(!silent.confuses(&york, &asks, &york));
+        for unsure in [has_tokens, silent] {
+            assert!(unsure.confuses(&york, &asks, &york) && asks.confuses(&york, &unsure, &york));
+        }
     }
 
     #[test]

@@ -20,6 +20,19 @@ pub struct RunTraffic {
     experiment: Arc<ExperimentTraffic>,
 }
 
+/// A trial that the gateway knows. When this is dropped, requests no longer belong to the trial, even if it was cancelled.
+#[derive(Debug)]
+pub struct Registration {
+    gateway: Arc<Gateway>,
+    execution: Arc<ExecutionTraffic>,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.gateway.remove(&self.execution);
+    }
+}
+
 impl RunTraffic {
     /// Registers the experiment with the gateway.
     pub fn new(gateway: Arc<Gateway>, experiment: Arc<ExperimentTraffic>) -> Self {
@@ -66,6 +79,11 @@ impl RunTraffic {
         let execution = Arc::new(ExecutionTraffic::new(experiment, token, (index, run), recording, account));
         self.gateway.add(&execution, item);
         Ok(execution)
+    }
+
+    /// Keeps a trial registered until the result is dropped.
+    pub fn registration(&self, execution: &Arc<ExecutionTraffic>) -> Registration {
+        Registration { gateway: Arc::clone(&self.gateway), execution: Arc::clone(execution) }
     }
 
     /// Ends a trial: writes what is new, and returns what to report. `outcome` is the result of the trial.

@@ -8,7 +8,8 @@ use cobalt_core::timestamp::Timestamp;
 
 use super::execution::ExecutionTraffic;
 use super::experiment::ExperimentTraffic;
-use super::status::{could_not_answer, refuses_key};
+use super::shared_request::SharedRequest;
+use super::status::{could_not_answer, is_answer, refuses_key};
 use super::unattributed::Unattributed;
 use crate::budget::Charge;
 
@@ -23,9 +24,11 @@ pub enum Sink {
     Unattributed {
         experiment: Arc<ExperimentTraffic>,
         is_only: bool,
+        request: Arc<SharedRequest>,
         candidates: Vec<Arc<ExecutionTraffic>>,
     },
     Nothing {
+        request: Arc<SharedRequest>,
         candidates: Vec<Arc<ExecutionTraffic>>,
     },
 }
@@ -46,7 +49,7 @@ impl Sink {
     pub fn candidates(&self) -> &[Arc<ExecutionTraffic>] {
         match self {
             Self::Execution { execution, .. } => std::slice::from_ref(execution),
-            Self::Unattributed { candidates, .. } | Self::Nothing { candidates } => candidates,
+            Self::Unattributed { candidates, .. } | Self::Nothing { candidates, .. } => candidates,
         }
     }
 
@@ -79,8 +82,22 @@ impl Sink {
         }
     }
 
+    /// The request, if it may be one of several trials.
+    fn shared(&self) -> Option<&SharedRequest> {
+        match self {
+            Self::Execution { .. } => None,
+            Self::Unattributed { request, .. } | Self::Nothing { request, .. } => Some(request),
+        }
+    }
+
     /// Records a new interaction, whose cost is in USD.
     pub fn keep(&self, interaction: Interaction, cost: f64, unattributed: &Unattributed) {
+        if let Some(shared) = self.shared() {
+            shared.end(interaction.response.status);
+            if is_answer(interaction.response.status) {
+                self.candidates().iter().for_each(|execution| execution.note_answer(&shared.request));
+            }
+        }
         match self {
             Self::Execution { execution, entry } => execution.complete(*entry, interaction, cost),
             Self::Unattributed { experiment, is_only, .. } => {
@@ -109,19 +126,18 @@ impl Sink {
 
     /// Notes that a request got no response.
     pub fn give_up(&self) {
-        if let Self::Execution { execution, entry } = self {
-            execution.give_up(*entry);
+        match self {
+            Self::Execution { execution, entry } => execution.give_up(*entry),
+            Self::Unattributed { request, .. } | Self::Nothing { request, .. } => request.fail(None),
         }
     }
 
-    /// Notes that the provider could not be reached, which is an error of each item that may have sent the request and is recorded.
+    /// Notes that the provider could not be reached, which is an error of each item that may have sent the request and
+    /// is recorded, unless the same request is answered later.
     pub fn fail_to_send(&self, problem: &str) {
         match self {
             Self::Execution { execution, entry } => execution.fail_to_send(*entry, problem),
-            Self::Unattributed { candidates, .. } => {
-                candidates.iter().filter(|it| it.records()).for_each(|it| it.refuse(problem));
-            }
-            Self::Nothing { .. } => {}
+            Self::Unattributed { request, .. } | Self::Nothing { request, .. } => request.fail(Some(problem)),
         }
     }
 

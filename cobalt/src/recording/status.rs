@@ -12,6 +12,11 @@ pub fn could_not_answer(status: u16) -> bool {
     is_transient(status) || matches!(status, 402 | 425)
 }
 
+/// Whether a response is an answer, after which a client does not send its request again.
+pub fn is_answer(status: u16) -> bool {
+    !refuses_key(status) && !could_not_answer(status)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,6 +37,7 @@ mod tests {
             (503, false, true),
         ] {
             assert_eq!((refuses_key(status), could_not_answer(status)), (refuses, has_none), "{status}");
+            assert_eq!(is_answer(status), !refuses && !has_none, "{status}");
         }
     }
 }

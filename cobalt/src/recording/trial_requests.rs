@@ -10,7 +10,7 @@ use cobalt_core::report::{Execution, Status};
 use cobalt_core::timestamp::Timestamp;
 use cobalt_core::wording::count;
 
-use super::status::{could_not_answer, refuses_key};
+use super::status::{is_answer, refuses_key};
 
 /// The maximum number of differences that an error lists.
 const MAX_DIFFERENCES: usize = 3;
@@ -149,6 +149,11 @@ impl TrialRequests {
         matches!(self.entries.get(entry), Some(Entry { answer: Answer::Pending, .. }))
     }
 
+    /// The key of the request at a place.
+    pub fn key(&self, entry: usize) -> Option<&RequestKey> {
+        self.entries.get(entry).map(|entry| &entry.key)
+    }
+
     /// Ends a request that is not answered yet; without an interaction, it never will be.
     pub fn end(&mut self, entry: usize, interaction: Option<Interaction>) {
         if self.is_pending(entry) {
@@ -237,13 +242,12 @@ impl TrialRequests {
 
     /// The statuses of new responses that are no answers, unless the client has sent the request again and got one.
     fn failures(&self) -> Vec<u16> {
-        let is_failure = |status| refuses_key(status) || could_not_answer(status);
         let mut answered = HashSet::new();
         let mut failures = Vec::new();
         for entry in self.entries.iter().rev() {
             let Some(interaction) = entry.answer.interaction() else { continue };
             let status = interaction.response.status;
-            if !is_failure(status) {
+            if is_answer(status) {
                 answered.insert(&entry.key);
             } else if matches!(entry.answer, Answer::New(_)) && !answered.contains(&entry.key) {
                 failures.push(status);

@@ -87,3 +87,44 @@ async fn unattributed_requests_are_written_at_once() {
     let written = RecordingFolder::new(scene.folder.path()).read("unattributed").unwrap().unwrap();
     assert_eq!(written.interactions().count(), 1);
 }
+
+#[tokio::test]
+async fn later_answers_are_appended() {
+    let scene = Scene::numbered();
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 0);
+    let cassette = scene.recordings().cassette("item-0");
+    let additions = cobalt_core::recordings::additions_path(&cassette);
+    process.ask(&execution, &["one"]).await;
+    let first = std::fs::read(&cassette).unwrap();
+    for (number, text) in (1..).zip(["two", "three"]) {
+        process.ask(&execution, &[text]).await;
+        assert_eq!(std::fs::read(&cassette).unwrap(), first);
+        let lines = std::fs::read_to_string(&additions).unwrap().lines().count();
+        assert_eq!(lines, 1 + number, "after the hash of the cassette");
+    }
+    let kept = scene.cassette("item-0");
+    assert!(kept.trials[0].partial && kept.interactions().count() == 3);
+
+    // Killed in its second trial.
+    end(&execution).await;
+    assert!(!additions.exists() && !scene.cassette("item-0").trials[0].partial);
+    let second = process.begin(0, 1);
+    for text in ["one", "two"] {
+        process.ask(&second, &[text]).await;
+    }
+    let kept = scene.cassette("item-0");
+    let number = |run: usize| (kept.trials[run].partial, kept.trials[run].interactions.len());
+    assert_eq!([number(0), number(1)], [(false, 3), (true, 2)]);
+
+    let process = scene.process(RecordMode::Record);
+    let execution = process.begin(0, 1);
+    for (text, answer) in
+        [("one", "answer 3 to one"), ("two", "answer 4 to two"), ("three", "answer 5 to three")]
+    {
+        assert_eq!(content(&process.ask(&execution, &[text]).await.1), answer);
+    }
+    assert_eq!(end(&execution).await.0.replayed, 2);
+    let kept = scene.cassette("item-0");
+    assert_eq!(kept.trials.iter().map(|it| it.interactions.len()).collect::<Vec<_>>(), [3, 3]);
+}

@@ -265,3 +265,24 @@ async fn unattributed_costs_count_once() {
     let unreported = |reported| (process.traffic.take_unattributed_cost(reported) / cost).round();
     assert_eq!([unreported(cost / 2.0), unreported(cost * 2.5), unreported(cost)], [0.0, 2.0, 1.0]);
 }
+
+#[tokio::test]
+async fn repeated_requests_are_attributed() {
+    for mode in [RecordMode::Off, RecordMode::Record] {
+        let is_busy = AtomicBool::new(true);
+        let scene = Scene::new(move |_| {
+            if is_busy.swap(false, Ordering::SeqCst) {
+                return ScriptedResponse::text(503, "busy").header("retry-after", "3600");
+            }
+            completion("hi")
+        });
+        let process = scene.process(mode);
+        let [one, two] = process.begin_twins();
+        assert_eq!(ask_as_one(&process, "hi").await.0, 503);
+        assert!(two.end_agent(Duration::ZERO).await.is_incomplete, "it is not repeated yet");
+        assert_eq!(ask_as_one(&process, "hi").await.0, 200);
+        let agent = one.end_agent(Duration::ZERO).await;
+        assert_eq!((agent.is_incomplete, agent.problem), (false, None), "{mode:?}");
+        assert_eq!(one.end(&Execution::default()).unwrap().unwrap_or_default().unattributed, 0);
+    }
+}
