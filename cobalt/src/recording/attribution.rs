@@ -136,10 +136,12 @@ impl RunningExecutions {
                 shape.confuses(&texts, &other_shape, &other.texts)
             };
             if is_confused {
-                return Err(match (is_late, are_unknown) {
-                    (false, true) => Wait::ForFirstRequest,
-                    (false, false) if !shape.has_ended || !other_shape.has_ended => Wait::ForFirstItem,
-                    _ => Wait::ForItem,
+                return Err(if is_late || shape.has_ended && other_shape.has_ended {
+                    Wait::ForItem
+                } else if are_unknown {
+                    Wait::ForFirstRequest
+                } else {
+                    Wait::ForFirstItem
                 });
             }
         }
