@@ -217,7 +217,9 @@ impl PendingDifference {
             unmeasured: paired.unmeasured,
         };
         let size = paired.size();
-        let collapse = if quantity == Quantity::Score { Collapse::of(&paired.reversed(), 0.0) } else { None };
+        // One item or cluster cannot show that a run is worse, only that a gate is missed.
+        let can_collapse = quantity == Quantity::Score && estimate.clusters > 1;
+        let collapse = if can_collapse { Collapse::of(&paired.reversed(), 0.0) } else { None };
         Some(Self { difference, estimate, log_ratio, size, larger, smaller, tested: 1, collapse })
     }
 
