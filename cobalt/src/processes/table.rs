@@ -87,10 +87,12 @@ impl<'a> Members<'a> {
 
     /// Reads the table. Marks are read at once, as a process may exit any time.
     fn read_table(&mut self) -> Vec<Process> {
-        let (_, since) = self.leader;
+        let (leader, since) = self.leader;
         let mut marked = Vec::new();
         let table = processes(|process| {
-            if process.started >= since && self.is_marked(process) {
+            // Others are members anyway: with thousands of them, each read counts.
+            let is_open = process.group != leader && !self.known.contains(&process.identity());
+            if is_open && process.started >= since && self.is_marked(process) {
                 marked.push(process.identity());
             }
         });
