@@ -19,8 +19,9 @@ use super::request_shape::{Fit, ItemTexts, RequestShape, conversation, is_beginn
 
 /// The maximum number of response identifiers that are remembered.
 const MAX_IDS: usize = 100_000;
-/// How long items wait for the first request of an experiment. Agents whose requests do not pass through the gateway send none.
-const FIRST_REQUEST: Duration = Duration::from_secs(5);
+/// How long other items wait for the first one of an experiment. Slow agents would hold up all experiments, also agents whose requests do
+/// not pass through the gateway.
+const FIRST_ITEM: Duration = Duration::from_secs(2);
 
 /// To whom a request belongs.
 #[derive(Debug)]
@@ -77,9 +78,7 @@ pub struct AdmissionChange<'a>(Notified<'a>);
 /// Why an item must wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
-    /// Until the first request of an experiment has come, or none has for a while.
-    ForFirstRequest,
-    /// Until the first agent of an experiment has ended and shown what it sends.
+    /// Until the first agent of an experiment has ended and shown what it sends, or has run for a while.
     ForFirstItem,
     /// Until another item has ended: their requests could be confused.
     ForItem,
@@ -88,11 +87,10 @@ pub enum Wait {
 impl AdmissionChange<'_> {
     pub async fn after(self, wait: Wait) {
         match wait {
-            // The request may never come.
-            Wait::ForFirstRequest => {
-                let _ = timeout(FIRST_REQUEST, self.0).await;
+            Wait::ForFirstItem => {
+                let _ = timeout(FIRST_ITEM, self.0).await;
             }
-            Wait::ForFirstItem | Wait::ForItem => self.0.await,
+            Wait::ForItem => self.0.await,
         }
     }
 }
@@ -128,21 +126,15 @@ impl RunningExecutions {
                 continue;
             }
             let other_shape = other.experiment.shape().clone();
-            let are_unknown = shape.is_unknown() && other_shape.is_unknown();
-            let is_late = are_unknown && other.since.elapsed() >= FIRST_REQUEST;
+            let is_learned = shape.has_ended && other_shape.has_ended;
+            let is_late = !is_learned && other.since.elapsed() >= FIRST_ITEM;
             let is_confused = if is_late {
-                shape.shares_texts(&texts, &other_shape, &other.texts)
+                shape.confuses_late(&texts, &other_shape, &other.texts)
             } else {
                 shape.confuses(&texts, &other_shape, &other.texts)
             };
             if is_confused {
-                return Err(if is_late || shape.has_ended && other_shape.has_ended {
-                    Wait::ForItem
-                } else if are_unknown {
-                    Wait::ForFirstRequest
-                } else {
-                    Wait::ForFirstItem
-                });
+                return Err(if is_learned || is_late { Wait::ForItem } else { Wait::ForFirstItem });
             }
         }
         admitted.push(Admitted { number, experiment: Arc::clone(experiment), texts, since: Instant::now() });

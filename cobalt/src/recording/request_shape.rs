@@ -56,11 +56,6 @@ pub struct RequestShape {
 }
 
 impl RequestShape {
-    /// Whether nothing was seen yet.
-    pub fn is_unknown(&self) -> bool {
-        !self.has_tokens && !self.lacks_tokens && !self.has_ended
-    }
-
     /// Whether no request is to be attributed by its content: all have tokens, also those of an agent that has ended.
     pub fn is_exact(&self) -> bool {
         !self.lacks_tokens && self.has_tokens && self.has_ended
@@ -94,8 +89,18 @@ impl RequestShape {
             || self.shares_texts(item, other, other_item)
     }
 
+    /// The same for experiments whose first agents take long: then requests without texts are only expected where they were seen.
+    pub fn confuses_late(&self, item: &ItemTexts, other: &Self, other_item: &ItemTexts) -> bool {
+        if self.is_exact() || other.is_exact() {
+            return false;
+        }
+        (self.lacks_texts && other.may_lack_texts(other_item))
+            || (self.may_lack_texts(item) && other.lacks_texts)
+            || self.shares_texts(item, other, other_item)
+    }
+
     /// Whether requests that contain texts of two items may fit either.
-    pub fn shares_texts(&self, item: &ItemTexts, other: &Self, other_item: &ItemTexts) -> bool {
+    fn shares_texts(&self, item: &ItemTexts, other: &Self, other_item: &ItemTexts) -> bool {
         // Until it is known which texts are sent, any may be; a first request without one is known by that.
         let is_apart = |shape: &Self, item: &ItemTexts, other: &ItemTexts| {
             let may_send_any = !shape.lacks_tokens;
