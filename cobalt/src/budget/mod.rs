@@ -25,6 +25,7 @@ pub use ledger::shared_ledger;
 pub use quote::PricedRequest;
 #[cfg(feature = "record")]
 pub use quote::known_cost;
+#[cfg(feature = "judge")]
 pub use reservation::Reservation;
 use spending::Budget;
 
