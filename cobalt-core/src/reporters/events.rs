@@ -56,7 +56,7 @@ pub enum Event {
         name: String,
         /// The run's ID, for resuming it.
         id: String,
-        /// The number of saved items; without any, there is nothing to resume. Absent in events of earlier versions.
+        /// The number of saved items; with neither these nor payments, there is nothing to resume. Absent in events of earlier versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<usize>,
         /// What was paid, also for items that did not finish, in USD. Such a run can be resumed, too.
