@@ -506,8 +506,8 @@ async fn run_agent_and_evaluators(
         }
         None => AgentTraffic::default(),
     };
-    if let Some(traffic) = &work.traffic {
-        traffic.note_end();
+    if let (Some(run), Some(trial)) = (&work.traffic, &traffic) {
+        run.note_end(trial, answer.is_ok());
     }
     let waited = waited + conversation.user_time();
     let recorded_latency = recorded_latency.map(|latency| latency + milliseconds(injected_wait));

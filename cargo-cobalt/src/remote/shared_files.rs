@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use cobalt::command::config::Config;
 use cobalt_core::atomic_write::write_atomically;
 use cobalt_core::hash::sha256;
+use cobalt_core::recordings::ADDITIONS_ENDING;
 use cobalt_core::store::{Layout, new_run_id};
 use walkdir::{DirEntry, WalkDir};
 
@@ -113,7 +114,8 @@ impl Shared {
                 let is_hidden = above.split('/').any(|part| part.starts_with('.'));
                 let is_hash = file.len() == 64 && file.bytes().all(|byte| byte.is_ascii_hexdigit());
                 let is_blob = above.rsplit('/').next() == Some(BLOBS) && (is_hash || file == GIT_ATTRIBUTES);
-                is_below && !is_hidden && (is_blob || file.ends_with(".json") && !file.starts_with('.'))
+                let is_recording = file.ends_with(".json") || file.ends_with(ADDITIONS_ENDING);
+                is_below && !is_hidden && (is_blob || is_recording && !file.starts_with('.'))
             }
             Self::Responses(_) => name.split_once('/').is_some_and(|(folder, file)| {
                 // An incomplete response has a further ending.

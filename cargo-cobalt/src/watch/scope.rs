@@ -74,7 +74,9 @@ impl WatchScope {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let is_passing = TEMPORARY_SUFFIXES.iter().any(|ending| name.ends_with(ending))
             || name == PROBE
-            || is_archive(file);
+            || is_archive(file)
+            // A removed file has no content.
+            || (name.ends_with(".tar.zst") && !file.exists());
         let is_hidden = is_hidden(file) && name != environment::DOTENV_FILE;
         // Lock and autosave files of Emacs.
         let is_marked = name.starts_with('#');

@@ -1,7 +1,7 @@
 //! Answers of trials in progress, in lines beside their cassette: to write the whole cassette for each of them would take quadratic time.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::cassette::{Cassette, Interaction, JudgeAnswer, Trial};
 use super::folder::RecordingError;
 use crate::hash::sha256;
+
+/// The ending of a file of additions.
+pub const ADDITIONS_ENDING: &str = ".added.jsonl";
+/// The maximum number of trials that additions may have: a damaged line must not take all memory.
+const MAX_TRIALS: usize = 1_000_000;
 
 /// An answer of a trial in progress: a line of the file.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,7 +76,14 @@ impl AdditionsFile {
     /// The file cannot be written.
     pub fn append(&mut self, addition: &Addition) -> Result<(), RecordingError> {
         let line = serde_json::to_string(addition).map_err(io::Error::from);
+        let end = self.file.stream_position();
         let written = line.and_then(|line| self.file.write_all((line + "\n").as_bytes()));
+        if written.is_err()
+            && let Ok(end) = end
+        {
+            // The next line must not join a part of this one.
+            let _ = self.file.set_len(end).and_then(|()| self.file.seek(SeekFrom::Start(end)));
+        }
         written.map_err(|source| RecordingError::Io { action: "write", path: self.path.clone(), source })
     }
 }
@@ -80,6 +92,15 @@ impl AdditionsFile {
 #[must_use]
 pub fn path_of(cassette: &Path) -> PathBuf {
     cassette.with_extension("added.jsonl")
+}
+
+/// Whether a file has additions to a cassette that is gone or was written again.
+pub(super) fn is_left_over(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(name) = name.and_then(|name| name.strip_suffix(ADDITIONS_ENDING)) else { return false };
+    let cassette = fs::read(path.with_file_name(format!("{name}.json")));
+    let additions = fs::read(path).unwrap_or_default();
+    !cassette.is_ok_and(|cassette| additions.starts_with(format!("{}\n", sha256(&cassette)).as_bytes()))
 }
 
 /// Adds to a cassette with this content what its file of additions has.
@@ -106,6 +127,10 @@ pub(super) fn read_additions(
     for line in lines {
         let addition: Addition = serde_json::from_slice(line)
             .map_err(|source| RecordingError::Invalid { path: path.clone(), source })?;
+        if addition.run >= MAX_TRIALS {
+            let source = serde::de::Error::custom(format!("trial {} is out of range", addition.run));
+            return Err(RecordingError::Invalid { path, source });
+        }
         addition.add_to(cassette);
     }
     Ok(())
@@ -163,6 +188,7 @@ mod tests {
         for is_restored in [false, true] {
             folder.write("one", &cassette).unwrap();
             AdditionsFile::create(&path).unwrap().append(&addition(0, "b")).unwrap();
+            assert!(!is_left_over(&path_of(&path)));
             let file = fs::read(path_of(&path)).unwrap();
             addition(0, "b").add_to(&mut cassette);
             folder.write("one", &cassette).unwrap();
@@ -170,6 +196,7 @@ mod tests {
             if is_restored {
                 // The process was killed before it was removed.
                 fs::write(path_of(&path), file).unwrap();
+                assert!(is_left_over(&path_of(&path)));
             }
             assert_eq!(paths(&folder)[0].len(), cassette.trials[0].interactions.len());
         }

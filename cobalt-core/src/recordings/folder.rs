@@ -163,7 +163,8 @@ impl RecordingFolder {
             changed.is_ok_and(|changed| now.duration_since(changed).is_ok_and(|age| age > DRAFT_AGE))
         };
         let files = self.files(&self.path)?.into_iter().chain(self.files(&self.path.join(BLOBS))?);
-        let mut drafts: Vec<_> = files.filter(|path| is_draft(path) && is_old(path)).collect();
+        let is_unused = |path: &PathBuf| is_draft(path) || additions::is_left_over(path);
+        let mut drafts: Vec<_> = files.filter(|path| is_old(path) && is_unused(path)).collect();
         drafts.sort_unstable();
         Ok(drafts)
     }

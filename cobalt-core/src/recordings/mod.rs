@@ -15,7 +15,7 @@ mod request_key;
 mod response;
 mod stream;
 
-pub use additions::{Addition, AdditionsFile, path_of as additions_path};
+pub use additions::{ADDITIONS_ENDING, Addition, AdditionsFile, path_of as additions_path};
 pub use body::Body;
 pub use cassette::{
     CASSETTE_VERSION, Cassette, Interaction, JudgeAnswer, RecordedRequest, RecordedResponse,

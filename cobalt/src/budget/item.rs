@@ -8,6 +8,9 @@ use cobalt_core::store::Payer;
 use super::account::{Account, Charge};
 use super::spending::{Budget, Decision, Refused, RunningItem, State};
 
+/// After this many items of an experiment that failed before they paid anything, further ones start at once.
+const MAX_FREE_FAILURES: usize = 3;
+
 /// An item in progress that counts for a budget, until it is dropped.
 #[derive(Debug, Default)]
 pub struct ItemBudget(Option<Arc<BudgetedItem>>);
@@ -129,8 +132,11 @@ impl Budget {
             && let Some(ItemCost { usd, has_failed }) = cost
         {
             let cost = usd.max(paid);
-            // What failed before it paid says nothing of the next item.
-            if cost > 0.0 || !has_failed {
+            // What failed before it paid says nothing of the next item, unless several do; their requests are still counted.
+            let is_free_failure = has_failed && cost == 0.0;
+            let failures = state.free_failures.entry(experiment).or_default();
+            *failures += usize::from(is_free_failure);
+            if !is_free_failure || *failures >= MAX_FREE_FAILURES {
                 let highest = state.item_costs.entry(experiment).or_default();
                 *highest = highest.max(cost);
             }

@@ -10,7 +10,7 @@ use super::quote::Quote;
 use super::spending::{Budget, Decision, Refused};
 
 /// How often the ledger is read while a request waits for other processes.
-pub const POLL: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
 /// How long a request waits while nothing changes: other processes may have ended, or the agent waits for this request.
 const STALE: Duration = Duration::from_secs(300);
 /// Amounts below are rounding errors of sums, in USD.
@@ -121,7 +121,7 @@ impl Budget {
             let mut changed = pin!(self.changed.notified());
             // Before the decision, so that no change is missed.
             changed.as_mut().enable();
-            let (decision, is_probe, totals) = self.try_reserve(&quote, waits.are_stale());
+            let (decision, is_probe, totals) = self.try_reserve(&quote, waits.stale());
             match decision {
                 Decision::Start(amount) => return Ok(self.reserved(quote, amount, is_probe)),
                 Decision::Refuse => {
@@ -142,8 +142,9 @@ impl Budget {
         Reservation(Some(Reserved { budget, quote, amount, is_probe, is_sent: false }))
     }
 
-    /// Reserves the amount of a request if it may start. Also returns whether it is a probe.
-    fn try_reserve(&self, quote: &Quote, is_stale: bool) -> (Decision, bool, Totals) {
+    /// Reserves the amount of a request if it may start. Also returns whether it is a probe. `stale`: the totals that have not changed
+    /// for long.
+    pub fn try_reserve(&self, quote: &Quote, stale: Option<Totals>) -> (Decision, bool, Totals) {
         let mut state = self.lock();
         let request = WaitingRequest {
             estimate: quote.estimate,
@@ -151,7 +152,7 @@ impl Budget {
             is_probed: state.probed.contains(&quote.provider),
             own_probes: state.probed.len(),
             in_flight: state.in_flight,
-            is_stale,
+            stale,
         };
         let is_probe = request.highest.is_none();
         let decision = self.change(&mut state, 0.0, |totals| {
@@ -179,7 +180,9 @@ impl Budget {
     }
 
     fn decide_request(&self, request: &WaitingRequest, totals: Totals) -> Decision {
-        let WaitingRequest { estimate, highest, is_probed, own_probes, in_flight, is_stale } = *request;
+        let WaitingRequest { estimate, highest, is_probed, own_probes, in_flight, stale } = *request;
+        // Another request that has waited as long may just have started.
+        let is_stale = stale == Some(totals);
         // As long as nothing is known of a model, it may cost as much as another.
         let estimate = estimate.max(highest.unwrap_or(totals.highest));
         if totals.spent >= self.max {
@@ -218,8 +221,8 @@ struct WaitingRequest {
     own_probes: usize,
     /// The requests of this process in flight.
     in_flight: usize,
-    /// Whether the totals have not changed for long.
-    is_stale: bool,
+    /// The totals that have not changed for long.
+    stale: Option<Totals>,
 }
 
 /// How long a request has waited without a change.
@@ -233,7 +236,8 @@ impl Waits {
         }
     }
 
-    fn are_stale(&self) -> bool {
-        self.0.is_some_and(|(_, since)| since.elapsed() > STALE)
+    /// The totals that have not changed for long.
+    fn stale(&self) -> Option<Totals> {
+        self.0.filter(|(_, since)| since.elapsed() > STALE).map(|(totals, _)| totals)
     }
 }

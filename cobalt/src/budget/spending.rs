@@ -43,6 +43,8 @@ pub struct State {
     pub next_item: usize,
     /// The highest cost of an item, by experiment.
     pub item_costs: HashMap<usize, f64>,
+    /// The number of items that failed before they paid anything, by experiment.
+    pub free_failures: HashMap<usize, usize>,
     /// What was refused first although the budget is not spent.
     pub refused: Option<Refused>,
     /// Why the ledger cannot be used.

@@ -2,7 +2,6 @@
 
 use super::ledger::Totals;
 use super::quote::Quote;
-use super::reservation::POLL;
 use super::spending::Decision;
 use super::*;
 
@@ -68,6 +67,17 @@ async fn unanswered_requests_teach_nothing() {
     assert_eq!(send_at_once(&budget, 64, 0.0).await, 2);
 }
 
+/// A first request that takes very long does not release all that wait for it.
+#[tokio::test]
+async fn stale_requests_start_one_by_one() {
+    let budget = Budget::new(2.0, None);
+    let _unanswered = budget.reserve(quote(0.0)).await.unwrap();
+    let stale = Some(budget.lock().totals);
+    assert_eq!(budget.try_reserve(&quote(0.0), None).0, Decision::Wait);
+    assert_eq!(budget.try_reserve(&quote(0.0), stale).0, Decision::Start(0.0));
+    assert_eq!(budget.try_reserve(&quote(0.0), stale).0, Decision::Wait);
+}
+
 #[tokio::test]
 async fn messages_name_what_does_not_fit() {
     let budget = Budget::new(1.5, None);
@@ -107,14 +117,10 @@ async fn processes_share_a_ledger() {
     let [first, second] = [1, 2].map(|_| Budget::new(2.0, ledger.clone()));
     first.reserve(quote(0.0)).await.unwrap().settle(Some(1.0));
     let in_flight = first.reserve(quote(0.0)).await.unwrap();
-    let waiting = tokio::spawn({
-        let second = Arc::clone(&second);
-        async move { second.reserve(quote(1.0)).await.map(|_| ()) }
-    });
-    tokio::time::sleep(POLL).await;
-    assert!(!waiting.is_finished(), "the request of the other process may cost the rest");
+    let (decision, ..) = second.try_reserve(&quote(1.0), None);
+    assert_eq!(decision, Decision::Wait, "the request of the other process may cost the rest");
     in_flight.settle(Some(1.0));
-    assert!(waiting.await.unwrap().is_err());
+    assert!(second.reserve(quote(1.0)).await.is_err());
     assert!(Budget::new(1.0, ledger.clone()).refusal().is_some());
     std::fs::write(ledger.as_ref().unwrap(), "much").unwrap();
     let refusal = Budget::new(1.0, ledger).refusal().unwrap();
@@ -149,6 +155,18 @@ async fn first_items_start_one_by_one() {
     of_other.finish(0.0, false);
     assert_eq!(budget.try_start_item(0, false), Err(Decision::Refuse));
     assert_eq!(budget.try_start_item(1, false), Err(Decision::Refuse), "the run ends");
+}
+
+#[tokio::test]
+async fn items_that_only_fail_start_together() {
+    let budget = Budget::new(3.0, None);
+    for number in 0..3 {
+        let failing = budget.start_item(0, false).await.unwrap();
+        assert_eq!(budget.try_start_item(0, false), Err(Decision::Wait), "{number}");
+        failing.finish(0.0, true);
+    }
+    let _item = budget.start_item(0, false).await.unwrap();
+    assert!(budget.try_start_item(0, false).is_ok());
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ impl RunTraffic {
         match *self {}
     }
 
-    pub fn note_end(&self) {
+    pub fn note_end(&self, _: &ExecutionTraffic, _: bool) {
         match *self {}
     }
 

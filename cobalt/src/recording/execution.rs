@@ -308,11 +308,14 @@ impl ExecutionTraffic {
         let is_kept = self.mode.records() && interaction.response.status < 400;
         let kept =
             is_kept.then(|| Interaction { recorded_at: Some(Timestamp::now()), ..interaction.clone() });
-        let is_completed = self.end_request(entry, Some(interaction), |traffic| traffic.live_cost += cost);
+        let mut state = self.lock();
+        let is_completed = state.end_request(entry, Some(interaction), |traffic| traffic.live_cost += cost);
         if is_completed && let Some(interaction) = kept {
             let addition = Addition { run: self.run, interaction: Some(interaction), judge: None };
-            self.write_so_far(&mut self.lock(), addition);
+            self.write_so_far(&mut state, addition);
         }
+        drop(state);
+        self.settled.notify_waiters();
     }
 
     /// Writes what was answered so far, so that a process which is killed loses nothing that was paid for. `latest` is the last answer.
@@ -353,27 +356,9 @@ impl ExecutionTraffic {
         self.experiment.write_so_far((self.index, self.run), before).map_err(|error| error.to_string())
     }
 
-    /// Ends a request. Returns whether the trial still waited for it.
-    fn end_request(
-        &self,
-        entry: usize,
-        interaction: Option<Interaction>,
-        count: impl FnOnce(&mut Traffic),
-    ) -> bool {
-        let mut state = self.lock();
-        let is_awaited = state.requests.is_pending(entry) && !state.is_closed;
-        if is_awaited {
-            count(&mut state.traffic);
-            if interaction.as_ref().is_some_and(|it| is_answer(it.response.status))
-                && let Some(key) = state.requests.key(entry)
-            {
-                state.note_answer(key);
-            }
-            state.requests.end(entry, interaction);
-        }
-        drop(state);
+    fn end_request(&self, entry: usize, interaction: Option<Interaction>, count: impl FnOnce(&mut Traffic)) {
+        self.lock().end_request(entry, interaction, count);
         self.settled.notify_waiters();
-        is_awaited
     }
 
     /// Counts a request as retried.
@@ -463,9 +448,14 @@ impl ExecutionTraffic {
         }
     }
 
+    /// Whether its agent has sent a request.
+    pub fn has_sent(&self) -> bool {
+        self.lock().has_sent
+    }
+
     /// Notes the error of the agent: all agents of the experiment may fail for lack of a key.
     pub fn note_error(&self, error: &str) {
-        if self.mode.records() && !self.lock().has_sent {
+        if self.mode.records() && !self.has_sent() {
             self.experiment.note_agent_error(error);
         }
     }
@@ -488,9 +478,8 @@ impl ExecutionTraffic {
         }
         let left = state.unattributed.iter().filter(|(_, request)| !request.is_repeated()).count();
         state.traffic.unattributed = left;
-        let shared = || state.unattributed.iter().find_map(|(_, request)| request.unreachable());
-        let unreachable = state.requests.unreachable().map(str::to_owned).or_else(shared);
-        let problem = state.problem.clone().or_else(|| unreachable.filter(|_| self.mode.records()));
+        let unreachable = || state.requests.unreachable().map(str::to_owned).or_else(|| state.unreachable());
+        let problem = state.problem.clone().or_else(|| unreachable().filter(|_| self.mode.records()));
         let is_incomplete = state.traffic.unattributed > 0;
         AgentTraffic { recorded_latency, waited, problem, is_incomplete }
     }
@@ -549,7 +538,9 @@ impl ExecutionTraffic {
             return Ok(());
         }
         let is_recorded = self.experiment.is_recorded(self.index, self.run);
-        let incomplete = state.requests.incomplete(outcome, state.problem.is_some(), is_recorded);
+        // A request that may be one of several trials counts, too.
+        let is_refused = state.problem.is_some() || state.unreachable().is_some();
+        let incomplete = state.requests.incomplete(outcome, is_refused, is_recorded);
         let unpaid = || state.is_over_budget.then(|| "the budget was used up".to_owned());
         if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)).or_else(unpaid) {
             let (is_kept, id) = (state.is_kept_so_far && state.is_over_budget, (self.index, self.run));
@@ -695,6 +686,31 @@ fn unsent(is_unused: bool, outcome: &Execution) -> Option<String> {
 }
 
 impl State {
+    /// Why the provider could not be reached for a request that may be one of several trials.
+    fn unreachable(&self) -> Option<String> {
+        self.unattributed.iter().find_map(|(_, request)| request.unreachable())
+    }
+
+    /// Ends a request. Returns whether the trial still waited for it.
+    fn end_request(
+        &mut self,
+        entry: usize,
+        interaction: Option<Interaction>,
+        count: impl FnOnce(&mut Traffic),
+    ) -> bool {
+        let is_awaited = self.requests.is_pending(entry) && !self.is_closed;
+        if is_awaited {
+            count(&mut self.traffic);
+            if interaction.as_ref().is_some_and(|it| is_answer(it.response.status))
+                && let Some(key) = self.requests.key(entry)
+            {
+                self.note_answer(key);
+            }
+            self.requests.end(entry, interaction);
+        }
+        is_awaited
+    }
+
     /// Notes that a request was answered: one that failed before was not the last.
     fn note_answer(&self, key: &RequestKey) {
         let equal = self.unattributed.iter().filter(|(other, _)| other == key);

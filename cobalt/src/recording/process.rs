@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, TcpListener};
 
-use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED};
+use cobalt_core::recordings::{RecordingFolder, UNATTRIBUTED, additions_path};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use super::route::{PROVIDERS, ProviderRoute};
@@ -157,10 +158,11 @@ fn missing_keys(replayed: &[RecordingFolder]) -> Vec<&'static str> {
             break;
         }
         // The whole file need not be read as JSON for that.
-        let text = std::fs::read(path).unwrap_or_default();
+        let texts = [additions_path(&path), path].map(|path| std::fs::read(path).unwrap_or_default());
         wanted.retain(|provider| {
-            let path = format!("\"path\": \"{}/", provider.name);
-            let is_used = memchr::memmem::find(&text, path.as_bytes()).is_some();
+            let paths = ["", " "].map(|space| format!("\"path\":{space}\"{}/", provider.name));
+            let mut found = texts.iter().zip(&paths).map(|(text, path)| memmem::find(text, path.as_bytes()));
+            let is_used = found.any(|found| found.is_some());
             missing.extend(provider.keys.first().filter(|_| is_used));
             !is_used
         });

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// The shortest part of a message that can attribute a request, in bytes.
 const MIN_PART: usize = 8;
+/// After this many agents that failed before they sent anything, the others probably do the same.
+const MAX_SILENT_FAILURES: u32 = 3;
 /// The fields that hold what is said to a model, as opposed to its tools and settings.
 const CONVERSATION: [&str; 9] =
     ["messages", "input", "contents", "prompt", "query", "texts", "documents", "message", "content"];
@@ -53,6 +55,8 @@ pub struct RequestShape {
     pub lacks_texts: bool,
     /// Whether an agent has ended: until then, it may send requests of another kind.
     pub has_ended: bool,
+    /// The number of agents that failed before they sent anything.
+    silent_failures: u32,
 }
 
 impl RequestShape {
@@ -109,6 +113,13 @@ impl RequestShape {
                 || sent.any(|(text, _)| other.0.iter().all(|(_, other)| other != text))
         };
         !is_apart(self, item, other_item) || !is_apart(other, other_item, item)
+    }
+
+    /// Notes that an agent has ended. Returns whether it is news. One that fails before it sends anything shows little, unless all do.
+    pub fn note_end(&mut self, is_complete: bool) -> bool {
+        self.silent_failures += u32::from(!is_complete);
+        let shows_all = is_complete || self.silent_failures >= MAX_SILENT_FAILURES;
+        shows_all && !std::mem::replace(&mut self.has_ended, true)
     }
 
     /// Learns from a request of an item. Returns whether it is news. `is_first`: whether it begins a conversation.

@@ -56,9 +56,9 @@ impl RunTraffic {
         self.gateway.say_that_items_wait(self.experiment.name());
     }
 
-    /// Notes that an agent has ended.
-    pub fn note_end(&self) {
-        self.gateway.executions().note_end(&self.experiment);
+    /// Notes that the agent of a trial has ended; `is_ok`: with an output.
+    pub fn note_end(&self, trial: &ExecutionTraffic, is_ok: bool) {
+        self.gateway.executions().note_end(&self.experiment, is_ok || trial.has_sent());
     }
 
     /// Starts a trial, whose payments are noted in an account.

@@ -227,3 +227,16 @@ async fn many_trials_that_fail_are_one_note() {
         "{note}"
     );
 }
+
+#[tokio::test]
+async fn unreachable_shared_requests_keep_the_recording() {
+    let mut scene = recorded(|_| completion("hi")).await;
+    let process = scene.process(RecordMode::Record);
+    let [execution, _twin] = [0, 1].map(|index| process.begin_with(&json!({ "input": TWIN }), index, 0));
+    for messages in [HELLO, MORE] {
+        assert_eq!(process.ask(&execution, messages).await.0, 200);
+    }
+    scene.stop();
+    assert_eq!(process.post(&process.base_url(None), &chat(&[TWIN])).await.0, 502);
+    check_kept(&scene, &execution, Status::Error, "a request was refused").await;
+}

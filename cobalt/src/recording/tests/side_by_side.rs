@@ -11,6 +11,7 @@ use crate::engine::retry_tests::{definition, work};
 use crate::engine::{Event, Work, run};
 use crate::evaluators::FnEvaluator;
 use crate::experiment::ResolvedDefinition;
+use crate::recording::attribution::FIRST_ITEM;
 use crate::{Agent, Context, Dataset, EvalContext, ToolCall};
 
 /// What an agent says to its model about an item.
@@ -361,10 +362,28 @@ async fn items_without_requests_run_together() {
             }
         };
         let items = (0..3).map(|number| json!({ "input": format!("Weather in town {number} of {name}?") }));
-        let definition = ResolvedDefinition { concurrency: 3, ..definition(0) };
+        let definition = ResolvedDefinition { concurrency: 3, timeout: FIRST_ITEM * 10, ..definition(0) };
         tokio::spawn(results(work_on(&items.collect::<Vec<_>>(), definition, &traffic, agent)))
     });
+    let started = tokio::time::Instant::now();
     for run in runs {
         assert!(run.await.unwrap().iter().all(|item| item.runs[0].error.is_none()));
     }
+    assert!(started.elapsed() < FIRST_ITEM * 3, "each experiment holds up others once");
+}
+
+fn input_of_others(item: &Value) -> String {
+    assert_ne!(item["user"], 0, "requested by a test");
+    input(item)
+}
+
+/// The first agent fails before it sends anything, so it does not show what the others send.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn first_agents_may_fail() {
+    let scene = Scene::new(answer);
+    let process = scene.process_of(2, RecordMode::Record, |_| {});
+    let items: Vec<_> = (0..6).map(|user| json!({ "input": "My balance, please?", "user": user })).collect();
+    let traffic = scene.traffic(&process.gateway, "a", 2, RecordMode::Record, |_| {});
+    let items = results(work_of(&process, &traffic, &items, (input_of_others, Way::Shared))).await;
+    assert_eq!(items.iter().filter(|item| item.passed).count(), 5);
 }
