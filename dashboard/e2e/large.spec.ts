@@ -7,8 +7,8 @@ import { LARGE_ITEMS } from './stores/large';
 
 test.use({ store: 'large' });
 
-/** Generous limits: the server is unoptimized and the machine may be busy. */
-const MAX_SECONDS = 15;
+/** Generous limits: the server is unoptimized and the machine may be busy. The benchmark measures what they do not. */
+const MAX_SECONDS = 60;
 const MAX_MEBIBYTES = 30;
 
 /** The seconds since the start of the navigation, and the memory of the page in MiB after garbage collection. */
