@@ -104,7 +104,8 @@ fn experiments_under_libtest_are_errors() {
 fn modules_shared_with_libtest_run() {
     let project = Project::steered();
     project.target("shared");
-    let shared = "macro_rules! experiment {\n    ($name:ident) => {\n        #[cobalt::experiment(dataset = \"data/items.jsonl\")]\n        \
+    let shared = "macro_rules! experiment {\n    ($name:ident) => {\n        \
+                  #[cobalt::experiment(dataset = \"data/items.jsonl\", evaluators = [cobalt::FnEvaluator::new(\"any\", |_| true)])]\n        \
                   fn $name(_: cobalt::Item) -> String { String::new() }\n    };\n}\nexperiment!(in_module);\n";
     project.write("tests/common/mod.rs", shared);
     let declared = "#[macro_use]\nmod common;\n";
