@@ -77,7 +77,7 @@ fn the_time_to_the_first_token_is_that_of_live_responses() {
     assert_eq!((outcome.passed, outcome.figure.as_deref()), (true, Some("100 ms, measured on 1 of 3 items")));
     assert_eq!(
         outcome.message,
-        "time_to_first_token.min is 100 ms, measured on 1 of 3 items, which meets `time_to_first_token.min >= 50 ms`; \
+        "time_to_first_token.min is 100 ms, measured on 1 of 3 items, which meets `time_to_first_token.min >= 50ms`; \
          not measured: 1 replayed item (to measure all items, run with `COBALT_RECORD=off`), 1 item without the time of a \
          streamed response"
     );
