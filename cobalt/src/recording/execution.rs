@@ -545,7 +545,13 @@ impl ExecutionTraffic {
         if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)).or_else(unpaid) {
             let (is_kept, id) = (state.is_kept_so_far && state.is_over_budget, (self.index, self.run));
             self.experiment.note_unrecorded(id, is_recorded, (has_new, is_kept), &reason);
-            return if state.is_kept_so_far && !is_kept { self.restore() } else { Ok(()) };
+            return if is_kept {
+                self.write_all_so_far(state).map_err(|error| error.to_string())
+            } else if state.is_kept_so_far {
+                self.restore()
+            } else {
+                Ok(())
+            };
         }
         let trial = if has_new || is_obsolete {
             Some(Trial {
