@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::RecordingError;
 use super::cassette::{Cassette, Interaction, JudgeAnswer, Trial};
-use super::folder::RecordingError;
 use crate::hash::sha256;
 
 /// The ending of a file of additions.

@@ -1,13 +1,11 @@
 //! The recording of one item.
 
 use std::borrow::Cow;
-use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::body::Body;
-use super::folder::RecordingFolder;
 use super::request_key::{RequestKey, ignore_fields};
 use crate::prices::Tokens;
 use crate::timestamp::Timestamp;
@@ -99,25 +97,6 @@ pub struct Interaction {
     /// The tokens that the response reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<Tokens>,
-}
-
-impl Interaction {
-    /// Copies the long texts that it refers to.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be read or written.
-    pub fn copy_blobs(&self, from: &RecordingFolder, to: &RecordingFolder) -> io::Result<()> {
-        let mut copied = Ok(());
-        for body in [&self.request.body, &self.response.body].into_iter().flatten() {
-            body.for_each_blob(&mut |hash| {
-                if copied.is_ok() {
-                    copied = from.read_blob(hash).and_then(|data| to.write_blob(&data)).map(drop);
-                }
-            });
-        }
-        copied
-    }
 }
 
 /// A request, without its headers, which contain keys.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::additions;
 use super::body::is_hash;
-use super::cassette::{CASSETTE_VERSION, Cassette};
+use super::cassette::{CASSETTE_VERSION, Cassette, Interaction};
 use crate::atomic_write::{Draft, write_shared_atomically};
 use crate::hash::{sha256, sha256_hex};
 use crate::slug::slug;
@@ -315,6 +315,25 @@ impl RecordingFolder {
             return Err(damaged("does not have the recorded content"));
         }
         Ok(data)
+    }
+}
+
+impl Interaction {
+    /// Copies the long texts that it refers to.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or written.
+    pub fn copy_blobs(&self, from: &RecordingFolder, to: &RecordingFolder) -> io::Result<()> {
+        let mut copied = Ok(());
+        for body in [&self.request.body, &self.response.body].into_iter().flatten() {
+            body.for_each_blob(&mut |hash| {
+                if copied.is_ok() {
+                    copied = from.read_blob(hash).and_then(|data| to.write_blob(&data)).map(drop);
+                }
+            });
+        }
+        copied
     }
 }
 
