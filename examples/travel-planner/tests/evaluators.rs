@@ -60,7 +60,8 @@ fn objections(id: &str, reply: &Reply) -> Vec<String> {
 
 #[test]
 fn a_real_trace_passes_where_the_planner_is_right() {
-    for id in ["weather", "train-and-weather", "book", "slip-booking", "hello"] {
+    // An experiment with "hello" alone would check nothing: no calls are expected there.
+    for id in ["weather", "train-and-weather", "book", "slip-booking"] {
         assert_eq!(objections(id, &real(id)), Vec::<String>::new(), "{id}");
     }
 }
