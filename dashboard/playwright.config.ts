@@ -9,8 +9,8 @@ export default defineConfig({
   forbidOnly: Boolean(process.env.CI),
   // A test that passes on retry is reported as flaky: on a busy machine the browser can exceed a timeout.
   retries: 1,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: process.env.CI ? 'list' : 'line',
   use: {
     viewport: { width: 1440, height: 900 },

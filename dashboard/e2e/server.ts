@@ -13,8 +13,8 @@ const START_TIMEOUT_MS = 30_000;
 
 export interface Server {
   url: string;
-  /** The printed link, with the write token. */
-  link: string;
+  /** The printed link, with the write token. A restart changes the token. */
+  readonly link: string;
   /** The user's project folder; its store is `.cobalt`. */
   project: string;
   /** Stops the server, and starts it at the same address after `meanwhile`. */
@@ -45,15 +45,23 @@ export async function serve(
     rmSync(parent, { recursive: true, force: true });
   };
   try {
-    const link = await waitForLink(server);
+    let link = await waitForLink(server);
     const { origin, port } = new URL(link);
     const restart = async (meanwhile: () => Promise<void>) => {
       await stopProcess(server);
       await meanwhile();
       server = start(port);
-      await waitForLink(server);
+      link = await waitForLink(server);
     };
-    return { url: origin, link, project, restart, stop };
+    return {
+      url: origin,
+      get link() {
+        return link;
+      },
+      project,
+      restart,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

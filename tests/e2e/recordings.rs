@@ -1,12 +1,13 @@
 //! Model traffic of agents, recorded and replayed by the test binary.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use cobalt::command::{Request, RequestKind};
 use cobalt::report::{Status, Summary};
+use cobalt_core::recordings::{RecordingFolder, Trial};
 use serde_json::{Value, json};
 
 use crate::model::Model;
@@ -28,12 +29,16 @@ fn with_model(sandbox: &Sandbox, model: &Model) -> Program {
 
 const KEY: &str = "sk-proj-9fK2mQx7Lp0ZbT4vWc8YhN3sRj6DgA1uEoIi5XkMnBqVtHyU";
 
-/// The recordings of items, each valid.
-fn cassettes(sandbox: &Sandbox) -> Vec<Value> {
+/// The files of the items' recordings.
+fn cassette_files(sandbox: &Sandbox) -> impl Iterator<Item = PathBuf> {
     let folder = sandbox.path("cassettes/recorded");
     let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    let read = |path: &Path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    files.filter(|path| path.extension().is_some_and(|kind| kind == "json")).map(|path| read(&path)).collect()
+    files.filter(|path| path.extension().is_some_and(|kind| kind == "json"))
+}
+
+/// The recordings of items, each valid.
+fn cassettes(sandbox: &Sandbox) -> Vec<Value> {
+    cassette_files(sandbox).map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap()).collect()
 }
 
 #[test]
@@ -225,13 +230,14 @@ fn a_run_stops_when_its_budget_is_used_up_and_can_be_resumed() {
     assert_eq!(sandbox.report().items.len(), 20);
 }
 
-/// The answered requests and questions in the recordings.
+/// The answered requests and questions in the recordings, those of trials in progress included.
 fn kept_answers(sandbox: &Sandbox) -> usize {
-    let count = |trial: &Value, list: &str| trial[list].as_array().map_or(0, Vec::len);
-    let in_trial = |trial: &Value| count(trial, "interactions") + count(trial, "judges");
-    let in_cassette =
-        |cassette: &Value| cassette["trials"].as_array().unwrap().iter().map(in_trial).sum::<usize>();
-    cassettes(sandbox).iter().map(in_cassette).sum()
+    let in_trial = |trial: &Trial| trial.interactions.len() + trial.judges.len();
+    let in_file = |path: PathBuf| {
+        let cassette = RecordingFolder::read_file(&path).unwrap();
+        cassette.iter().flat_map(|cassette| &cassette.trials).map(in_trial).sum::<usize>()
+    };
+    cassette_files(sandbox).map(in_file).sum()
 }
 
 #[test]

@@ -50,11 +50,7 @@ fn a_total_without_all_of_its_parts_says_so() {
 
 #[test]
 fn replayed_and_ignored_experiments_cost_nothing() {
-    let project = Project::empty();
-    let manifest = project.read("Cargo.toml");
-    let manifest =
-        manifest.replace("default-features = false", "features = [\"record\"], default-features = false");
-    project.write("Cargo.toml", &manifest);
+    let project = Project::with_features();
     project.target("keyed");
     project.write("tests/judge/mod.rs", include_str!("fixture/judge.rs"));
     project.write("tests/keyed.rs", include_str!("fixture/keyed.rs"));

@@ -23,11 +23,7 @@ struct Fetching {
 impl Fetching {
     /// With a server that gives these answers, one per request.
     fn from(answers: &[Reply]) -> Self {
-        let project = Project::empty();
-        let manifest = project
-            .read("Cargo.toml")
-            .replace("default-features = false", "features = [\"remote\"], default-features = false");
-        project.write("Cargo.toml", &manifest);
+        let project = Project::with_features();
         project.target("fetching");
         project.write("tests/fetching.rs", include_str!("fixture/fetched.rs"));
         Self { project, source: Receiver::start(answers) }

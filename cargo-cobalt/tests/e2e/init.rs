@@ -54,10 +54,7 @@ impl Place {
 
     /// Runs a program in a subfolder and checks its exit code.
     fn run(&self, folder: &str, program: &str, arguments: &[&str], code: i32) -> String {
-        let mut command = start(program, &self.0.path().join(folder));
-        // The package uses the library's default features; most of its dependencies are already built for the workspace.
-        command.env("CARGO_TARGET_DIR", Path::new(COBALT).parent().unwrap().parent().unwrap());
-        let output = command.args(arguments).output().unwrap();
+        let output = start(program, &self.0.path().join(folder)).args(arguments).output().unwrap();
         let text =
             format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
         assert_eq!(output.status.code(), Some(code), "{program} {arguments:?}: {text}");
@@ -90,11 +87,15 @@ impl Place {
         }
     }
 
-    /// Uses the same crate versions as this workspace.
-    fn lock(&self, folder: &str) {
+    /// Uses the same crate versions as this workspace, and the library's features of the other projects, for which it is already built.
+    fn share_builds(&self, folder: &str) {
+        let file = self.0.path().join(folder).join("Cargo.toml");
+        let manifest = fs::read_to_string(&file).unwrap();
+        let light = manifest.replace("/cobalt\" }", "/cobalt\", default-features = false }");
+        assert_ne!(light, manifest);
+        fs::write(&file, light).unwrap();
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let lock = fs::read_to_string(workspace.join("Cargo.lock")).unwrap();
-        self.write(&format!("{folder}/Cargo.lock"), &lock);
+        fs::copy(workspace.join("Cargo.lock"), file.with_file_name("Cargo.lock")).unwrap();
     }
 
     fn second_call_changes_nothing(&self, folder: &str) {
@@ -115,7 +116,7 @@ fn a_new_project_passes_as_it_is() {
     files.retain(|path, _| !path.ends_with("SKILLS.md"));
     let text: String = files.iter().map(|(path, text)| format!("== {}\n{text}\n", path.display())).collect();
     folders().bind(|| insta::assert_snapshot!("files_of_a_new_project", text));
-    place.lock("desks/2 Desks");
+    place.share_builds("desks/2 Desks");
     place.experiments_pass("desks/2 Desks");
     place.second_call_changes_nothing("desks/2 Desks");
 }
@@ -130,7 +131,7 @@ fn code<'a>(page: &'a str, kind: &str) -> &'a str {
 fn first_pages_work_after_init() {
     let place = Place::new();
     place.init("desk");
-    place.lock("desk");
+    place.share_builds("desk");
     let page = include_str!("../../../docs/first-experiment.md");
     place.write("desk/datasets/questions.jsonl", code(page, "json"));
     place.write("desk/tests/evals.rs", code(page, "rust,no_run"));
@@ -169,7 +170,7 @@ fn a_package_that_is_there_gets_an_experiment_and_keeps_its_tests_and_its_format
     assert!(before.iter().all(|(path, text)| path.ends_with("Cargo.toml") || after[path] == *text));
     assert!(place.read("tests/experiments.rs").contains("cannot call into a binary"));
 
-    place.lock("");
+    place.share_builds("");
     place.write(".config/nextest.toml", "[profile.default]\ndefault-filter = 'binary(experiments)'\n");
     let experiments = place.read("tests/experiments.rs");
     assert!(experiments.contains("datasets/messages-2.jsonl"), "{experiments}");

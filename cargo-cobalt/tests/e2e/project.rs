@@ -77,6 +77,16 @@ impl Project {
         project
     }
 
+    /// A package without experiments, whose library records, traces and fetches. These features are always the same, as Cargo builds
+    /// the library once for each set of them.
+    pub(crate) fn with_features() -> Self {
+        let project = Self::empty();
+        let features = "features = [\"record\", \"tracing\"], default-features = false";
+        let manifest = project.read("Cargo.toml").replace("default-features = false", features);
+        project.write("Cargo.toml", &manifest);
+        project
+    }
+
     /// A clone of the package's git repository.
     pub(crate) fn cloned(&self) -> Self {
         let clone = Self(tempfile::tempdir().unwrap());

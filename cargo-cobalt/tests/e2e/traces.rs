@@ -46,12 +46,9 @@ fn main() {
 
 #[test]
 fn a_trace_is_in_the_result_of_every_kind_of_run() {
-    let project = Project::empty();
-    let manifest = project.read("Cargo.toml").replace(
-        "default-features = false }",
-        "features = [\"tracing\"], default-features = false }\ntracing = { version = \"0.1\", default-features = false }",
-    );
-    project.write("Cargo.toml", &manifest);
+    let project = Project::with_features();
+    let tracing = "[dev-dependencies]\ntracing = { version = \"0.1\", default-features = false }\n";
+    project.write("Cargo.toml", &project.read("Cargo.toml").replace("[dev-dependencies]\n", tracing));
     project.target("evals");
     project.write("tests/evals.rs", EVALS);
 

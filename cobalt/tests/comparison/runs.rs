@@ -42,7 +42,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         [("correct".to_owned(), scores.to_vec())].into_iter().filter(|(_, scores)| !scores.is_empty());
     MeasuredItem {
         key: key.to_string(),
-        content: "1".to_owned(),
+        content: "0000000000000001".to_owned(),
         cluster: None,
         failed: Vec::new(),
         latency_ms: 0.0,

@@ -1,4 +1,4 @@
-//! Eight processes push and pull 500 runs at the same time: none is lost, none is there twice, and lists are complete.
+//! Eight processes push and pull 200 runs at the same time: none is lost, none is there twice, and lists are complete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use super::{command, listed, results};
 use crate::store::{Kept, Store};
 
 const PROCESSES: usize = 8;
-const RUNS: usize = 500;
+const RUNS: usize = 200;
 
 /// A project for each process, all with the same settings.
 fn projects(settings: &str) -> Vec<Store> {
@@ -79,5 +79,5 @@ fn on_an_s3_server_with_every_tenth_connection_cut() {
         "[storage]\nremote = \"s3://team/evals\"\nendpoint = \"http://{}\"\nregion = \"us-east-1\"\nallow-http = true\n",
         proxy.address
     ));
-    assert!(proxy.cuts() > 100, "{} cuts", proxy.cuts());
+    assert!(proxy.cuts() > 40, "{} cuts", proxy.cuts());
 }
