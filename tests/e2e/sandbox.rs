@@ -143,13 +143,15 @@ impl Sandbox {
         journals[0].file_stem().unwrap().to_string_lossy().into_owned()
     }
 
-    /// Starts a program and waits until its only journal has this many items.
+    /// Starts a program and waits until its journals have this many items.
     pub(crate) fn start_until_kept(&self, program: Program, items: usize) -> Running {
+        let kept = |path: &PathBuf| {
+            let bytes = std::fs::read(path).unwrap_or_default();
+            cobalt::files::read_journal(&bytes).ok().map(|journal| journal.items.len())
+        };
         self.start_until(program, || {
-            let journals = self.journals();
-            let bytes = journals.first().map(|path| std::fs::read(path).unwrap_or_default());
-            let journal = bytes.and_then(|bytes| cobalt::files::read_journal(&bytes).ok());
-            journal.is_some_and(|journal| journal.items.len() >= items)
+            let kept: Vec<_> = self.journals().iter().filter_map(kept).collect();
+            !kept.is_empty() && kept.iter().sum::<usize>() >= items
         })
     }
 

@@ -103,7 +103,7 @@ fn a_variant_that_was_interrupted_is_resumed_in_its_group() {
     unfinished[39]["act"] = json!("hang-if-broken");
     let sandbox = Sandbox::with_items(unfinished);
     let program = || varied(&sandbox).env("COBALT_VARIANT", "small,large");
-    let running = sandbox.start_until(program().env("E2E_BROKEN", 1), || sandbox.calls().len() >= 4 * 39);
+    let running = sandbox.start_until_kept(program().env("E2E_BROKEN", 1), 2 * 39);
     running.signal("INT");
     running.finish().code(130);
     assert!(sandbox.reports().is_empty());
@@ -128,8 +128,7 @@ fn a_damaged_result_of_a_compared_variant_stops_the_run_and_is_no_missing_one() 
     unfinished[39]["act"] = json!("hang-if-broken");
     let sandbox = Sandbox::with_items(unfinished);
     let program = |variants: &str| varied(&sandbox).env("COBALT_VARIANT", variants);
-    let running =
-        sandbox.start_until(program("small,large").env("E2E_BROKEN", 1), || sandbox.calls().len() >= 4 * 39);
+    let running = sandbox.start_until_kept(program("small,large").env("E2E_BROKEN", 1), 2 * 39);
     running.signal("INT");
     running.finish().code(130);
     let resume = |variant: &str, name: &str| {
