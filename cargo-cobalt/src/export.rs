@@ -15,7 +15,8 @@ use crate::atomic_file::write_with;
 use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
-use crate::formats::{html, junit, markdown, write_csv};
+use crate::formats::{junit, markdown, write_csv};
+use crate::html::html;
 use crate::lookup::RunLookup;
 use crate::results::{FinishedExperiment, Results};
 use crate::runs::report_file_of;
@@ -100,10 +101,10 @@ fn write_columns(
     settings: &Config,
     to: &mut (impl Write + Send),
 ) -> io::Result<()> {
-    use crate::formats::ColumnarFormat;
+    use crate::columnar::ColumnarFormat;
 
     let columns = if format == Format::Arrow { ColumnarFormat::Arrow } else { ColumnarFormat::Parquet };
-    crate::formats::write_columns(files, settings.prices(), columns, to).map_err(io::Error::other)
+    crate::columnar::write_columns(files, settings.prices(), columns, to).map_err(io::Error::other)
 }
 
 #[cfg(not(feature = "parquet"))]

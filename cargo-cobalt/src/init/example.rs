@@ -22,28 +22,26 @@ pub enum Agent {
     BinaryOnly,
 }
 
-impl AgentCrate {
-    /// Its name, version and features.
-    pub fn dependency(self) -> (&'static str, &'static str, &'static [&'static str]) {
-        match self {
-            Self::Rig => ("rig", "0.44", &[]),
-            Self::AsyncOpenai => ("async-openai", "0.43", &["chat-completion"]),
-        }
+/// The name, version and features of a model crate.
+pub fn model_dependency(model: AgentCrate) -> (&'static str, &'static str, &'static [&'static str]) {
+    match model {
+        AgentCrate::Rig => ("rig", "0.44", &[]),
+        AgentCrate::AsyncOpenai => ("async-openai", "0.43", &["chat-completion"]),
     }
+}
 
-    /// The imports of the sample agent, and its code.
-    fn agent(self) -> (&'static str, &'static str) {
-        let source = match self {
-            Self::Rig => include_str!("templates/rig.rs"),
-            Self::AsyncOpenai => include_str!("templates/async_openai.rs"),
-        };
-        source.split_once("\n\n/// ").map_or(("", source), |(imports, _)| source.split_at(imports.len() + 2))
-    }
+/// The imports of the sample agent, and its code.
+fn sample_agent(model: AgentCrate) -> (&'static str, &'static str) {
+    let source = match model {
+        AgentCrate::Rig => include_str!("templates/rig.rs"),
+        AgentCrate::AsyncOpenai => include_str!("templates/async_openai.rs"),
+    };
+    source.split_once("\n\n/// ").map_or(("", source), |(imports, _)| source.split_at(imports.len() + 2))
 }
 
 /// The library of a new package.
 pub fn library(built_on: Option<AgentCrate>) -> String {
-    let (imports, agent) = built_on.map_or(("", AGENT), AgentCrate::agent);
+    let (imports, agent) = built_on.map_or(("", AGENT), sample_agent);
     format!("//! A support desk that routes each message to a team: a sample agent.\n\n{imports}{agent}")
 }
 
@@ -52,7 +50,7 @@ fn model_experiments(built_on: AgentCrate, agent: &Agent, name: &str, target: &s
     let (imports, inline) = match agent {
         Agent::NewLibrary(library) => (format!("use cobalt::Item;\nuse {library}::route;"), String::new()),
         Agent::ExistingLibrary(_) | Agent::BinaryOnly => {
-            let (imports, agent) = built_on.agent();
+            let (imports, agent) = sample_agent(built_on);
             let imports = match built_on {
                 AgentCrate::Rig => imports.trim_end().replacen("\n\n", "\n\nuse cobalt::Item;\n", 1),
                 AgentCrate::AsyncOpenai => format!("{}\nuse cobalt::Item;", imports.trim_end()),

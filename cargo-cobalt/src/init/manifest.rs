@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::dependency::{Dependency, InitError};
+use super::example::model_dependency;
 use crate::cli::AgentCrate;
 use crate::project::harness;
 
@@ -231,7 +232,7 @@ impl Manifest {
 
     /// Adds the crate of a sample agent to a section, unless the package depends on it.
     pub fn add_crate(&mut self, section: &str, built_on: AgentCrate) {
-        let (name, version, features) = built_on.dependency();
+        let (name, version, features) = model_dependency(built_on);
         let is_known = |kind: &&str| self.get(&[kind, name]).is_some();
         if ["dependencies", "dev-dependencies", "dev_dependencies"].iter().any(is_known) {
             return;

@@ -52,10 +52,10 @@ pub struct OtlpReporter {
 }
 
 impl OtlpReporter {
-    /// The configured reporter, if there is one.
-    pub fn of(settings: &Config) -> Result<Option<Self>, Error> {
+    /// The configured reporter.
+    pub fn of(settings: &Config) -> Result<Self, Error> {
         let mut reporters = settings.reporters().iter().filter(|it| it.kind == ReporterKind::Otlp);
-        let Some(reporter) = reporters.next() else { return Ok(None) };
+        let url = reporters.next().and_then(|reporter| reporter.url.as_deref());
         if reporters.next().is_some() {
             let instead = "send to an OpenTelemetry collector, which can forward to several";
             return Err(Error::Arguments(format!("`otlp` can only be one of the reporters: {instead}")));
@@ -64,7 +64,7 @@ impl OtlpReporter {
         let environment = Environment::read(&[&project_root(&folder), settings.workspace_root()])?;
         let variable = |name: &str| environment.get(name)?.into_string().ok();
         let prices = settings.prices().clone();
-        Ok(Some(Self { settings: OtlpSettings::new(reporter.url.as_deref(), variable), prices }))
+        Ok(Self { settings: OtlpSettings::new(url, variable), prices })
     }
 }
 

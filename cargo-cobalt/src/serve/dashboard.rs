@@ -14,12 +14,13 @@ use cobalt_core::wording::count;
 use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token};
-use super::jobs::{JobProject, Jobs};
-use super::open_page::DashboardLink;
-use super::server_registry::{Advertisement, project_name};
+use super::jobs::Jobs;
+use cobalt_runner::extensions::DashboardProject;
+use crate::dashboard_link::DashboardLink;
+use crate::dashboard_link::{Advertisement, project_name, remove_redirect};
 use super::store::{Store, TeamRuns};
 use super::writes::{WriteAccess, WriteContext, WriteMode};
-use super::{open_page, server};
+use super::server;
 use crate::error::Error;
 
 /// A listening server, which responds once it runs.
@@ -36,7 +37,7 @@ pub struct Dashboard {
 #[derive(Clone, Debug, Default)]
 pub struct DashboardOptions {
     pub writes: WriteMode,
-    pub project: JobProject,
+    pub project: DashboardProject,
 }
 
 impl Dashboard {
@@ -91,7 +92,7 @@ impl Dashboard {
             eprintln!("warning: `cargo cobalt run` will not find this dashboard: {error}");
         }
         let served = server::run(self.listener, self.context, self.guard);
-        open_page::remove_redirect(&self.settings);
+        remove_redirect(&self.settings);
         served
     }
 }

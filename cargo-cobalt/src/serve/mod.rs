@@ -1,7 +1,7 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
 //! A request passes the [`guard`] of the [`server`], then goes to the page or to the [`api`], which queries the [`store`]. A
-//! [`dashboard`] starts to [`listen`], announces itself, and can be found by other commands while it is [`mod@server_registry`].
+//! [`dashboard`] starts to [`listen`], announces itself, and can be found by other commands while it is in the [registry](dashboard_link).
 
 mod api;
 mod dashboard;
@@ -11,9 +11,7 @@ mod job;
 mod jobs;
 mod limiter;
 mod live;
-mod open_page;
 mod server;
-mod server_registry;
 mod store;
 mod writes;
 
@@ -24,16 +22,15 @@ use cobalt::command::config::{Config, Flags};
 
 use crate::cli::Serve;
 use crate::config::settings;
+use crate::dashboard_link::DashboardLink;
 use crate::error::Error;
 use crate::terminal::print_json;
 use crate::{browser, interrupt};
+use cobalt_runner::extensions::DashboardProject;
 use dashboard::Dashboard;
-pub use dashboard::DashboardOptions;
+use dashboard::DashboardOptions;
 use guard::Token;
-pub use jobs::JobProject;
-pub use open_page::DashboardLink;
 use server::{ListenOutcome, listen};
-pub use server_registry::find_running as running;
 use writes::WriteMode;
 
 pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
@@ -47,7 +44,7 @@ pub fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     let port = arguments.port.or(settings.dashboard().port());
     let options = DashboardOptions {
         writes: write_mode(arguments),
-        project: JobProject { config: flags.config.clone(), ..JobProject::default() },
+        project: DashboardProject { config: flags.config.clone(), ..DashboardProject::default() },
     };
     let Some(dashboard) = start(&settings, arguments.host, port, opens.then_some("/"), options)? else {
         return Ok(ExitCode::SUCCESS);
@@ -66,8 +63,9 @@ fn write_mode(arguments: &Serve) -> WriteMode {
 }
 
 /// Serves on localhost and opens a path of the dashboard in the browser, until the program is interrupted.
-pub fn serve_and_open(settings: &Config, path: &str, options: DashboardOptions) -> Result<(), Error> {
+pub fn serve_and_open(settings: &Config, path: &str, project: DashboardProject) -> Result<(), Error> {
     let host = Ipv4Addr::LOCALHOST.into();
+    let options = DashboardOptions { project, ..DashboardOptions::default() };
     match start(settings, host, settings.dashboard().port(), Some(path), options)? {
         Some(dashboard) => dashboard.run(),
         None => Ok(()),

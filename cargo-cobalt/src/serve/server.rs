@@ -25,9 +25,10 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::error::ApiError;
 use super::guard::{self, Guard};
-use super::open_page::DashboardLink;
+use crate::dashboard_link::DashboardLink;
 use super::writes::{MAX_BODY, WriteContext};
-use super::{api, dashboard, server_registry, writes};
+use super::{api, dashboard, writes};
+use crate::dashboard_link;
 use crate::error::{CommandError, Error};
 use crate::interrupt;
 
@@ -166,7 +167,7 @@ fn listen_on(settings: &Config, address: SocketAddr, another_will_do: bool) -> R
         return Ok(ListenOutcome::Bound(listener));
     }
     let url = format!("http://{address}");
-    let running = another_will_do.then(|| server_registry::find_running_at(settings, &url)).flatten();
+    let running = another_will_do.then(|| dashboard_link::find_running_at(settings, &url)).flatten();
     running.map(ListenOutcome::AlreadyRunning).ok_or_else(|| ListenError::PortTaken(address).into())
 }
 
@@ -175,7 +176,7 @@ fn listen_near_default(
     host: IpAddr,
     another_will_do: bool,
 ) -> Result<ListenOutcome, Error> {
-    if another_will_do && let Some(link) = server_registry::find_running(settings) {
+    if another_will_do && let Some(link) = dashboard_link::find_running(settings) {
         return Ok(ListenOutcome::AlreadyRunning(link));
     }
     let usual = SocketAddr::new(host, DashboardSettings::DEFAULT_PORT);

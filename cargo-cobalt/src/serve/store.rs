@@ -64,7 +64,7 @@ use self::unfinished_run::UnfinishedRun;
 use super::error::ApiError;
 use super::limiter::Limiter;
 use super::live::LiveUpdates;
-use super::server_registry;
+use crate::dashboard_link;
 use crate::error::Error;
 use crate::sized_cache::SizedCache;
 
@@ -175,7 +175,7 @@ impl Store {
 
     /// The name of the project's folder.
     pub fn project_name(&self) -> String {
-        server_registry::project_name(&self.settings)
+        dashboard_link::project_name(&self.settings)
     }
 
     /// Whether only this machine can connect, and needs no token. Behind a proxy, a server needs a token, and clients may be elsewhere.
@@ -185,7 +185,7 @@ impl Store {
 
     /// A hash of the project's location. That of a server of a remote store differs, so the project's commands do not use it.
     pub fn project_hash(&self) -> String {
-        let hash = server_registry::project_hash(&self.settings);
+        let hash = dashboard_link::project_hash(&self.settings);
         self.team.as_ref().map_or(hash.clone(), |team| hash + &team.location_hash())
     }
 

@@ -14,7 +14,8 @@ use serde::Deserialize;
 
 use super::respond::{StrictQuery, run_blocking, stream_body};
 use crate::error::Error;
-use crate::formats::{html, junit, markdown, write_csv};
+use crate::formats::{junit, markdown, write_csv};
+use crate::html::html;
 use crate::results::{FinishedExperiment, Results};
 use crate::serve::error::ApiError;
 use crate::serve::store::Store;

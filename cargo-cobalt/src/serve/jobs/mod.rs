@@ -22,6 +22,7 @@ use super::live::{LiveUpdates, ServerEvent};
 use crate::cli::BuildOptions;
 use crate::environment::DOTENV_FILE;
 use crate::error::Error;
+use cobalt_runner::extensions::DashboardProject;
 use crate::process_group::ProcessGroup;
 use crate::project::Project;
 use crate::sized_cache::lock;
@@ -58,15 +59,6 @@ impl JobEntry {
     }
 }
 
-/// How jobs find the project and its settings.
-#[derive(Clone, Debug, Default)]
-pub struct JobProject {
-    /// The file of `--config`.
-    pub config: Option<PathBuf>,
-    /// The file of `--manifest-path`.
-    pub manifest_path: Option<PathBuf>,
-}
-
 /// The jobs of a server.
 #[derive(Debug)]
 pub struct Jobs {
@@ -84,13 +76,13 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub fn new(settings: &Config, project: JobProject, live: Arc<LiveUpdates>) -> Result<Self, Error> {
+    pub fn new(settings: &Config, project: DashboardProject, live: Arc<LiveUpdates>) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
         let reporters = reporters(settings.reporters());
         let mut arguments: Vec<OsString> =
             reporters.iter().map(|reporter| format!("--reporter={reporter}").into()).collect();
-        let JobProject { config, manifest_path } = project;
+        let DashboardProject { config, manifest_path } = project;
         for (option, path) in [("--config=", &config), ("--manifest-path=", &manifest_path)] {
             arguments.extend(path.as_ref().map(|path| {
                 let mut argument = OsString::from(option);

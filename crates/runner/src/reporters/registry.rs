@@ -9,8 +9,8 @@ use cobalt_core::reporters::Event;
 use super::github::{self, GithubActions};
 use crate::atomic_file::write;
 use crate::error::Error;
-use crate::formats::{html, junit, markdown, pr_comment};
-use crate::otlp::OtlpReporter;
+use crate::extensions::extensions;
+use crate::formats::{junit, markdown, pr_comment};
 use crate::results::{Output, Reporter, Results, RunState};
 use crate::webhooks::Webhooks;
 
@@ -22,7 +22,7 @@ impl Reporters {
     pub fn of(settings: &Config) -> Result<Self, Error> {
         let mut all: Vec<Box<dyn Reporter>> = Vec::new();
         for reporter in settings.reporters() {
-            if let (Some(render), Some(path)) = (renderer(reporter.kind), &reporter.path) {
+            if let (Some(render), Some(path)) = (renderer(reporter.kind)?, &reporter.path) {
                 remove_earlier(path)?;
                 all.push(Box::new(FileReporter { path: path.clone(), render }));
             }
@@ -36,8 +36,8 @@ impl Reporters {
     /// The same plus `otlp` and webhooks, which send the results; last, as they take longest.
     pub fn with_senders(settings: &Config) -> Result<Self, Error> {
         let mut all = Self::of(settings)?;
-        if let Some(otlp) = OtlpReporter::of(settings)? {
-            all.0.push(Box::new(otlp));
+        if settings.reporters().iter().any(|reporter| reporter.kind == ReporterKind::Otlp) {
+            all.0.push((extensions()?.otlp)(settings)?);
         }
         all.0.push(Box::new(Webhooks(settings.webhooks().to_vec())));
         Ok(all)
@@ -55,14 +55,14 @@ impl Reporters {
 }
 
 /// The renderer of a file reporter; `None` for other kinds.
-fn renderer(kind: ReporterKind) -> Option<fn(&Results) -> String> {
-    match kind {
+fn renderer(kind: ReporterKind) -> Result<Option<fn(&Results) -> String>, Error> {
+    Ok(match kind {
         ReporterKind::Junit => Some(junit),
         ReporterKind::Markdown => Some(markdown::markdown),
         ReporterKind::PrComment => Some(pr_comment),
-        ReporterKind::Html => Some(html),
+        ReporterKind::Html => Some(extensions()?.html),
         _ => None,
-    }
+    })
 }
 
 /// Removes the file of an earlier run. Links, pipes and devices are kept and written to.

@@ -54,6 +54,9 @@ pub enum Error {
     #[error("{}", .0.join("\nerror: "))]
     Multiple(Vec<String>),
 
+    #[error("this needs the complete command `cargo-cobalt`")]
+    Incomplete,
+
     #[error("stopped")]
     Interrupted,
 

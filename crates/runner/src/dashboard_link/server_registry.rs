@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Builder;
 use url::{Host, Url};
 
-use super::open_page::DashboardLink;
+use super::DashboardLink;
 use crate::atomic_file::write_private;
 use crate::http_client;
 

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use cobalt::command::config::Config;
-use maud::{DOCTYPE, html};
+use quick_xml::escape::escape;
 use url::Url;
 
 use crate::atomic_file::write_private;
@@ -79,19 +79,12 @@ impl DashboardLink {
 
     fn redirect_page(&self, path: &str) -> String {
         let link = self.to(path);
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="referrer" content="no-referrer";
-                    meta http-equiv="refresh" content=(format!("0;url={link}"));
-                    title { "Cobalt" }
-                }
-                body { a href=(link) { "Open the dashboard" } }
-            }
-        };
-        page.into_string()
+        let link = escape(&link);
+        format!(
+            "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+             <meta http-equiv=\"refresh\" content=\"0;url={link}\"><title>Cobalt</title></head><body><a href=\"{link}\">\
+             Open the dashboard</a></body></html>"
+        )
     }
 }
 

@@ -13,16 +13,17 @@ use super::process::BinaryWithEnv;
 use super::screen::{ItemLines, Screen};
 use crate::baseline::BaselineSource;
 use crate::cli::RunOptions;
+use crate::dashboard_link::{DashboardLink, find_running};
 use crate::environment::Environment;
 use crate::error::Error;
+use crate::extensions::{DashboardProject, extensions};
 use crate::project::{Binary, BinarySource, BuildOutput};
 use crate::remote::{check_push, push_finished};
 use crate::reporters::Reporters;
 use crate::results::{Output as _, Results};
-use crate::serve::{DashboardLink, DashboardOptions, JobProject, running};
 use crate::shards::{HeartbeatError, ShardJob, ShardState};
 use crate::terminal::{eprint_wrapped, wrap_for_stderr};
-use crate::{browser, interrupt, serve};
+use crate::{browser, interrupt};
 
 /// The result of a run.
 #[derive(Debug)]
@@ -43,17 +44,18 @@ pub enum RunMode {
 
 /// `cargo cobalt run`: a run, then the dashboard if requested.
 pub fn run(arguments: &RunOptions, source: &dyn BinarySource, flags: &Flags) -> Result<ExitCode, Error> {
+    if arguments.ui {
+        // Not only when the run has ended.
+        extensions()?;
+    }
     let CompletedRun { code, dashboard } = run_once(arguments, source, flags, RunMode::Once)?;
     if let Some((settings, path)) = dashboard {
-        let options = DashboardOptions {
-            project: JobProject {
-                config: flags.config.clone(),
-                manifest_path: arguments.build.manifest_path.clone(),
-            },
-            ..DashboardOptions::default()
+        let project = DashboardProject {
+            config: flags.config.clone(),
+            manifest_path: arguments.build.manifest_path.clone(),
         };
         // The exit code is that of the run, not of the dashboard.
-        if let Err(error) = serve::serve_and_open(&settings, &path, options) {
+        if let Err(error) = (extensions()?.dashboard)(&settings, &path, project) {
             error.eprint();
         }
     }
@@ -224,7 +226,7 @@ fn show_dashboard_link(settings: &Config, results: &Results, screen: &Screen, op
         screen.eprintln("the dashboard is not opened in CI; use `--reporter html` to write an HTML report");
         return None;
     }
-    match running(settings) {
+    match find_running(settings) {
         Some(link) if opens => open(&link, &path, settings, screen),
         Some(link) => screen.note(&format!("dashboard: {}{path}", link.url)),
         None if opens && browser::is_interactive() => return Some(path),
