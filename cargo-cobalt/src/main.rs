@@ -4,6 +4,7 @@ mod archive;
 mod assistants;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod datasets;
 mod export;
 mod html;
 mod import;
@@ -21,7 +22,7 @@ use cobalt::command::config::Flags;
 use cobalt_runner::{
     atomic_file, baseline, browser, clean, cli, compare, config, dashboard_link, environment, error, formats,
     git_ignored, http_client, index, interrupt, list, lookup, markdown, process_group, project, remote,
-    reporters, results, run, runs, shards, shell, sized_cache, terminal,
+    reporters, results, run, runs, shards, shell, show, sized_cache, terminal, text_table,
 };
 
 use archive::ArchivedBinaries;
@@ -51,6 +52,7 @@ fn command(command: &Command, flags: &Flags, color: Color) -> Result<ExitCode, E
         Command::Import(arguments) => import::import(arguments, flags),
         Command::Push(arguments) => remote::push(arguments, flags),
         Command::Pull(arguments) => remote::pull(arguments, flags),
+        Command::Dataset(arguments) => datasets::dataset(&arguments.command, flags),
         Command::Serve(arguments) => serve::serve(arguments, flags),
         Command::Mcp(arguments) => mcp::mcp(arguments),
         Command::Init(arguments) => init::init(arguments),

@@ -15,13 +15,13 @@ use rust_embed::{EmbeddedFile, RustEmbed};
 
 use super::guard::{Guard, Token};
 use super::jobs::Jobs;
-use cobalt_runner::extensions::DashboardProject;
-use crate::dashboard_link::DashboardLink;
-use crate::dashboard_link::{Advertisement, project_name, remove_redirect};
+use super::server;
 use super::store::{Store, TeamRuns};
 use super::writes::{WriteAccess, WriteContext, WriteMode};
-use super::server;
+use crate::dashboard_link::DashboardLink;
+use crate::dashboard_link::{Advertisement, project_name, remove_redirect};
 use crate::error::Error;
+use cobalt_runner::extensions::DashboardProject;
 
 /// A listening server, which responds once it runs.
 pub struct Dashboard {

@@ -25,10 +25,10 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::error::ApiError;
 use super::guard::{self, Guard};
-use crate::dashboard_link::DashboardLink;
 use super::writes::{MAX_BODY, WriteContext};
 use super::{api, dashboard, writes};
 use crate::dashboard_link;
+use crate::dashboard_link::DashboardLink;
 use crate::error::{CommandError, Error};
 use crate::interrupt;
 

@@ -2,10 +2,6 @@
 
 mod assemble;
 mod limits;
-#[cfg(feature = "otlp")]
-mod messages;
-#[cfg(feature = "otlp")]
-mod otlp;
 mod outline;
 mod own_tools;
 mod reported;
@@ -15,8 +11,6 @@ mod without_contents;
 
 pub use assemble::{GatewayCall, TraceSources};
 pub use limits::{ContentLimits, MAX_SPANS};
-#[cfg(feature = "otlp")]
-pub use otlp::{Export, ExportError, ExportedSpan};
 pub use outline::{OutlineOptions, dropped_spans_note};
 pub use reported::{ReadSpan, ReportedSpan};
 pub use span::{FAULT_ATTRIBUTE, ModelSpan, Span, SpanKind, SpanStatus, SpanTokens, ToolSpan};

@@ -4,9 +4,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 use reqwest::ClientBuilder;
-#[cfg(feature = "aws-lc-rs")]
+#[cfg(all(feature = "aws-lc-rs", not(cobalt_ring)))]
 use rustls::crypto::aws_lc_rs as provider;
-#[cfg(not(feature = "aws-lc-rs"))]
+#[cfg(not(all(feature = "aws-lc-rs", not(cobalt_ring))))]
 use rustls::crypto::ring as provider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use bytes::Bytes;
-use cobalt_core::trace::{Export, ExportError};
+use cobalt_otlp::{Export, ExportError};
 use flate2::read::GzDecoder;
 use http_body_util::{BodyExt as _, Limited};
 use hyper::Response;

@@ -12,9 +12,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use cobalt_core::duration::milliseconds;
 #[cfg(feature = "tracing")]
 use cobalt_core::item::Item;
-#[cfg(feature = "otlp")]
-use cobalt_core::trace::ExportedSpan;
 use cobalt_core::trace::{FAULT_ATTRIBUTE, ReportedSpan, ToolSpan};
+#[cfg(feature = "otlp")]
+use cobalt_otlp::ExportedSpan;
 use serde_json::Value;
 #[cfg(feature = "otlp")]
 use tokio::sync::Notify;

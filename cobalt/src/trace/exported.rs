@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use cobalt_core::trace::ExportedSpan;
 use cobalt_core::wording::count;
+use cobalt_otlp::ExportedSpan;
 
 use super::SpanCollector;
 

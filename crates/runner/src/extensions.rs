@@ -71,10 +71,11 @@ pub(crate) fn run_complete() -> Result<ExitCode, Error> {
     eprintln!("This needs the complete command; cargo builds what is missing of it.");
     let mut cargo = Process::new(&program);
     cargo.args(["run", "--quiet", "--package", "cargo-cobalt", "--manifest-path"]).arg(manifest);
-    let ended = cargo.arg("--").args(env::args_os().skip(1)).status().map_err(|source| Error::Start {
-        program: program.to_string_lossy().into_owned(),
-        source,
-    })?;
+    let ended = cargo
+        .arg("--")
+        .args(env::args_os().skip(1))
+        .status()
+        .map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })?;
     // A process that a signal ended has no code.
     Ok(ended.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -13,7 +13,6 @@ pub mod cli;
 pub mod compare;
 pub mod config;
 pub mod dashboard_link;
-pub mod datasets;
 pub mod environment;
 pub mod error;
 pub mod estimate;
@@ -42,6 +41,7 @@ pub mod show;
 pub mod sized_cache;
 pub mod start;
 pub mod terminal;
+pub mod text_table;
 pub mod webhooks;
 
 pub use start::start;

@@ -17,14 +17,14 @@ use crate::extensions::{self, Extensions, extensions};
 use crate::project::{BinarySource, CargoBuild};
 use crate::reporters::github;
 use crate::shards::PlanFile;
-use crate::{
-    baseline, clean, compare, config, datasets, estimate, history, list, recordings, run, score, show,
-};
+use crate::{baseline, clean, compare, config, estimate, history, list, recordings, run, score, show};
 
 /// Runs the command with the arguments of this process.
 pub fn start(extensions: Option<Extensions>) -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
     extensions.into_iter().for_each(extensions::register);
+    // For clients without a TLS configuration of their own. It can only be installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let color = arguments.color;
     color.apply();
     register_environment();
@@ -55,7 +55,6 @@ fn run_command(command: &Command, flags: &Flags, color: Color) -> Result<ExitCod
         Command::Compare(arguments) => compare::compare(arguments, flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, flags),
         Command::Recordings(arguments) => recordings::recordings(arguments, flags, color),
-        Command::Dataset(arguments) => datasets::dataset(&arguments.command, flags),
         Command::Clean(arguments) => clean::clean(arguments, flags),
         Command::Config(arguments) => config::config(arguments, flags),
         other => (extensions()?.command)(other, flags, color),

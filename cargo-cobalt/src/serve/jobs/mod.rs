@@ -22,10 +22,10 @@ use super::live::{LiveUpdates, ServerEvent};
 use crate::cli::BuildOptions;
 use crate::environment::DOTENV_FILE;
 use crate::error::Error;
-use cobalt_runner::extensions::DashboardProject;
 use crate::process_group::ProcessGroup;
 use crate::project::Project;
 use crate::sized_cache::lock;
+use cobalt_runner::extensions::DashboardProject;
 
 /// How many jobs are remembered; older ones are forgotten with their output.
 const MAX_JOBS: usize = 10;

@@ -18,10 +18,10 @@ use serde::Serialize;
 use super::age::format_age;
 use super::experiments::{ExperimentRecordings, Use, blobs, foreign_folders, name, roots, unattributed};
 use crate::cli::{Color, ListRecordings, Selection};
-use crate::datasets::text_table::{Column, render_table};
 use crate::error::Error;
 use crate::list::{Experiments, no_experiments, query};
 use crate::terminal::{Align, eprint_wrapped, paint, print, print_json, relative_path, stdout_width};
+use crate::text_table::{Column, render_table};
 
 /// A recording.
 #[derive(Debug, Serialize)]

@@ -21,10 +21,10 @@ use serde_json::Value;
 use super::age::format_age;
 use super::experiments::{ExperimentRecordings, name};
 use crate::cli::{Color, Selection, ShowRecording};
-use crate::datasets::text_table::plain_text;
 use crate::error::Error;
 use crate::list::{Experiments, no_experiments, query};
 use crate::terminal::{one_line, paint, print, relative_path, wrap_for_stdout};
+use crate::text_table::plain_text;
 
 /// The maximum length of a message, a question or an answer, in characters.
 const MAX_TEXT: usize = 400;

@@ -1,15 +1,23 @@
 //! Finds an item of a run by its name.
 
+use cobalt_core::experiment_name::case_name;
+use cobalt_core::report::Report;
+
 use cobalt_core::store::{ReportFile, StoreError};
 use cobalt_core::wording::{self, group_thousands};
 
-use crate::datasets::strip_experiment;
 use crate::error::Error;
 use crate::results::NamedItem;
 use crate::terminal::one_line;
 
 /// Maximum number of keys listed for an ambiguous prefix.
 const MOST_NAMED: usize = 5;
+
+/// The rest after the experiment's name and `::`, in either form of that name.
+pub fn strip_experiment<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
+    let forms = [report.name.clone(), case_name(&report.name)];
+    forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
+}
 
 /// Finds an item by key, else by test-case name (with or without the experiment's name), else by index, else by the unique prefix of
 /// a key or name.

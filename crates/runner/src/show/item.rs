@@ -13,9 +13,9 @@ use cobalt_core::wording::{count, group_thousands};
 use serde_json::Value;
 
 use super::items::result;
-use crate::datasets::text_table::plain_text;
 use crate::results::NamedItem;
 use crate::terminal::one_line;
+use crate::text_table::plain_text;
 
 /// The item as text.
 pub fn text(report: &Report, named: &NamedItem, prices: &PriceTable, paint: Style) -> String {

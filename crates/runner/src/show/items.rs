@@ -9,9 +9,9 @@ use cobalt_core::reporters::{
 use cobalt_core::wording::{count, group_thousands, pass_mark_counts, passed_count};
 use serde_json::Value;
 
-use crate::datasets::text_table::{Column, fits_side_by_side, render_table};
 use crate::results::NamedItem;
 use crate::terminal::{Align, one_line};
+use crate::text_table::{Column, fits_side_by_side, render_table};
 
 /// An item in the format of result files. Items of the original tool have no key.
 pub fn to_file_json(key: &str, item: &ItemResult) -> Value {

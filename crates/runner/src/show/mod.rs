@@ -25,6 +25,7 @@ use crate::runs::{journals, report_file_of, unfinished_report};
 use crate::terminal::{eprint_wrapped, one_line, paint, print, print_json, stdout_width};
 
 use find::find;
+pub use find::strip_experiment;
 use items::to_file_json;
 
 /// The maximum number of items of a run in parts in a table.

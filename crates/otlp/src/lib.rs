@@ -4,10 +4,13 @@
 //!
 //! Source: <https://opentelemetry.io/docs/specs/otlp/>.
 
+mod messages;
+
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use messages::add_messages;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as AnyValue;
 use opentelemetry_proto::tonic::common::v1::{AnyValue as OptionalValue, KeyValue};
@@ -15,9 +18,8 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 use serde_json::{Number, Value};
 
-use super::messages::add_messages;
-use super::reported::ReportedSpan;
-use crate::item::Item;
+use cobalt_core::item::Item;
+use cobalt_core::trace::ReportedSpan;
 
 /// The code of a status that is an error.
 const ERROR: i64 = 2;
@@ -262,7 +264,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item::into_item;
+    use cobalt_core::item::into_item;
 
     const TRACE: u128 = 0x5b8e_fff7_9803_8103_d269_b633_813f_c60c;
     const START: u64 = 1_544_712_660_000_000_000;

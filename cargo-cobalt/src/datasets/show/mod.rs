@@ -17,10 +17,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::resolved_set::ResolvedSet;
-use super::text_table::{Column, plain_text, render_table};
 use crate::cli::ShowDataset;
 use crate::error::Error;
 use crate::terminal::{Align, one_line, paint, print, print_json, stdout_width};
+use crate::text_table::{Column, plain_text, render_table};
 use statistics::{FieldStatistics, NumberRange, statistics};
 
 /// The JSON output.

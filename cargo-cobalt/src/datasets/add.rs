@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::slice;
 
 use cobalt::command::config::Flags;
-use cobalt_core::experiment_name::case_name;
 use cobalt_core::item::{Item, item_hash};
 use cobalt_core::report::{ItemNames, ItemResult, Report};
 use cobalt_core::reporters::expected_field;
@@ -13,14 +12,15 @@ use cobalt_core::wording;
 
 use super::additions::{NewItem, check_single, item_key, set_fields, write_items};
 use super::edit::{DataFile, WriteError};
-use super::text_table::plain_text;
 use super::traces::add_traces;
 use crate::cli::{AddItems, RunName};
 use crate::config::settings;
 use crate::error::Error;
 use crate::lookup::RunLookup;
 use crate::runs::report_of;
+use crate::show::strip_experiment;
 use crate::terminal::one_line;
+use crate::text_table::plain_text;
 
 pub fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
     match (&arguments.from_otlp, &arguments.from_run) {
@@ -89,12 +89,6 @@ fn find_item(report: &Report, name: &str, keys: &[String], cases: &[String]) -> 
         .or_else(|| find(cases, name))
         .or_else(|| strip_experiment(report, name).and_then(|name| find(cases, name)))
         .or_else(index)
-}
-
-/// The rest after the experiment's name and `::`, in either form of that name.
-pub fn strip_experiment<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
-    let forms = [report.name.clone(), case_name(&report.name)];
-    forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
 }
 
 /// The positions of the items in error or below a pass mark.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::reported::ReportedSpan;
-use crate::item::Item;
+use cobalt_core::item::Item;
+use cobalt_core::trace::ReportedSpan;
 
 /// The attributes of messages in the conventions.
 const INPUT: &str = "gen_ai.input.messages";
@@ -146,7 +146,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item::into_item;
+    use cobalt_core::item::into_item;
 
     fn added(fields: Value, events: &[(&str, Value)]) -> Value {
         let mut fields = into_item(fields).unwrap();

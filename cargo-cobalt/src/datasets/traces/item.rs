@@ -6,7 +6,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use cobalt_core::item::Item;
 use cobalt_core::recordings::content_text;
 use cobalt_core::report::Timestamp;
-use cobalt_core::trace::{ExportedSpan, ReportedSpan, SpanKind};
+use cobalt_core::trace::{ReportedSpan, SpanKind};
+use cobalt_otlp::ExportedSpan;
 use serde_json::{Value, json};
 
 /// A trace in a file.

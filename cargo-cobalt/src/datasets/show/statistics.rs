@@ -8,7 +8,7 @@ use cobalt_core::reporters::expected_field;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::datasets::text_table::{Type, is_empty};
+use crate::text_table::{Type, is_empty};
 
 /// Statistics of one field.
 #[derive(Debug, PartialEq, Serialize)]

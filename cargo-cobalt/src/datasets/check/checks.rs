@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{AffectedItem, Check, Finding, Items};
 use crate::datasets::duplicates::{Agreement, agreement, equal_inputs, expected, similar_inputs};
-use crate::datasets::text_table::{Type, is_blank, is_empty};
+use crate::text_table::{Type, is_blank, is_empty};
 
 /// Findings about fields.
 pub fn check_fields(items: &Items<'_>) -> Vec<Finding> {

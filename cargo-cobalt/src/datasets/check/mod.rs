@@ -15,10 +15,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::resolved_set::{ResolvedSet, with_line};
-use super::text_table::plain_text;
 use crate::cli::CheckDatasets;
 use crate::error::Error;
 use crate::terminal::{one_line, paint, print, print_json, stdout_width, truncate_to_width};
+use crate::text_table::plain_text;
 
 /// The findings in a dataset.
 #[derive(Serialize)]

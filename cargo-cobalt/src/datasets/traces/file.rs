@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use cobalt_core::store::strip_bom;
-use cobalt_core::trace::{Export, ExportError, ExportedSpan};
 use cobalt_core::wording::count;
+use cobalt_otlp::{Export, ExportError, ExportedSpan};
 
 use super::RecordedTrace;
 use crate::error::CommandError;

@@ -9,7 +9,6 @@ mod edit;
 mod near_duplicates;
 mod resolved_set;
 mod show;
-pub mod text_table;
 mod traces;
 
 use std::process::ExitCode;
@@ -18,7 +17,6 @@ use cobalt::command::config::Flags;
 
 use crate::cli::DatasetCommand;
 use crate::error::Error;
-pub use add::strip_experiment;
 
 pub fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {
