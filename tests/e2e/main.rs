@@ -10,6 +10,7 @@ mod data;
 #[cfg(target_os = "linux")]
 mod disk;
 mod exits;
+#[cfg(feature = "full")]
 mod exported;
 mod failures;
 mod faults;
@@ -39,6 +40,7 @@ mod shared_crates;
 #[cfg(unix)]
 mod signals;
 mod source;
+#[cfg(feature = "full")]
 mod text;
 mod values;
 mod variants;

@@ -4,6 +4,7 @@
 //! where one is needed, see [`run_complete`].
 
 use std::env;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::sync::OnceLock;
@@ -68,14 +69,23 @@ pub fn extensions() -> Result<&'static Extensions, Error> {
 pub(crate) fn run_complete() -> Result<ExitCode, Error> {
     let manifest = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"));
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    eprintln!("This needs the complete command; cargo builds what is missing of it.");
+    eprintln!("This needs the complete command: cargo builds what is missing, once.");
     let mut cargo = Process::new(&program);
-    cargo.args(["run", "--quiet", "--package", "cargo-cobalt", "--manifest-path"]).arg(manifest);
-    let ended = cargo
-        .arg("--")
-        .args(env::args_os().skip(1))
-        .status()
-        .map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })?;
-    // A process that a signal ended has no code.
-    Ok(ended.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+    cargo.args(["run", "--package", "cargo-cobalt", "--manifest-path"]).arg(manifest);
+    replace_process(cargo.arg("--").args(env::args_os().skip(1)))
+        .map_err(|source| Error::Start { program: program.to_string_lossy().into_owned(), source })
+}
+
+/// Runs a command instead of this process. Returns only if it cannot be started.
+#[cfg(unix)]
+fn replace_process(command: &mut Process) -> io::Result<ExitCode> {
+    Err(std::os::unix::process::CommandExt::exec(command))
+}
+
+/// Runs a command and returns its exit code. Ctrl-C is for the command.
+#[cfg(not(unix))]
+fn replace_process(command: &mut Process) -> io::Result<ExitCode> {
+    let _ = crate::interrupt::install_handler();
+    let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }

@@ -249,7 +249,7 @@ fn the_status_of_a_file_without_our_fields_is_worked_out() {
 #[test]
 fn files_of_the_original_are_indexed_as_the_library_reads_them() {
     let shared = std::env::var_os("COBALT_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
     let peer = shared.join("peer/results");
     if !peer.exists() {
         eprintln!("skipped: no files of the original in `{}`", peer.display());
