@@ -41,7 +41,9 @@ fn main() {
 /// Only the dependency on the library.
 pub(crate) fn light() -> String {
     let cobalt = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
-    format!("[dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {cobalt:?}, default-features = false }}\n")
+    format!(
+        "[dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {cobalt:?}, default-features = false }}\n"
+    )
 }
 
 /// A separate package with an empty library. Packages with the same name share build output, so different ones need different names.

@@ -251,13 +251,20 @@ mod tests {
         let list = "[v1]\n\"cargo-nextest 0.9.143 (registry+https://host/index)\" = [\"cargo-nextest\"]\n\
                     \"cargo-cobalt 0.1.0 (git+https://host/team/cobalt?branch=main#0123abc)\" = [\"cargo-cobalt\"]\n";
         let found = recorded(list).unwrap();
-        assert_eq!(found.to_table().to_string(), "{ package = \"cobalt-evals\", git = \"https://host/team/cobalt\", rev = \"0123abc\" }");
+        assert_eq!(
+            found.to_table().to_string(),
+            "{ package = \"cobalt-evals\", git = \"https://host/team/cobalt\", rev = \"0123abc\" }"
+        );
     }
 
     #[test]
     fn a_command_from_the_registry_names_its_version() {
-        let found = recorded("[v1]\n\"cargo-cobalt 0.1.0 (registry+https://host/index)\" = [\"cargo-cobalt\"]\n");
-        assert_eq!(found.unwrap().to_table().to_string(), "{ package = \"cobalt-evals\", version = \"0.1.0\" }");
+        let found =
+            recorded("[v1]\n\"cargo-cobalt 0.1.0 (registry+https://host/index)\" = [\"cargo-cobalt\"]\n");
+        assert_eq!(
+            found.unwrap().to_table().to_string(),
+            "{ package = \"cobalt-evals\", version = \"0.1.0\" }"
+        );
     }
 
     #[test]

@@ -290,7 +290,11 @@ fn the_crate_of_the_registry_is_kept_and_called_by_its_name() {
     let manifest = format!("{MEMBER}\n[dev-dependencies]\ncobalt = \"0.7\"\n");
     let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
     let text = place.init(".");
-    assert!(text.contains("an unrelated crate") && text.contains("`cobalt = { package = \"cobalt-evals\", path = "), "{text}");
+    assert!(
+        text.contains("an unrelated crate")
+            && text.contains("`cobalt = { package = \"cobalt-evals\", path = "),
+        "{text}"
+    );
     assert!(place.read("Cargo.toml").starts_with(&manifest));
 }
 
@@ -308,7 +312,8 @@ fn a_dependency_that_is_optional_is_made_one_of_the_tests_too() {
     let manifest = format!("{MEMBER}\n[dependencies]\n{dependency}\n");
     let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
     place.init(".");
-    let added = "\ncobalt = { package = \"cobalt-evals\", path = \"/none/cobalt\", default-features = false }\n";
+    let added =
+        "\ncobalt = { package = \"cobalt-evals\", path = \"/none/cobalt\", default-features = false }\n";
     assert!(place.read("Cargo.toml").contains(added), "{}", place.read("Cargo.toml"));
     place.second_call_changes_nothing(".");
 }

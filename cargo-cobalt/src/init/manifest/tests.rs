@@ -120,14 +120,18 @@ fn an_inline_table_stays_inline() {
 #[test]
 fn dotted_keys_stay_dotted() {
     let text = "package.name = \"p\"\ndev-dependencies.serde = \"1\"\n";
-    let expected = format!("{text}dev-dependencies.cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n{ADDED_TEST}");
+    let expected = format!(
+        "{text}dev-dependencies.cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n{ADDED_TEST}"
+    );
     assert_eq!(with_experiments(text), expected);
 }
 
 #[test]
 fn the_older_spelling_of_the_table_is_kept() {
     let text = "[package]\nname = \"p\"\n\n[dev_dependencies]\nserde = \"1\"\n";
-    let expected = format!("{text}{DEPENDENCY_COMMENT}cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n{ADDED_TEST}");
+    let expected = format!(
+        "{text}{DEPENDENCY_COMMENT}cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n{ADDED_TEST}"
+    );
     assert_eq!(with_experiments(text), expected);
 }
 
