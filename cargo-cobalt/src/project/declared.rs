@@ -317,6 +317,26 @@ mod tests {
     }
 
     #[test]
+    fn the_library_has_its_crates_name_unless_renamed() {
+        for (package, rename, expected) in [
+            ("cobalt-evals", Some("cobalt"), &["cobalt"][..]),
+            ("cobalt-evals", Some("eval-lib"), &["eval_lib"]),
+            ("cobalt-evals", None, &["cobalt"]),
+            ("cobalt", None, &[]),
+        ] {
+            let package = serde_json::from_value(serde_json::json!({
+                "name": "desk", "version": "1.2.3", "id": "desk", "targets": [], "features": {},
+                "manifest_path": "/w/Cargo.toml",
+                "dependencies": [{
+                    "name": package, "rename": rename, "req": "*", "kind": "dev", "optional": false,
+                    "uses_default_features": true, "features": [],
+                }],
+            }));
+            assert_eq!(library_names(&package.unwrap()), expected);
+        }
+    }
+
+    #[test]
     fn experiments_are_found_in_modules() {
         let one = "#[eval_lib::experiment(dataset = \"a\")]\nfn one() {}\n";
         let files = [
