@@ -73,7 +73,7 @@ fn project(folder: &Path, items: usize) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a workspace");
     let manifest = format!(
         "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-         [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n\n\
+         [dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {:?}, default-features = false }}\n\n\
          [[test]]\nname = \"evals\"\nharness = false\n",
         workspace.join("cobalt")
     );

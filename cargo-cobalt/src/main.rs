@@ -32,7 +32,7 @@ use error::Error;
 use otlp::OtlpReporter;
 
 fn main() -> ExitCode {
-    cobalt_runner::start(Some(Extensions {
+    cobalt_runner::start(Extensions {
         command,
         archive: |file, archive, build, flags| {
             Ok(Box::new(ArchivedBinaries::open(file, archive, build, flags)?))
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         dashboard: serve::serve_and_open,
         html: html::html,
         otlp: |settings| Ok(Box::new(OtlpReporter::of(settings)?)),
-    }))
+    })
 }
 
 fn command(command: &Command, flags: &Flags, color: Color) -> Result<ExitCode, Error> {

@@ -101,10 +101,13 @@ fn markdown() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
 
     #[test]
     fn the_page_in_the_repository_is_what_the_flags_give() {
-        let page = include_str!("../../docs/commands.md");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs").join("commands.md");
+        let page = fs::read_to_string(path).unwrap();
         assert!(
             page == super::markdown(),
             "docs/commands.md is out of date: regenerate it with `cargo cobalt man --markdown > docs/commands.md`"

@@ -1,6 +1,6 @@
 //! The overhead of judging beyond the models' own time: a loopback server answers after 10 ms.
 //!
-//! `cargo bench -p cobalt --bench judge` prints a table. Every case runs this binary as a new process, with empty memory. Times differ
+//! `cargo bench -p cobalt-evals --bench judge` prints a table. Every case runs this binary as a new process, with empty memory. Times differ
 //! between machines: compare only times of the same run.
 //!
 //! | case | description |

@@ -1,6 +1,6 @@
 //! The cost of the gateway: an agent that asks a local server directly, the same agent while it is recorded, and replayed.
 //!
-//! `cargo bench -p cobalt --bench recording` prints a table. Every case runs this binary as a new process. Times differ between
+//! `cargo bench -p cobalt-evals --bench recording` prints a table. Every case runs this binary as a new process. Times differ between
 //! machines: compare only times of the same run.
 //!
 //! | case | description |

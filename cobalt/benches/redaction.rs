@@ -1,6 +1,6 @@
 //! The time to search 10 MB of text for secrets.
 //!
-//! `cargo bench -p cobalt --bench redaction` prints a table and fails if a text takes longer than [`MOST`]. The texts once were
+//! `cargo bench -p cobalt-evals --bench redaction` prints a table and fails if a text takes longer than [`MOST`]. The texts once were
 //! slow: base64, one long word, many URLs, many headers.
 //!
 //! Three secrets are registered, as in a project with some keys.

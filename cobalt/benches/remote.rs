@@ -1,6 +1,6 @@
 //! The cost of fetching 100,000 rows of JSONL, of about 300 bytes each, over HTTP from a local server.
 //!
-//! `cargo bench -p cobalt --bench remote` prints a table, with ratios to reading the same file from disk and to the file size. Each case
+//! `cargo bench -p cobalt-evals --bench remote` prints a table, with ratios to reading the same file from disk and to the file size. Each case
 //! runs in its own process, without the server, which reports its peak memory. Times differ between machines: compare only times of
 //! the same run. Memory is measured on Linux only.
 //!

@@ -1,6 +1,6 @@
 //! Whole-process benchmarks: each case runs this binary as a new process, and measures its CPU time and peak memory.
 //!
-//! `cargo bench -p cobalt --bench run` prints a table; `-- <case> <items>` runs one case in this process, for a profiler. Times differ
+//! `cargo bench -p cobalt-evals --bench run` prints a table; `-- <case> <items>` runs one case in this process, for a profiler. Times differ
 //! between machines: compare only times of the same run.
 //!
 //! | case | description |

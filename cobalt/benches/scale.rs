@@ -1,6 +1,6 @@
 //! Runs of up to a million items of 1 kB: each is a test binary of its own, whose time, CPU time and peak memory are measured.
 //!
-//! `cargo bench -p cobalt --bench scale` prints a table; `-- <items>` measures one size. Time must grow in a straight line, and a million
+//! `cargo bench -p cobalt-evals --bench scale` prints a table; `-- <items>` measures one size. Time must grow in a straight line, and a million
 //! items must take less than 400 MiB. Times differ between machines: compare only times of the same run. It needs 4 GB of disk space in
 //! the temporary folder.
 

@@ -1,6 +1,6 @@
 //! The cost of ten text metrics over 10,000 items, compared with the Python reference libraries.
 //!
-//! `cargo bench -p cobalt --bench text` prints a table. If `COBALT_BENCH_PYTHON` names a Python with rouge-score, sacrebleu and jiwer,
+//! `cargo bench -p cobalt-evals --bench text` prints a table. If `COBALT_BENCH_PYTHON` names a Python with rouge-score, sacrebleu and jiwer,
 //! `text.py` computes the same metrics for the same texts, and the table ends with the ratio of CPU times and the differences of the
 //! scores. Times differ between machines: compare only times of the same run.
 //!

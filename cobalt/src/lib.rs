@@ -149,40 +149,16 @@ pub mod command {
         pub use crate::config::*;
     }
 
+    /// Pages of the documentation; the command shows their tables to coding assistants.
+    pub mod pages {
+        pub const CATALOGUE: &str = include_str!("../docs/catalogue.md");
+        pub const CONFIGURATION: &str = include_str!("../docs/configuration.md");
+        pub const EVALUATOR: &str = include_str!("../docs/evaluator.md");
+        pub const EXPERIMENT: &str = include_str!("../docs/experiment.md");
+        pub const FILES: &str = include_str!("../docs/files.md");
+    }
+
     pub mod shards {
         pub use crate::shards::*;
     }
-}
-
-/// The programs in the README, the book and the page for coding assistants compile.
-#[cfg(doctest)]
-mod pages {
-    #[doc = include_str!("../../README.md")]
-    struct Readme;
-    #[doc = include_str!("../../cargo-cobalt/src/assistants/skills.md")]
-    struct Skills;
-    #[doc = include_str!("../../docs/conversations.md")]
-    struct Conversations;
-    #[doc = include_str!("../../docs/datasets.md")]
-    struct Datasets;
-    #[doc = include_str!("../../docs/evaluators.md")]
-    struct Evaluators;
-    #[doc = include_str!("../../docs/failing-tools.md")]
-    struct FailingTools;
-    #[doc = include_str!("../../docs/first-experiment.md")]
-    struct FirstExperiment;
-    #[doc = include_str!("../../docs/gate.md")]
-    struct Gate;
-    #[doc = include_str!("../../docs/judge.md")]
-    struct Judge;
-    #[doc = include_str!("../../docs/library.md")]
-    struct Library;
-    #[doc = include_str!("../../docs/real-agents.md")]
-    struct RealAgents;
-    #[doc = include_str!("../../docs/variants.md")]
-    struct Variants;
-    #[doc = include_str!("../../docs/verdicts.md")]
-    struct Verdicts;
-    #[doc = include_str!("../../docs/workspaces.md")]
-    struct Workspaces;
 }

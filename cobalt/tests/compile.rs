@@ -74,7 +74,7 @@ fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Messag
     let workspace = Path::new(LIBRARY).parent().unwrap();
     let mut manifest = format!(
         "[package]\nname = \"mistakes\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         cobalt = {{ path = {LIBRARY:?} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n\
+         cobalt = {{ package = \"cobalt-evals\", path = {LIBRARY:?} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n\
          workspace-hack = {{ path = {:?} }}\n",
         workspace.join("workspace-hack")
     );

@@ -41,7 +41,9 @@ fn main() {
 /// Only the dependency on the library.
 pub(crate) fn light() -> String {
     let cobalt = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
-    format!("[dev-dependencies]\ncobalt = {{ path = {cobalt:?}, default-features = false }}\n")
+    format!(
+        "[dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {cobalt:?}, default-features = false }}\n"
+    )
 }
 
 /// A separate package with an empty library. Packages with the same name share build output, so different ones need different names.
@@ -191,7 +193,7 @@ fn main() {
 
 #[test]
 fn the_library_may_have_another_name() {
-    let renamed = light().replace("cobalt = { ", "evals = { package = \"cobalt\", ");
+    let renamed = light().replace("cobalt = { ", "evals = { ");
     let sandbox = package("renamed", &format!("{renamed}\n[[test]]\nname = \"renamed\"\nharness = false\n"));
     sandbox.write("tests/renamed.rs", RENAMED);
     sandbox.write("datasets/questions.jsonl", "{\"id\": \"paris\", \"answer\": \"Paris\"}\n");

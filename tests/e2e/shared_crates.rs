@@ -12,7 +12,7 @@ const MANIFEST: &str = r#"
 rustls = "0.23"
 
 [dev-dependencies]
-cobalt = { path = COBALT }
+cobalt = { package = "cobalt-evals", path = COBALT }
 futures-util = { version = "0.3", default-features = false, features = ["sink"] }
 rcgen = { version = "=0.14.10", default-features = false, features = ["aws_lc_rs", "crypto"] }
 tokio = { version = "1", features = ["macros", "net", "rt"] }
@@ -146,7 +146,7 @@ fn features(of: &str, chosen: &[&str]) -> BTreeSet<String> {
     let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(workspace).env("CARGO_NET_OFFLINE", "true");
     let tree =
-        ["tree", "--locked", "-p", "cobalt", "-e", "normal", "--prefix", "none", "--format", "{p}|{f}"];
+        ["tree", "--locked", "-p", "cobalt-evals", "-e", "normal", "--prefix", "none", "--format", "{p}|{f}"];
     let finished = Program::of(command).args(tree).args(chosen.iter().copied()).run().code(0);
     let lines = finished.stdout.lines().filter(|line| line.split(' ').next() == Some(of));
     let features =

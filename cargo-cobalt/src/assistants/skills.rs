@@ -3,18 +3,13 @@
 use std::fmt::Write;
 
 use clap::{Arg, Command};
+use cobalt::command::pages::{CATALOGUE, CONFIGURATION, EVALUATOR, EXPERIMENT, FILES};
 use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 
 use crate::reference;
 
-/// The template; a line such as `@commands` is a placeholder. Its code blocks are compiled as doc tests of the library.
+/// The template; a line such as `@commands` is a placeholder. Its code blocks are compiled as doc tests of `cobalt-e2e`.
 const PAGE: &str = include_str!("skills.md");
-
-const ATTRIBUTE: &str = include_str!("../../../cobalt/docs/experiment.md");
-const EVALUATOR: &str = include_str!("../../../cobalt/docs/evaluator.md");
-const CATALOGUE: &str = include_str!("../../../cobalt/docs/catalogue.md");
-const CONFIGURATION: &str = include_str!("../../../cobalt/docs/configuration.md");
-const FILES: &str = include_str!("../../../cobalt/docs/files.md");
 
 /// The part added to instruction files such as `CLAUDE.md`.
 pub const REFERENCE: &str = "\
@@ -50,10 +45,10 @@ fn placeholder_text(name: &str) -> String {
     let text = match name {
         "commands" => commands(),
         "run" => flags("run"),
-        "parameters" => tables(ATTRIBUTE, "The function", 2),
-        "settings" => tables(ATTRIBUTE, "Settings", 3),
-        "thresholds" => tables(ATTRIBUTE, "Thresholds", 4),
-        "against-a-baseline" => tables(ATTRIBUTE, "Against a baseline", 3),
+        "parameters" => tables(EXPERIMENT, "The function", 2),
+        "settings" => tables(EXPERIMENT, "Settings", 3),
+        "thresholds" => tables(EXPERIMENT, "Thresholds", 4),
+        "against-a-baseline" => tables(EXPERIMENT, "Against a baseline", 3),
         "evaluator-parameters" => tables(EVALUATOR, "Parameters", 2),
         "rules" => tables(CATALOGUE, "Custom evaluators", 4),
         "texts" => tables(CATALOGUE, "Text", 4),

@@ -7,6 +7,7 @@ use cobalt_core::wording::{self, line_and_column};
 use toml_edit::{DocumentMut, InlineTable, Item, TomlError};
 
 use crate::error::CommandError;
+use crate::project::LIBRARY;
 
 /// The value of `cobalt` in a manifest's dependencies.
 #[derive(Clone, Debug)]
@@ -18,14 +19,14 @@ pub enum Dependency {
         url: String,
         commit: String,
     },
+    /// From the package registry, as this command is.
+    Version(String),
     /// Like the package's existing optional dependency.
     Existing(InlineTable),
 }
 
 impl Dependency {
     /// The library that this command was built with. `manifest` is the file to edit by hand if it is not found.
-    ///
-    /// The crate `cobalt` in the package registry is an unrelated one, so a version does not work.
     pub fn locate(manifest: Option<&Path>) -> Result<Self, InitError> {
         let source_folder = source_folder();
         let folder = source_folder.with_file_name("cobalt");
@@ -57,13 +58,16 @@ impl Dependency {
         let Self::Path(path) = self else { return None };
         Some(format!(
             "the dependency `cobalt` is a path on this machine, `{}`. To share the package, use the repository, e.g. \
-             `cobalt = {{ git = \"…\" }}`, or a path relative to the manifest",
+             `cobalt = {{ package = \"{LIBRARY}\", git = \"…\" }}`, or a path relative to the manifest",
             path.display()
         ))
     }
 
     pub fn to_table(&self) -> InlineTable {
         let mut table = InlineTable::new();
+        if !matches!(self, Self::Workspace | Self::Existing(_)) {
+            table.insert("package", LIBRARY.into());
+        }
         match self {
             Self::Workspace => {
                 table.insert("workspace", true.into());
@@ -76,6 +80,9 @@ impl Dependency {
             Self::Git { url, commit } => {
                 table.insert("git", url.into());
                 table.insert("rev", commit.into());
+            }
+            Self::Version(version) => {
+                table.insert("version", version.into());
             }
         }
         table
@@ -94,19 +101,22 @@ pub fn run_from() -> Option<PathBuf> {
     env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo).map(PathBuf::from)
 }
 
-/// The repository that `cargo install` recorded for this program, next to its `bin` folder.
+/// The repository or the version that `cargo install` recorded for this program, next to its `bin` folder.
 fn installed_from() -> Option<Dependency> {
     let program = env::current_exe().ok()?;
     let list = program.parent()?.parent()?.join(".crates.toml");
-    repository(&std::fs::read_to_string(list).ok()?)
+    recorded(&std::fs::read_to_string(list).ok()?)
 }
 
 /// Finds this package in cargo's list: `"cargo-cobalt 0.1.0 (git+https://host/cobalt?branch=main#commit)" = […]`.
-fn repository(list: &str) -> Option<Dependency> {
+fn recorded(list: &str) -> Option<Dependency> {
     let list: DocumentMut = list.parse().ok()?;
     let installed = list.get("v1")?.as_table()?;
     let name = concat!(env!("CARGO_PKG_NAME"), " ");
     let package = installed.iter().map(|(package, _)| package).find(|package| package.starts_with(name))?;
+    if let Some((version, _)) = package[name.len()..].split_once(" (registry+") {
+        return Some(Dependency::Version(version.to_owned()));
+    }
     let (address, commit) = package.split_once("(git+")?.1.strip_suffix(')')?.split_once('#')?;
     let url = address.split_once('?').map_or(address, |(url, _)| url);
     Some(Dependency::Git { url: without_password(url), commit: commit.to_owned() })
@@ -218,8 +228,8 @@ fn member_suggestions(members: &[String]) -> String {
 fn manual_instructions(manifest: Option<&Path>) -> String {
     match manifest {
         Some(manifest) => format!(
-            ", or add `cobalt = {{ path = \"<the clone>/cobalt\" }}` to `[dev-dependencies]` in `{}`, and run this \
-             command again",
+            ", or add `cobalt = {{ package = \"{LIBRARY}\", path = \"<the clone>/cobalt\" }}` to `[dev-dependencies]` in \
+             `{}`, and run this command again",
             manifest.display()
         ),
         None => String::new(),
@@ -240,15 +250,28 @@ mod tests {
     fn a_command_installed_from_a_repository_names_it_and_its_commit() {
         let list = "[v1]\n\"cargo-nextest 0.9.143 (registry+https://host/index)\" = [\"cargo-nextest\"]\n\
                     \"cargo-cobalt 0.1.0 (git+https://host/team/cobalt?branch=main#0123abc)\" = [\"cargo-cobalt\"]\n";
-        let found = repository(list).unwrap();
-        assert_eq!(found.to_table().to_string(), "{ git = \"https://host/team/cobalt\", rev = \"0123abc\" }");
+        let found = recorded(list).unwrap();
+        assert_eq!(
+            found.to_table().to_string(),
+            "{ package = \"cobalt-evals\", git = \"https://host/team/cobalt\", rev = \"0123abc\" }"
+        );
+    }
+
+    #[test]
+    fn a_command_from_the_registry_names_its_version() {
+        let found =
+            recorded("[v1]\n\"cargo-cobalt 0.1.0 (registry+https://host/index)\" = [\"cargo-cobalt\"]\n");
+        assert_eq!(
+            found.unwrap().to_table().to_string(),
+            "{ package = \"cobalt-evals\", version = \"0.1.0\" }"
+        );
     }
 
     #[test]
     fn a_command_installed_from_a_folder_names_no_repository() {
-        assert!(repository("[v1]\n\"cargo-cobalt 0.1.0 (path+file:///w/cargo-cobalt)\" = []\n").is_none());
-        assert!(repository("[v1]\n\"other 0.1.0 (git+https://host/other#0123abc)\" = []\n").is_none());
-        assert!(repository("no list").is_none());
+        assert!(recorded("[v1]\n\"cargo-cobalt 0.1.0 (path+file:///w/cargo-cobalt)\" = []\n").is_none());
+        assert!(recorded("[v1]\n\"other 0.1.0 (git+https://host/other#0123abc)\" = []\n").is_none());
+        assert!(recorded("no list").is_none());
     }
 
     #[test]

@@ -11,9 +11,9 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Tab
 use super::dependency::{Dependency, InitError};
 use super::example::model_dependency;
 use crate::cli::AgentCrate;
-use crate::project::harness;
+use crate::project::{LIBRARY, LIBRARY_CRATE, harness};
 
-const DEPENDENCY_COMMENT: &str = "# By path or repository: the crate `cobalt` on crates.io is unrelated.\n";
+const DEPENDENCY_COMMENT: &str = "# The package `cobalt` in the package registry is unrelated.\n";
 const TARGET_COMMENT: &str =
     "# Experiments are test cases: `cobalt::main()` replaces the default test harness.\n";
 
@@ -103,9 +103,9 @@ impl Manifest {
         list.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
-    /// The workspace's dependency on the library, if any.
-    pub fn workspace_dependency(&self) -> Option<&Item> {
-        self.get(&["workspace", "dependencies", "cobalt"])
+    /// The workspace's dependency on the library, if any, and its name.
+    pub fn workspace_dependency(&self) -> Option<(&'static str, &Item)> {
+        self.get(&["workspace", "dependencies"]).and_then(find_library)
     }
 
     /// Whether the workspace declares serde for its members.
@@ -130,23 +130,23 @@ impl Manifest {
         }
     }
 
-    /// The package's unconditional dependency on the library.
-    pub fn dependency(&self) -> Option<&Item> {
-        self.dependencies().find(|dependency| !is_optional(dependency))
+    /// The package's unconditional dependency on the library, and its name.
+    pub fn dependency(&self) -> Option<(&'static str, &Item)> {
+        self.dependencies().find(|(_, dependency)| !is_optional(dependency))
     }
 
     /// The package's optional dependency on the library.
-    pub fn optional_dependency(&self) -> Option<&Item> {
-        self.dependencies().find(|dependency| is_optional(dependency))
+    pub fn optional_dependency(&self) -> Option<(&'static str, &Item)> {
+        self.dependencies().find(|(_, dependency)| is_optional(dependency))
     }
 
-    fn dependencies(&self) -> impl Iterator<Item = &Item> {
+    fn dependencies(&self) -> impl Iterator<Item = (&'static str, &Item)> {
         let targets = self.document.get("target").and_then(Item::as_table_like);
         let targets = targets.into_iter().flat_map(TableLike::iter).map(|(_, target)| target);
         let places = std::iter::once(self.document.as_item()).chain(targets);
         places.flat_map(|place| {
             let kinds = ["dev-dependencies", "dev_dependencies", "dependencies"];
-            kinds.into_iter().filter_map(|kind| place.get(kind)?.get("cobalt"))
+            kinds.into_iter().filter_map(|kind| find_library(place.get(kind)?))
         })
     }
 
@@ -159,8 +159,8 @@ impl Manifest {
         path.iter().try_fold(self.document.as_item(), |item, key| item.get(key))
     }
 
-    pub fn add_dependency(&mut self, dependency: &Dependency) {
-        self.add_dev_dependency("cobalt", dependency.to_table(), DEPENDENCY_COMMENT);
+    pub fn add_dependency(&mut self, name: &str, dependency: &Dependency) {
+        self.add_dev_dependency(name, dependency.to_table(), DEPENDENCY_COMMENT);
     }
 
     /// Adds serde with the feature `derive`, as the workspace declares it if it does.
@@ -284,6 +284,11 @@ impl Manifest {
         }
         Ok(Some(self.encoding.restore(&self.document.to_string())))
     }
+}
+
+/// The library in a section of dependencies: under the name of its crate or, as `cargo add` writes it, its package.
+fn find_library(section: &Item) -> Option<(&'static str, &Item)> {
+    [LIBRARY_CRATE, LIBRARY].into_iter().find_map(|name| Some((name, section.get(name)?)))
 }
 
 fn is_optional(dependency: &Item) -> bool {

@@ -13,6 +13,7 @@ use super::package::unused_target_name;
 use super::plan::{ManifestEdit, Plan, exists_or_link};
 use crate::cli::AgentCrate;
 use crate::error::Error;
+use crate::project::LIBRARY_CRATE;
 
 pub fn plan(folder: &Path, built_on: Option<AgentCrate>) -> Result<Plan, Error> {
     let name = package_name(folder);
@@ -21,14 +22,15 @@ pub fn plan(folder: &Path, built_on: Option<AgentCrate>) -> Result<Plan, Error> 
     let target = unused_target_name(folder, |_| false);
     let mut plan = Plan::new(root, folder, &target);
 
-    let dependency = match joins.as_ref().and_then(|workspace| workspace.manifest.workspace_dependency()) {
-        Some(_) => Dependency::Workspace,
-        None => Dependency::locate(None)?,
+    let shared = joins.as_ref().and_then(|workspace| workspace.manifest.workspace_dependency());
+    let (key, dependency) = match shared {
+        Some((name, _)) => (name, Dependency::Workspace),
+        None => (LIBRARY_CRATE, Dependency::locate(None)?),
     };
     plan.notes.extend(dependency.sharing_note());
     let shares_serde = joins.as_ref().is_some_and(|workspace| workspace.manifest.shares_serde());
     let agent = agent(folder, &name);
-    let manifest = manifest(folder, &name, &dependency, shares_serde, &target, built_on)?;
+    let manifest = manifest(folder, &name, (key, &dependency), shares_serde, &target, built_on)?;
     plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     if let Agent::NewLibrary(_) = agent {
         plan.file(folder.join("src/lib.rs"), "a sample agent", &example::library(built_on));
@@ -50,7 +52,7 @@ pub fn plan(folder: &Path, built_on: Option<AgentCrate>) -> Result<Plan, Error> 
 fn manifest(
     folder: &Path,
     name: &str,
-    dependency: &Dependency,
+    (key, dependency): (&str, &Dependency),
     shares_serde: bool,
     target: &str,
     built_on: Option<AgentCrate>,
@@ -59,7 +61,7 @@ fn manifest(
         format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n");
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), &text)?;
     built_on.into_iter().for_each(|built_on| manifest.add_crate("dependencies", built_on));
-    manifest.add_dependency(dependency);
+    manifest.add_dependency(key, dependency);
     manifest.add_serde(shares_serde);
     manifest.add_test(target, None);
     Ok(manifest.render_changes()?.unwrap_or(text))

@@ -12,6 +12,7 @@ use super::manifest::{Manifest, Serde};
 use super::plan::{ManifestEdit, Plan, exists_or_link};
 use crate::cli::AgentCrate;
 use crate::error::Error;
+use crate::project::{LIBRARY, LIBRARY_CRATE};
 
 pub fn plan(folder: &Path, built_on: Option<AgentCrate>) -> Result<Plan, Error> {
     let mut manifest = Manifest::read(&folder.join("Cargo.toml"))?;
@@ -94,20 +95,18 @@ fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, 
     let is_it = |package: &&Package| package.manifest_path == folder.join("Cargo.toml");
     let package = metadata.packages.iter().find(is_it);
     let package = package.ok_or_else(|| InitError::NoPackage(folder.to_owned()))?;
-    if package.name.as_str() == "cobalt" {
+    if [LIBRARY, LIBRARY_CRATE].contains(&package.name.as_str()) {
         return Err(InitError::Namesake(folder.to_owned()));
     }
     if package.edition == Edition::E2015 {
         return Err(InitError::Edition(folder.to_owned()));
     }
-    // A registry crate of this name is unrelated.
     let is_library = |dependency: &&cargo_metadata::Dependency| {
-        let of_registry = dependency.source.as_ref().is_some_and(|source| !source.repr.starts_with("git+"));
-        dependency.name == "cobalt" && dependency.kind != DependencyKind::Build && !of_registry
+        dependency.name == LIBRARY && dependency.kind != DependencyKind::Build
     };
-    if let Some(name) = package.dependencies.iter().filter(is_library).find_map(|found| found.rename.clone())
-    {
-        return Err(InitError::Renamed { folder: folder.to_owned(), name });
+    let mut names = package.dependencies.iter().filter(is_library).filter_map(|found| found.rename.as_ref());
+    if let Some(name) = names.find(|name| *name != LIBRARY_CRATE) {
+        return Err(InitError::Renamed { folder: folder.to_owned(), name: name.clone() });
     }
     Ok(package)
 }
@@ -141,32 +140,34 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
     if existing.is_none() && shared.is_none() {
         let dependency = Dependency::locate(Some(manifest.path()))?;
         plan.notes.extend(dependency.sharing_note());
-        manifest.add_dependency(&dependency);
+        manifest.add_dependency(LIBRARY_CRATE, &dependency);
         return Ok(());
     }
-    if existing.or(shared).is_some_and(is_registry_dependency) {
+    if existing.or(shared).is_some_and(is_unrelated) {
         plan.notes.push(format!(
-            "the dependency `cobalt` is given by version, but that is an unrelated crate on crates.io. Use \
-             `{}` instead",
+            "the dependency `cobalt` is a package of that name, which is an unrelated crate. Use `{}` instead",
             Dependency::locate(None).map_or_else(
-                |_| "cobalt = { path = \"…\" }".to_owned(),
+                |_| format!("cobalt = {{ package = \"{LIBRARY}\", path = \"…\" }}"),
                 |library| format!("cobalt = {}", library.to_table())
             )
         ));
     }
     if manifest.dependency().is_none() {
         // Cargo requires the same source for both.
-        let dependency = existing.map_or(Dependency::Workspace, Dependency::from_optional);
-        manifest.add_dependency(&dependency);
+        let dependency = existing.map_or(Dependency::Workspace, |(_, item)| Dependency::from_optional(item));
+        let name = existing.or(shared).map_or(LIBRARY_CRATE, |(name, _)| name);
+        manifest.add_dependency(name, &dependency);
     }
     Ok(())
 }
 
-/// Whether a dependency is given only by its version.
-fn is_registry_dependency(dependency: &Item) -> bool {
-    let sources = ["path", "git", "workspace", "registry", "registry-index"];
-    let has_source = |table: &dyn TableLike| sources.iter().any(|source| table.contains_key(source));
-    !dependency.as_table_like().is_some_and(has_source)
+/// Whether a dependency `cobalt` names no package, so that it is the package of that name.
+fn is_unrelated((name, dependency): (&str, &Item)) -> bool {
+    let is_ours = |table: &dyn TableLike| {
+        let package = table.get("package").and_then(Item::as_str);
+        package == Some(LIBRARY) || table.contains_key("workspace")
+    };
+    name != LIBRARY && !dependency.as_table_like().is_some_and(is_ours)
 }
 
 /// The package's library, if its tests can call it.

@@ -157,7 +157,8 @@ fn outbound_address(all: IpAddr) -> IpAddr {
 
 /// The output of `npm run build` in `dashboard`.
 #[derive(RustEmbed)]
-#[folder = "../dashboard/dist"]
+#[cfg_attr(not(page_beside_package), folder = "dist")]
+#[cfg_attr(page_beside_package, folder = "../dashboard/dist")]
 struct Files;
 
 /// The folder of files whose names contain a content hash.

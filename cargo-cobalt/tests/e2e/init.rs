@@ -179,7 +179,7 @@ fn a_package_that_is_there_gets_an_experiment_and_keeps_its_tests_and_its_format
 }
 
 const WORKSPACE: &str = concat!(
-    "[workspace]\nresolver = \"3\"\nmembers = [\n    \"app\",\n]\n\n[workspace.dependencies]\ncobalt = { path = '",
+    "[workspace]\nresolver = \"3\"\nmembers = [\n    \"app\",\n]\n\n[workspace.dependencies]\ncobalt = { package = \"cobalt-evals\", path = '",
     env!("CARGO_MANIFEST_DIR"),
     "/../cobalt' }\n",
 );
@@ -290,7 +290,11 @@ fn the_crate_of_the_registry_is_kept_and_called_by_its_name() {
     let manifest = format!("{MEMBER}\n[dev-dependencies]\ncobalt = \"0.7\"\n");
     let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
     let text = place.init(".");
-    assert!(text.contains("an unrelated crate") && text.contains("`cobalt = { path = "), "{text}");
+    assert!(
+        text.contains("an unrelated crate")
+            && text.contains("`cobalt = { package = \"cobalt-evals\", path = "),
+        "{text}"
+    );
     assert!(place.read("Cargo.toml").starts_with(&manifest));
 }
 
@@ -304,11 +308,12 @@ fn settings_in_the_manifest_are_not_hidden_by_a_file() {
 
 #[test]
 fn a_dependency_that_is_optional_is_made_one_of_the_tests_too() {
-    let dependency = "cobalt = { path = \"/none/cobalt\", optional = true, default-features = false }";
+    let dependency = "cobalt = { package = \"cobalt-evals\", path = \"/none/cobalt\", optional = true, default-features = false }";
     let manifest = format!("{MEMBER}\n[dependencies]\n{dependency}\n");
     let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
     place.init(".");
-    let added = "\ncobalt = { path = \"/none/cobalt\", default-features = false }\n";
+    let added =
+        "\ncobalt = { package = \"cobalt-evals\", path = \"/none/cobalt\", default-features = false }\n";
     assert!(place.read("Cargo.toml").contains(added), "{}", place.read("Cargo.toml"));
     place.second_call_changes_nothing(".");
 }
@@ -316,7 +321,7 @@ fn a_dependency_that_is_optional_is_made_one_of_the_tests_too() {
 #[test]
 fn a_library_of_another_name_is_not_added_twice() {
     let manifest =
-        format!("{MEMBER}\n[dev-dependencies]\neval = {{ package = \"cobalt\", path = \"/none\" }}\n");
+        format!("{MEMBER}\n[dev-dependencies]\neval = {{ package = \"cobalt-evals\", path = \"/none\" }}\n");
     let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
     assert!(place.refuses(".").contains("depends on the library as `eval`"));
 }

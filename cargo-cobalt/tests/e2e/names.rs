@@ -94,7 +94,7 @@ fn two_packages_of_a_workspace_do_not_share_a_baseline_and_an_experiment_may_mov
     for member in ["a", "b"] {
         let manifest = format!(
             "[package]\nname = \"names-{member}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
-             [dev-dependencies]\ncobalt = {{ path = {library:?}, default-features = false }}\n\
+             [dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {library:?}, default-features = false }}\n\
              [[test]]\nname = \"of-{member}\"\nharness = false\n"
         );
         project.write(&format!("{member}/Cargo.toml"), &manifest);

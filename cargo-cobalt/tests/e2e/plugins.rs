@@ -9,7 +9,8 @@ use crate::project::Project;
 fn project(target: &str, linked: &[&str], evaluators: &str) -> Project {
     let project = Project::empty();
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
-    let library = format!("cobalt = {{ path = {library:?}, default-features = false }}");
+    let library =
+        format!("cobalt = {{ package = \"cobalt-evals\", path = {library:?}, default-features = false }}");
     let package =
         |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     project.write(

@@ -57,7 +57,7 @@ impl Project {
             "Cargo.toml",
             &format!(
                 "[package]\n{}\nedition = \"2024\"\n\n[workspace]\n\n\
-                 [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n",
+                 [dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {:?}, default-features = false }}\n",
                 *SHARED_PACKAGE,
                 workspace.join("cobalt")
             ),

@@ -35,7 +35,7 @@ fn the_first_experiment_prints_what_the_readme_shows() {
     let package = project.read("Cargo.toml");
     let (package, library) = package.split_once("[dev-dependencies]\n").unwrap();
     let library = library.lines().find(|line| line.starts_with("cobalt = ")).unwrap();
-    let shown = "cobalt = { path = \"../cobalt/cobalt\" }";
+    let shown = "cobalt = { package = \"cobalt-evals\", path = \"../cobalt/cobalt\" }";
     assert!(manifest.contains(shown), "{manifest}");
     project.write("Cargo.toml", &format!("{package}{}\n", manifest.replace(shown, library)));
     project.write("datasets/questions.jsonl", dataset);

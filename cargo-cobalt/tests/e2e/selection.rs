@@ -145,7 +145,7 @@ fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
         let name = member.replace('/', "-");
         let manifest = format!(
             "[package]\nname = \"{name}\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
-             [dev-dependencies]\ncobalt = {{ path = {library:?}, default-features = false }}\n\
+             [dev-dependencies]\ncobalt = {{ package = \"cobalt-evals\", path = {library:?}, default-features = false }}\n\
              [[test]]\nname = \"of-{name}\"\nharness = false\n"
         );
         project.write(&format!("{member}/Cargo.toml"), &manifest);

@@ -210,7 +210,7 @@ mod tests {
         ratios
     }
 
-    /// `cargo test -p cobalt-core --lib shard_plan -- --nocapture` prints the table.
+    /// `cargo test -p cobalt-evals-core --lib shard_plan -- --nocapture` prints the table.
     #[test]
     fn the_slowest_of_eight_shards_takes_little_longer_than_the_mean() {
         println!("items  noise  at a time  slowest / mean: balanced  by key");

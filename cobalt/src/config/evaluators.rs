@@ -150,7 +150,7 @@ macro_rules! evaluator_types {
                     $($(#[cfg(feature = $feature)])? Self::$variant(table) => table.make(),)+
                     #[cfg(not(all(feature = "judge", feature = "workspace")))]
                     Self::WithoutFeature { feature } => Err(format!(
-                        "evaluators of this type need the feature `{feature}` of the package `cobalt`, which this program was built \
+                        "evaluators of this type need the feature `{feature}` of the package `cobalt-evals`, which this program was built \
                          without; enable it"
                     )),
                 }

@@ -217,9 +217,14 @@ mod tests {
         let this = Path::new(file!()).file_name().unwrap();
         let mut found = 0;
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        for folder in
-            ["cobalt/src", "cobalt/docs", "cobalt-core/src", "cargo-cobalt/src", "cobalt-macros/src", "crates"]
-        {
+        for folder in [
+            "cobalt/src",
+            "cobalt/docs",
+            "cobalt-core/src",
+            "cargo-cobalt/src",
+            "cobalt-macros/src",
+            "crates",
+        ] {
             names(&workspace.join(folder), &mut |name, path| {
                 let is_example = path.file_name() == Some(this) || name.starts_with("COBALT_TEST_OF");
                 assert!(

@@ -93,7 +93,7 @@ pub enum DatasetError {
     /// The dataset has to be fetched, and this program is built without the feature for it.
     #[cfg(not(feature = "remote"))]
     #[error(
-        "has to be fetched, but this program is built without the feature `remote` of the package `cobalt`; enable it"
+        "has to be fetched, but this program is built without the feature `remote` of the package `cobalt-evals`; enable it"
     )]
     RemoteOff,
     /// Offline, and there is no cached copy.

@@ -11,7 +11,7 @@ pub(super) type Validator = Infallible;
 
 /// Returns an error that names the feature.
 pub(super) fn compile(_: &Value) -> Result<Validator, String> {
-    Err("JSON schemas need the feature `json-schema` of the package `cobalt`; enable it".to_owned())
+    Err("JSON schemas need the feature `json-schema` of the package `cobalt-evals`; enable it".to_owned())
 }
 
 /// Never called: there is no validator.

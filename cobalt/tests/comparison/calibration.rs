@@ -1,7 +1,7 @@
 //! Checks that the statistics hold as often as they claim: noisy agents of many kinds are repeatedly compared with themselves and with one
 //! that dropped.
 //!
-//! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `CALIBRATION_TRIALS=2000` (and `--release`) draws
+//! `cargo test -p cobalt-evals --test comparison calibration -- --nocapture` prints the shares. `CALIBRATION_TRIALS=2000` (and `--release`) draws
 //! that many trials per cell, which takes hours; without it, a few trials of up to 50 items are drawn, which detect a method that is far
 //! off.
 

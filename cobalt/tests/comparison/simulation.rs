@@ -1,7 +1,7 @@
 //! Compares noisy agents with their own baseline up to 2,000 times for each size and noise: the false alarms of an unchanged agent, and
 //! the missed drops.
 //!
-//! `cargo test -p cobalt --test comparison simulation -- --nocapture` prints the shares.
+//! `cargo test -p cobalt-evals --test comparison simulation -- --nocapture` prints the shares.
 
 use std::fmt;
 use std::thread;

@@ -44,4 +44,4 @@ pub mod terminal;
 pub mod text_table;
 pub mod webhooks;
 
-pub use start::start;
+pub use start::{start, start_or_else};

@@ -20,28 +20,32 @@ use crate::shards::PlanFile;
 use crate::{baseline, clean, compare, config, estimate, history, list, recordings, run, score, show};
 
 /// Runs the command with the arguments of this process.
-pub fn start(extensions: Option<Extensions>) -> ExitCode {
+pub fn start(extensions: Extensions) -> ExitCode {
+    extensions::register(extensions);
+    start_or_else(|| unreachable!("the extensions are registered"))
+}
+
+/// The same without extensions; calls a function where one is needed, before anything has had an effect.
+pub fn start_or_else(complete: impl FnOnce() -> ExitCode) -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
-    extensions.into_iter().for_each(extensions::register);
     // For clients without a TLS configuration of their own. It can only be installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let color = arguments.color;
     color.apply();
     register_environment();
     let flags = flags(&arguments.command);
-    let result = match run_command(&arguments.command, &flags, color) {
-        Err(Error::Incomplete) => extensions::run_complete(),
-        result => result,
-    };
-    result.unwrap_or_else(|error| {
-        if matches!(arguments.command, Command::Run(_) | Command::Score(_) | Command::Merge(_))
-            && github::is_enabled(&flags.reporters)
-        {
-            github::report_error(&error);
-        } else {
-            error.eprint();
+    run_command(&arguments.command, &flags, color).unwrap_or_else(|error| match error {
+        Error::Incomplete => complete(),
+        _ => {
+            if matches!(arguments.command, Command::Run(_) | Command::Score(_) | Command::Merge(_))
+                && github::is_enabled(&flags.reporters)
+            {
+                github::report_error(&error);
+            } else {
+                error.eprint();
+            }
+            error.exit_code()
         }
-        error.exit_code()
     })
 }
 

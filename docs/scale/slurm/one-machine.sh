@@ -54,7 +54,7 @@ edition = "2024"
 [workspace]
 
 [dev-dependencies]
-cobalt = { path = "$clone/cobalt", default-features = false }
+cobalt = { package = "cobalt-evals", path = "$clone/cobalt", default-features = false }
 
 [[test]]
 name = "evals"

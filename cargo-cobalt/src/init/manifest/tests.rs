@@ -13,7 +13,7 @@ fn with_experiments(text: &str) -> String {
 
 fn with(text: &str, dependency: &Dependency) -> String {
     let mut manifest = parse(text);
-    manifest.add_dependency(dependency);
+    manifest.add_dependency(LIBRARY_CRATE, dependency);
     manifest.add_test("evals", None);
     let changed = manifest.render_changes().unwrap().unwrap();
     let again = parse(&changed);
@@ -31,8 +31,8 @@ fn with_member(text: &str) -> String {
 
 const ADDED_DEPENDENCIES: &str = "
 [dev-dependencies]
-# By path or repository: the crate `cobalt` on crates.io is unrelated.
-cobalt = { path = \"/cobalt\" }
+# The package `cobalt` in the package registry is unrelated.
+cobalt = { package = \"cobalt-evals\", path = \"/cobalt\" }
 ";
 const ADDED_TEST: &str = "
 # Experiments are test cases: `cobalt::main()` replaces the default test harness.
@@ -90,7 +90,7 @@ fn a_dependency_goes_behind_the_others() {
                 [features]\ndefault = []\n";
     let expected = format!(
         "[package]\nname = \"p\"\n\n[dev-dependencies]\nzebra = \"1\"   # stripes\nant.workspace = true\n\
-         {DEPENDENCY_COMMENT}cobalt = {{ path = \"/cobalt\" }}\n\n[features]\ndefault = []\n{ADDED_TEST}"
+         {DEPENDENCY_COMMENT}cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n\n[features]\ndefault = []\n{ADDED_TEST}"
     );
     assert_eq!(with_experiments(text), expected);
 }
@@ -108,7 +108,7 @@ fn dependencies_with_tables_of_their_own_get_one_beside_them() {
 fn an_inline_table_stays_inline() {
     let text =
         "dev-dependencies = { serde = \"1\" }\ntest = [{ name = \"unit\" }]\n[package]\nname = \"p\"\n";
-    let expected = "dev-dependencies = { serde = \"1\", cobalt = { path = \"/cobalt\" } }\n\
+    let expected = "dev-dependencies = { serde = \"1\", cobalt = { package = \"cobalt-evals\", path = \"/cobalt\" } }\n\
                     test = [{ name = \"unit\" }, { name = \"evals\", harness = false }]\n[package]\nname = \"p\"\n";
     assert_eq!(with_experiments(text), expected);
     let expected = expected.replace("serde = \"1\", ", "");
@@ -120,14 +120,18 @@ fn an_inline_table_stays_inline() {
 #[test]
 fn dotted_keys_stay_dotted() {
     let text = "package.name = \"p\"\ndev-dependencies.serde = \"1\"\n";
-    let expected = format!("{text}dev-dependencies.cobalt = {{ path = \"/cobalt\" }}\n{ADDED_TEST}");
+    let expected = format!(
+        "{text}dev-dependencies.cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n{ADDED_TEST}"
+    );
     assert_eq!(with_experiments(text), expected);
 }
 
 #[test]
 fn the_older_spelling_of_the_table_is_kept() {
     let text = "[package]\nname = \"p\"\n\n[dev_dependencies]\nserde = \"1\"\n";
-    let expected = format!("{text}{DEPENDENCY_COMMENT}cobalt = {{ path = \"/cobalt\" }}\n{ADDED_TEST}");
+    let expected = format!(
+        "{text}{DEPENDENCY_COMMENT}cobalt = {{ package = \"cobalt-evals\", path = \"/cobalt\" }}\n{ADDED_TEST}"
+    );
     assert_eq!(with_experiments(text), expected);
 }
 
@@ -162,7 +166,7 @@ fn what_cannot_be_kept_as_it_is_stays_and_the_message_says_what_to_write() {
     for text in [scattered, mixed] {
         let mut manifest = parse(text);
         assert_eq!(manifest.render_changes().unwrap(), None);
-        manifest.add_dependency(&Dependency::Workspace);
+        manifest.add_dependency(LIBRARY_CRATE, &Dependency::Workspace);
         manifest.add_test("evals", None);
         let message = manifest.render_changes().unwrap_err().to_string();
         let by_hand =
@@ -175,8 +179,9 @@ fn what_cannot_be_kept_as_it_is_stays_and_the_message_says_what_to_write() {
 fn a_dependency_is_found_wherever_cargo_finds_it() {
     for text in [
         "[dependencies]\ncobalt = \"1\"\n",
-        "[dev-dependencies.cobalt]\npath = \"x\"\n",
-        "[target.'cfg(unix)'.dev-dependencies]\ncobalt = { path = \"x\" }\n",
+        "[dev-dependencies.cobalt]\npackage = \"cobalt-evals\"\npath = \"x\"\n",
+        "[dev-dependencies]\ncobalt-evals = \"1\"\n",
+        "[target.'cfg(unix)'.dev-dependencies]\ncobalt = { package = \"cobalt-evals\", path = \"x\" }\n",
         "dev-dependencies.cobalt.workspace = true\n",
     ] {
         assert!(parse(text).dependency().is_some(), "{text}");

@@ -16,7 +16,8 @@ const MOST_PLACES: usize = 12;
 /// The maximum number of files to search.
 const MOST_FILES: usize = 2000;
 /// The library's own packages, which contain no agent.
-const LIBRARY: [&str; 4] = ["cobalt", "cobalt-core", "cobalt-macros", "cobalt-thresholds"];
+const LIBRARY: [&str; 4] =
+    ["cobalt-evals", "cobalt-evals-core", "cobalt-evals-macros", "cobalt-evals-thresholds"];
 
 /// A function in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

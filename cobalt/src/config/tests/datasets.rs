@@ -236,7 +236,7 @@ fn a_data_set_that_is_fetched_names_the_feature_that_it_takes() {
     let project = Project::with("[datasets.support]\ntype = \"langfuse\"\nname = \"desk\"\n");
     let error = error(&project, "support");
     assert!(error.starts_with("cobalt.toml:1:11: [datasets.support] is fetched"), "{error}");
-    assert!(error.contains("the feature `remote` of the package `cobalt`"), "{error}");
+    assert!(error.contains("the feature `remote` of the package `cobalt-evals`"), "{error}");
 }
 
 #[cfg(feature = "remote")]

@@ -8,8 +8,10 @@ use cargo_metadata::Package;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Lit;
 
-/// The library that an experiment's package depends on.
-pub const LIBRARY: &str = "cobalt";
+/// The package of the library that an experiment's package depends on.
+pub const LIBRARY: &str = "cobalt-evals";
+/// The library's crate: its name in code, unless a dependency renames it.
+pub const LIBRARY_CRATE: &str = "cobalt";
 
 /// What the source files of a target declare.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -69,7 +71,7 @@ impl DeclaredExperiments {
 fn library_names(package: &Package) -> Vec<String> {
     let dependencies = package.dependencies.iter().filter(|dependency| dependency.name == LIBRARY);
     dependencies
-        .map(|dependency| dependency.rename.as_ref().unwrap_or(&dependency.name).replace('-', "_"))
+        .map(|dependency| dependency.rename.as_deref().unwrap_or(LIBRARY_CRATE).replace('-', "_"))
         .collect()
 }
 
@@ -301,7 +303,7 @@ mod tests {
             "name": "desk", "version": "1.2.3", "id": "desk", "targets": [], "features": {}, "edition": "2024",
             "manifest_path": "/w/Cargo.toml",
             "dependencies": [{
-                "name": "cobalt", "rename": "eval-lib", "path": "/w/cobalt", "req": "*", "kind": "dev", "optional": false,
+                "name": "cobalt-evals", "rename": "eval-lib", "path": "/w/cobalt", "req": "*", "kind": "dev", "optional": false,
                 "uses_default_features": false, "features": [], "target": null, "registry": null, "source": null,
             }],
         }));
@@ -312,6 +314,26 @@ mod tests {
             format!("{file}:{line}{}", if *is_test_only { "*" } else { "" })
         };
         (found.places.iter().map(place).collect(), found.calls_main)
+    }
+
+    #[test]
+    fn the_library_has_its_crates_name_unless_renamed() {
+        for (package, rename, expected) in [
+            ("cobalt-evals", Some("cobalt"), &["cobalt"][..]),
+            ("cobalt-evals", Some("eval-lib"), &["eval_lib"]),
+            ("cobalt-evals", None, &["cobalt"]),
+            ("cobalt", None, &[]),
+        ] {
+            let package = serde_json::from_value(serde_json::json!({
+                "name": "desk", "version": "1.2.3", "id": "desk", "targets": [], "features": {},
+                "manifest_path": "/w/Cargo.toml",
+                "dependencies": [{
+                    "name": package, "rename": rename, "req": "*", "kind": "dev", "optional": false,
+                    "uses_default_features": true, "features": [],
+                }],
+            }));
+            assert_eq!(library_names(&package.unwrap()), expected);
+        }
     }
 
     #[test]

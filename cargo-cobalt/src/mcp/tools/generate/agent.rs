@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::init::library_of;
 use crate::mcp::paths::resolve_existing;
 use crate::mcp::projects::Project;
+use crate::project::LIBRARY;
 
 /// The longest source that is sent to a model, in bytes.
 const LONGEST: u64 = 200_000;
@@ -54,7 +55,7 @@ impl Agent {
         let is_there = |it: &&Dependency| is_usable(it.kind) && !it.optional && it.target.is_none();
         let usable = self.package.dependencies.iter().filter(is_there);
         let mut names: Vec<_> = usable
-            .filter(|dependency| dependency.name != "cobalt")
+            .filter(|dependency| dependency.name != LIBRARY)
             .map(|dependency| {
                 let name = dependency.rename.as_ref().unwrap_or(&dependency.name).replace('-', "_");
                 match dependency.features.is_empty() {
@@ -76,7 +77,7 @@ impl Agent {
     /// Whether evaluators that call models are compiled in.
     pub fn has_judges(&self) -> bool {
         let mut cobalt =
-            self.package.dependencies.iter().filter(|dependency| dependency.name == "cobalt").peekable();
+            self.package.dependencies.iter().filter(|dependency| dependency.name == LIBRARY).peekable();
         // The library is added with its default features.
         cobalt.peek().is_none()
             || cobalt.any(|it| it.uses_default_features || it.features.iter().any(|name| name == "judge"))

@@ -14,7 +14,7 @@ fn run(arguments: &[&str]) -> Output {
     let cargo = folder.path().join("cargo");
     fs::write(&cargo, "#!/bin/sh\necho \"$@\"\nexit 7\n").unwrap();
     fs::set_permissions(&cargo, Permissions::from_mode(0o700)).unwrap();
-    let mut program = Command::new(env!("CARGO_BIN_EXE_cobalt-runner"));
+    let mut program = Command::new(env!("CARGO_BIN_EXE_cobalt-quick"));
     program.current_dir(&folder).arg("cobalt").args(arguments).env("CARGO", cargo).output().unwrap()
 }
 
