@@ -38,7 +38,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "storage.results \"/kept/results\" COBALT_DIR",
         "storage.history \"/kept/history.db\" COBALT_DIR",
         "storage.cache \"/kept/cache\" COBALT_DIR",
-        "storage.parts-from 10000 default",
+        "storage.parts-from 50000 default",
         "storage.private true default",
         "reporters [\"cli\"] default",
         "judge.timeout \"1m\" default",

@@ -45,7 +45,7 @@ pub struct Storage {
     pub(super) region: Option<String>,
     /// Whether an `http://` endpoint is allowed; default false.
     pub(super) allow_http: Option<bool>,
-    /// Number of items from which a result is stored in parts, in two files; default 10000.
+    /// Number of items from which a result is stored in parts, in two files; default 50000.
     pub(super) parts_from: Option<PositiveInt>,
     /// Whether results, journals, the index and caches are readable by their owner alone; default true.
     pub(super) private: Option<bool>,
@@ -225,7 +225,7 @@ impl<F: Fn(&str) -> Option<OsString>> Resolver<'_, F> {
 }
 
 /// Number of items from which a result is stored in parts, by default.
-const DEFAULT_PARTS_FROM: usize = 10_000;
+const DEFAULT_PARTS_FROM: usize = 50_000;
 
 /// The default base directory.
 const DEFAULT_DIR: &str = ".cobalt";

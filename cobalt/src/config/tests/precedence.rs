@@ -101,7 +101,7 @@ fn each_setting_tells_where_it_comes_from() {
         ("storage.results", root("out/results"), "cobalt.toml:5"),
         ("storage.history", root("out/history.db"), "cobalt.toml:5"),
         ("storage.cache", root("out/cache"), "cobalt.toml:5"),
-        ("storage.parts-from", json!(10_000), "default"),
+        ("storage.parts-from", json!(50_000), "default"),
         ("storage.private", json!(true), "default"),
         ("reporters", json!(["json"]), "cobalt.toml:1"),
         ("judge.timeout", json!("1m"), "default"),
