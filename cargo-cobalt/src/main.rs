@@ -51,7 +51,8 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Parser;
-use cobalt::command::config::{Flags, RerunMode};
+use cobalt::command::config::{ConfigError, Flags, RerunMode};
+use cobalt::command::log;
 use cobalt::recording::RecordMode;
 use cobalt_core::redact::register_environment;
 
@@ -70,6 +71,10 @@ fn main() -> ExitCode {
     let color = arguments.color;
     color.apply();
     register_environment();
+    if let Err(error) = start_log(arguments.verbose) {
+        error.eprint();
+        return error.exit_code();
+    }
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
         Command::Run(arguments) => run_or_estimate(arguments, &flags, color),
@@ -106,6 +111,23 @@ fn main() -> ExitCode {
             error.eprint();
         }
         error.exit_code()
+    })
+}
+
+/// Starts the log, which `COBALT_LOG` or else `-v` asks for. The test binaries have the same.
+fn start_log(verbose: u8) -> Result<(), Error> {
+    let is_set = std::env::var_os(log::VARIABLE).is_some_and(|filter| !filter.is_empty());
+    let started = match verbose {
+        0 => log::init_from_environment(),
+        _ if is_set => {
+            eprintln!("note: -v has no effect, because {} is set", log::VARIABLE);
+            log::init_from_environment()
+        }
+        1 => log::init("cobalt=debug,cargo_cobalt=debug"),
+        _ => log::init("cobalt=trace,cargo_cobalt=trace"),
+    };
+    started.map_err(|error| {
+        ConfigError::MalformedVariable { name: log::VARIABLE, problem: error.to_string() }.into()
     })
 }
 
