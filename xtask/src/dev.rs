@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitCode};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::{Outcome, build_command, failed, npm, root, run, target_folder};
+use crate::{Outcome, build_command, failed, npm, program, root, run, target_folder};
 
 const POLL: Duration = Duration::from_millis(100);
 
@@ -28,7 +28,7 @@ pub fn dev() -> Outcome {
     let store = target_folder().join("dev-store");
     fill(&store, &cobalt)?;
     let (api, page) = (free_port()?, free_port()?);
-    let mut serve = Command::new(&cobalt);
+    let mut serve = program(&cobalt);
     serve.args(["cobalt", "serve", "--no-open", "--allow-writes", "--port", &api.to_string()]);
     let mut server = start(serve.env("COBALT_DIR", &store).current_dir(root()))?;
     wait_for(api, &mut server)?;
@@ -51,7 +51,7 @@ fn fill(store: &Path, cobalt: &Path) -> Result<(), String> {
     if fs::read_dir(store.join("results")).is_ok_and(|mut results| results.next().is_some()) {
         return Ok(());
     }
-    let mut examples = Command::new(cobalt);
+    let mut examples = program(cobalt);
     examples.args(["cobalt", "run", "--offline"]).env("COBALT_DIR", store).current_dir(root());
     run(&mut examples)
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 
-use crate::{Outcome, build_command, failed, npm, root, run};
+use crate::{Outcome, build_command, failed, npm, program, root, run};
 
 /// What generates a file or a folder.
 enum Generator {
@@ -75,7 +75,7 @@ fn write(place: &Path, generator: &Generator, cobalt: &Path) -> Result<(), Strin
     match generator {
         Generator::Npm(script) => run(npm(&["run", script])?.stdout(Stdio::null())),
         Generator::Cobalt(arguments) => {
-            let mut command = Command::new(cobalt);
+            let mut command = program(cobalt);
             command.arg("cobalt").args(*arguments).current_dir(root()).stderr(Stdio::inherit());
             let output = command.output().map_err(|error| failed(&command, &error))?;
             if !output.status.success() {

@@ -4,6 +4,7 @@ mod dev;
 mod generate;
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -45,9 +46,23 @@ fn main() -> ExitCode {
 
 /// Runs `.ci/run`, which knows its steps.
 fn ci(arguments: &[String]) -> Outcome {
-    let mut command = Command::new(root().join(".ci/run"));
+    let mut command = program(root().join(".ci/run"));
     let status = command.args(arguments).status().map_err(|error| failed(&command, &error))?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// A program without the variables that cargo set for this one: Cobalt would take this package for the one under test.
+fn program(name: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(name);
+    for (name, _) in env::vars_os() {
+        if name
+            .to_str()
+            .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+        {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// The repository.
@@ -61,7 +76,7 @@ fn target_folder() -> PathBuf {
 
 /// Builds the command, and returns its path.
 fn build_command() -> Result<PathBuf, String> {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     run(cargo.args(["build", "--package", "cargo-cobalt"]).current_dir(root()))?;
     Ok(target_folder().join("debug").join(format!("cargo-cobalt{}", env::consts::EXE_SUFFIX)))
 }
@@ -69,11 +84,11 @@ fn build_command() -> Result<PathBuf, String> {
 /// A command of npm in the dashboard's folder, whose packages are installed on first use.
 fn npm(arguments: &[&str]) -> Result<Command, String> {
     let folder = root().join("dashboard");
-    let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    let name = if cfg!(windows) { "npm.cmd" } else { "npm" };
     if !folder.join("node_modules").is_dir() {
-        run(Command::new(program).arg("ci").current_dir(&folder))?;
+        run(program(name).arg("ci").current_dir(&folder))?;
     }
-    let mut command = Command::new(program);
+    let mut command = program(name);
     command.args(arguments).current_dir(folder);
     Ok(command)
 }
