@@ -32,7 +32,9 @@ struct Log {
 /// The filter is invalid.
 pub fn init(filter: &str) -> Result<(), FilterError> {
     check(filter)?;
-    let targets: Targets = filter.parse().map_err(|_| FilterError { directive: filter.to_owned() })?;
+    // `Targets` would take spaces for a part of a name.
+    let compact: String = filter.split_whitespace().collect();
+    let targets: Targets = compact.parse().map_err(|_| FilterError { directive: filter.to_owned() })?;
     LOG.get_or_init(|| Log {
         filter: filter.to_owned(),
         dispatch: Dispatch::new(Sink::new(targets, write_to_stderr, is_colorful())),
