@@ -39,6 +39,7 @@ use crate::error::Error;
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{AgentFn, Context, ConversationRun, Records, ResolvedDefinition};
 use crate::llm::{LlmHandle, Models};
+use crate::log;
 use crate::recording::{
     Admission, AgentTraffic, ExecutionTraffic, RecordingFailure, RunTraffic, Wait, within,
 };
@@ -128,6 +129,12 @@ pub async fn run(work: Work, events: Sender<Event>) {
     let queue: Arc<Queue> = Arc::new(Mutex::new(work.items.iter().copied().collect()));
     let mut workers = JoinSet::new();
     let parallel = work.definition.concurrency.min(work.items.len());
+    log::debug!(
+        experiment = work.definition.name,
+        items = work.items.len(),
+        concurrency = parallel,
+        "starts the experiment"
+    );
     for _ in 0..parallel {
         workers.spawn(run_items(Arc::clone(&work), Arc::clone(&queue), events.clone()));
     }
@@ -177,6 +184,13 @@ async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> Co
         && let Some((index, _admission)) = take_next(work, queue).await
         && let Some(item_budget) = budget::start_item(experiment, is_replayed(work, index)).await
     {
+        log::debug!(
+            experiment = work.definition.name,
+            item = work.keys[index],
+            replayed = is_replayed(work, index),
+            scored_again = work.rescoring.is_some(),
+            "starts the item"
+        );
         let account = |run| {
             let events = events.clone();
             item_budget.account(move |by, usd| {
@@ -189,12 +203,27 @@ async fn run_next_item(work: &Work, queue: &Queue, events: &Sender<Event>) -> Co
         });
         let error = match item.await {
             Ok(item) => {
+                log::debug!(
+                    experiment = work.definition.name,
+                    item = item.key,
+                    passed = item.passed,
+                    in_error = item.is_in_error(),
+                    trials = item.runs.len(),
+                    "finished the item"
+                );
                 item_budget.finish(item_cost(work, &item), item.is_in_error());
                 slot.forget();
                 send(events, Event::ItemFinished { experiment, item });
                 return ControlFlow::Continue(());
             }
-            Err(Unfinished::BudgetUsedUp) => return ControlFlow::Break(()),
+            Err(Unfinished::BudgetUsedUp) => {
+                log::warn!(
+                    experiment = work.definition.name,
+                    item = work.keys[index],
+                    "stopped the item; the budget is used up"
+                );
+                return ControlFlow::Break(());
+            }
             Err(Unfinished::Unreadable(error)) => error.into(),
             Err(Unfinished::Unrecorded(error)) => error.into(),
         };
@@ -213,7 +242,14 @@ async fn take_next(work: &Work, queue: &Queue) -> Option<(usize, Option<Admissio
             return None;
         }
         match take_admitted(work, queue, traffic.map(Arc::as_ref)) {
-            Err(wait) => change?.after(wait).await,
+            Err(wait) => {
+                log::debug!(
+                    experiment = work.definition.name,
+                    reason = format_args!("{wait:?}"),
+                    "waits to start an item whose requests could be confused with others"
+                );
+                change?.after(wait).await;
+            }
             Ok(next) => return next,
         }
     }
@@ -660,7 +696,17 @@ async fn call_agent_with_retries(
         let own = took.saturating_sub(waits);
         let number = u32::try_from(retried.len()).unwrap_or(u32::MAX);
         retried.push(RetriedExecution::new(&failure.error, milliseconds(own), metadata));
-        tokio::time::sleep(work.back_off.wait(number, None)).await;
+        let pause = work.back_off.wait(number, None);
+        log::debug!(
+            experiment = work.definition.name,
+            item = work.keys[context.index()],
+            trial = context.run_index(),
+            attempt = retried.len(),
+            error = failure.error,
+            pause = humantime::format_duration(pause),
+            "calls the agent again after a transient failure"
+        );
+        tokio::time::sleep(pause).await;
         workspaces::discard(workspace).await;
         context = context.for_next_attempt();
     }

@@ -15,6 +15,7 @@ mod http;
 #[cfg(feature = "record")]
 mod limits;
 pub mod llm;
+mod log;
 pub mod metrics;
 #[doc(hidden)]
 pub mod private;
@@ -147,6 +148,10 @@ pub mod command {
 
     pub mod config {
         pub use crate::config::*;
+    }
+
+    pub mod log {
+        pub use crate::log::*;
     }
 
     /// Pages of the documentation; the command shows their tables to coding assistants.

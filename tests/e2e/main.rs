@@ -21,6 +21,7 @@ mod groups;
 mod judges;
 mod keys;
 mod kill_and_resume;
+mod log;
 mod metrics;
 mod model;
 mod named;

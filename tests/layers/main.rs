@@ -42,7 +42,9 @@ const CORE: &[&[&str]] = &[
 ];
 
 const COBALT: &[&[&str]] = &[
-    // No dependencies in the library.
+    // The log, which everything may write to.
+    &["log"],
+    // No other dependencies in the library.
     &["budget", "http", "limits", "processes", "template", "thread_pool", "trace", "wait_timeout"],
     // The gateway for the traffic of agents, and its recordings.
     &["recording", "workspace"],

@@ -1,5 +1,6 @@
 //! The items that a budget pays for.
 
+use crate::log;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -66,7 +67,10 @@ impl Budget {
                 Ok(item) => {
                     return Some(ItemBudget(Some(Arc::new(BudgetedItem { budget: Arc::clone(self), item }))));
                 }
-                Err(Decision::Wait) => changed.await,
+                Err(Decision::Wait) => {
+                    log::debug!("waits to start an item until it is known what others cost");
+                    changed.await;
+                }
                 Err(_) => return None,
             }
         }
@@ -86,6 +90,12 @@ impl Budget {
                 Ok(item)
             }
             Decision::Refuse => {
+                log::warn!(
+                    estimate = estimate,
+                    spent = state.totals.spent,
+                    budget = self.max,
+                    "starts no further item; the budget does not cover it"
+                );
                 state.refused.get_or_insert(Refused { what: "item", estimate });
                 Err(decision)
             }

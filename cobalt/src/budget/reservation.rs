@@ -1,5 +1,6 @@
 //! The reserved cost of requests in flight.
 
+use crate::log;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -125,10 +126,22 @@ impl Budget {
             match decision {
                 Decision::Start(amount) => return Ok(self.reserved(quote, amount, is_probe)),
                 Decision::Refuse => {
+                    log::warn!(
+                        provider = quote.provider,
+                        spent = totals.spent,
+                        budget = self.max,
+                        "refuses a request that the budget does not cover"
+                    );
                     self.refusals.fetch_add(1, Ordering::SeqCst);
                     return Err(self.refusal().unwrap_or_else(|| self.message(&self.lock())));
                 }
                 Decision::Wait => {
+                    log::trace!(
+                        provider = quote.provider,
+                        spent = totals.spent,
+                        reserved = totals.reserved,
+                        "waits for the cost of earlier requests"
+                    );
                     waits.note(totals);
                     // Other processes do not notify.
                     let _ = tokio::time::timeout(POLL, changed).await;

@@ -27,6 +27,7 @@ use super::variables::{
 use super::variants::VariantSelection;
 use crate::budget::shared_ledger;
 use crate::dataset::settings::{Account, FetchSettings, Platform};
+use crate::log;
 use crate::settings::{
     Age, AgeOrOff, DEFAULT_TIMEOUT, DurationValue, FieldNames, PositiveInt, TargetPattern, ThresholdExpr,
     VariableName, VariableValue,
@@ -76,6 +77,10 @@ impl Config {
     /// As [`load`](Self::load).
     pub fn from_environment() -> Result<Self, ConfigError> {
         register_environment();
+        log::init_from_environment().map_err(|error| ConfigError::MalformedVariable {
+            name: log::VARIABLE,
+            problem: error.to_string(),
+        })?;
         let config = Self::load(&package_root(), |name| std::env::var_os(name))?;
         config.apply_to_process();
         Ok(config)
@@ -117,6 +122,10 @@ fn resolve(
         }
         None => (None, ConfigFile::default(), Vec::new()),
     };
+    match &path {
+        Some(path) => log::debug!(path = path.display(), origin = origin, "uses a settings file"),
+        None => log::debug!(folder = folder.display(), "found no settings file; uses defaults"),
+    }
     merge.note("config", &path, origin);
     merge.resolve_all(path, file, places)
 }

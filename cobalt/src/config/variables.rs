@@ -77,6 +77,8 @@ pub const CACHE_DIR: &str = "COBALT_CACHE_DIR";
 /// Whether to cache model responses.
 pub const CACHE: &str = "COBALT_CACHE";
 
+/// Which events are logged.
+pub const LOG: &str = crate::log::VARIABLE;
 /// Whether to redact strings that look like keys.
 pub const REDACTION_FORMS: &str = "COBALT_REDACTION_FORMS";
 
@@ -86,7 +88,7 @@ pub(crate) const REQUEST: &str = "COBALT_REQUEST";
 const PREFIX: &str = "COBALT_";
 
 /// Every variable that users may set for a run or for the command.
-const KNOWN_VARIABLES: [&str; 40] = [
+const KNOWN_VARIABLES: [&str; 41] = [
     BASELINE,
     CACHE,
     CACHE_DIR,
@@ -100,6 +102,7 @@ const KNOWN_VARIABLES: [&str; 40] = [
     HISTORY_DB,
     KEEP_WORKSPACES,
     LEDGER,
+    LOG,
     MAX_COST,
     OFFLINE,
     ONLY,

@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared, ResolvedVariant};
+use crate::log;
 use crate::private::ExperimentDefinition;
 use crate::rescore::ScoredRun;
 use crate::session::{Plan, divide_into_variants, find_runs_to_resume, resolve_thresholds};
@@ -444,8 +445,18 @@ impl SelectedExperiments {
         for definition in definitions {
             for declared in DeclaredExperiment::all(definition, config) {
                 let earlier = EarlierRuns::take(&declared.name(), &mut resume, &mut score, config)?;
-                if !(is_limited && earlier.is_empty()) && declared.is_selected_by(filter) {
+                let is_left_out = is_limited && earlier.is_empty();
+                if !is_left_out && declared.is_selected_by(filter) {
+                    log::debug!(
+                        experiment = declared.name(),
+                        resumes = earlier.resumed.is_some(),
+                        scores_again = earlier.scored.is_some(),
+                        "selected the experiment"
+                    );
                     experiments.push((declared, earlier));
+                } else {
+                    let reason = if is_left_out { "no run to resume or score" } else { "the filter" };
+                    log::debug!(experiment = declared.name(), reason = reason, "left out the experiment");
                 }
             }
         }

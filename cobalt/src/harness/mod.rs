@@ -22,6 +22,7 @@ use libtest_mimic::Trial;
 
 use crate::budget;
 use crate::config::Config;
+use crate::log;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
 use crate::thread_pool;
@@ -99,6 +100,7 @@ fn run(args: &Args) -> Result<i32, String> {
     // Before filtering: experiments that are filtered out may also read variables.
     let mut warnings = warnings::unknown_variables(&definitions, &config);
     warnings.extend(warnings::keys_in_config(&config));
+    log::debug!(experiments = definitions.len(), "read the experiments of the test binary");
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let request = Request::from_environment()?;
     let runs = !args.mimic.list && request.as_ref().is_none_or(|request| request.wanted == RequestKind::Run);
@@ -107,6 +109,12 @@ fn run(args: &Args) -> Result<i32, String> {
             "`trace.otlp` needs the feature `otlp` of the crate `cobalt`: enable it in `Cargo.toml`".into()
         );
     }
+    log::debug!(
+        selected = definitions.len(),
+        runs = runs,
+        asked_by_command = request.is_some(),
+        "applied the filters to the experiments"
+    );
     if runs && (config.receives_spans() || planned_run::needs_gateway(&definitions, &config)) {
         planned_run::lead_clients_to_gateway(&definitions, &config)?;
     }
@@ -115,6 +123,7 @@ fn run(args: &Args) -> Result<i32, String> {
         exit_witness::start();
     }
     if let Some((max, ledger)) = config.max_cost().filter(|_| runs) {
+        log::debug!(budget = *max, shared = ledger.is_some(), "limits the cost");
         budget::limit(*max, ledger.clone());
     }
     let Some(request) = request else {

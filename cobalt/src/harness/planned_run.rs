@@ -12,6 +12,7 @@ use cobalt_core::store::{InterruptedRun, derive_id};
 use super::cases::{Cases, DeclaredExperiment, LoadFailure};
 use crate::config::Config;
 use crate::error::Error;
+use crate::log;
 use crate::private::ExperimentDefinition;
 #[cfg(feature = "record")]
 use crate::recording::LedClients;
@@ -146,6 +147,14 @@ impl StartMode {
             let which = if are_all { "no item" } else { "none of the selected items" };
             return Self::Skip { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
+        log::debug!(
+            experiment = plan.name(),
+            shard = shard,
+            items = items.len(),
+            of = keys.len(),
+            balanced = balance.is_some(),
+            "selected the shard's items"
+        );
         let why = Some(match balance.as_ref().filter(|balance| !balance.latencies.is_empty()) {
             Some(balance) => format!("shard {shard}, balanced by the latencies of {}", balance.source),
             None => format!("shard {shard}"),
@@ -228,7 +237,11 @@ impl PlannedRun {
                 let balance = known_balance(&plan, config);
                 Run::resume(plan, layout, &id)?.with_order_of(balance.as_ref())
             }
-            StartMode::Skip { .. } => return Ok((cases, None)),
+            StartMode::Skip { why, .. } => {
+                let reason = why.as_deref().unwrap_or("no case is selected");
+                log::debug!(experiment = plan.name(), reason = reason, "runs nothing of the experiment");
+                return Ok((cases, None));
+            }
         };
         Ok((cases, Some(run)))
     }
@@ -303,6 +316,7 @@ fn restart<'a>(variables: impl Iterator<Item = (&'a String, &'a String)>) -> Res
     let program = env::current_exe().map_err(|error| format!("failed to find this program: {error}"))?;
     let mut command = Command::new(program);
     command.args(env::args_os().skip(1)).envs(variables);
+    log::debug!("restarts the process with further variables");
     Err(exec(command).to_string())
 }
 

@@ -16,6 +16,7 @@ use super::planned_run::{NextestProcess, PlannedRun, StartMode, results_error};
 use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
+use crate::log;
 use crate::private::ExperimentDefinition;
 use crate::rescore::ScoredRun;
 use crate::session::{MissingKeys, Run, require_runs_to_resume};
@@ -291,6 +292,11 @@ impl Schedule {
         resumed: Option<InterruptedRun>,
     ) -> ScheduleEntry {
         let experiment = declared.name();
+        log::debug!(
+            experiment = experiment,
+            variable = variable,
+            "ignores the experiment; the variable is not set"
+        );
         self.warnings.extend(warnings::misspelt_requirement(declared, &variable));
         if let Some(InterruptedRun { id, .. }) = resumed {
             let note = format!(

@@ -1,5 +1,6 @@
 //! Sends a request once, following redirects, and returns a response of limited size or a refusal.
 
+use crate::log;
 use std::error::Error;
 use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime};
@@ -58,6 +59,18 @@ pub(crate) enum Failure {
     Broken(String),
     /// There was a timeout.
     TimedOut(String),
+}
+
+impl Failure {
+    /// What happened, for the log.
+    fn reason(&self) -> String {
+        match self {
+            Self::Refused(refusal) => format!("status {}", refusal.status),
+            Self::Unreachable { problem, .. } | Self::Broken(problem) | Self::TimedOut(problem) => {
+                problem.clone()
+            }
+        }
+    }
 }
 
 /// An error response.
@@ -418,16 +431,25 @@ impl RetryPolicy {
     pub async fn wait_for_retry(&mut self, problem: &Failure, wait: Option<Duration>) -> Result<(), String> {
         if let Some(wait) = wait.filter(|wait| *wait > MAX_RETRY_AFTER) {
             let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
+            log::warn!(reason = problem.reason(), asked = wait, "does not wait as long as the server asks");
             return Err(format!("; the server asks to wait {wait}; try again after that"));
         }
         let is_late = matches!(problem, Failure::TimedOut(_) | Failure::Unreachable { is_late: true, .. });
         self.late += u32::from(is_late);
         if self.failed == self.retries || self.late == MAX_TIMEOUTS {
             let attempts = self.failed.saturating_add(1);
+            log::warn!(reason = problem.reason(), attempts = attempts, "gives up on the request");
             return Err(if attempts == 1 { String::new() } else { format!("; tried {attempts} times") });
         }
-        tokio::time::sleep(self.back_off.wait(self.failed, wait)).await;
+        let pause = self.back_off.wait(self.failed, wait);
         self.failed += 1;
+        log::debug!(
+            reason = problem.reason(),
+            attempt = self.failed,
+            pause = humantime::format_duration(pause),
+            "retries the request"
+        );
+        tokio::time::sleep(pause).await;
         Ok(())
     }
 }

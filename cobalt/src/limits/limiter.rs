@@ -1,5 +1,6 @@
 //! The limits of a process.
 
+use crate::log;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -53,8 +54,17 @@ impl Limits {
         let ticket =
             self.line.lock().enter(provider, model, estimated_tokens, Arc::clone(&wake), Instant::now());
         let place = Place { line: &self.line, ticket };
+        let mut has_waited = false;
         loop {
             let turn = place.line.lock().turn(ticket);
+            if !matches!(turn, Turn::Now(_)) && !std::mem::replace(&mut has_waited, true) {
+                log::debug!(
+                    provider = provider,
+                    model = model.unwrap_or("unknown"),
+                    tokens = estimated_tokens,
+                    "waits for a limit"
+                );
+            }
             match turn {
                 Turn::Now(grant) => return Permit::new(self.line.clone(), grant),
                 Turn::Later(None) => wake.notified().await,

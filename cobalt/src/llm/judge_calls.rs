@@ -1,5 +1,6 @@
 //! Questions to judges: answered from the cache, by a request in flight, or by a new one; retried once if the answer is unusable.
 
+use crate::log;
 use std::sync::PoisonError;
 
 use cobalt_core::prices::Tokens;
@@ -47,8 +48,19 @@ impl Models {
             if let Some(cached) =
                 self.cached_text(&key, usable).filter(|cached| accepts(&cached.text).is_ok())
             {
+                log::debug!(
+                    provider = target.provider,
+                    model = target.model,
+                    "found the judge's answer in the cache"
+                );
                 return Ok(cached);
             }
+            log::debug!(
+                provider = target.provider,
+                model = target.model,
+                cache = format_args!("{usable:?}"),
+                "asks the judge; its answer is not in the cache"
+            );
             let (text, tokens) = self.ask_until_accepted(&target, question, meter, accepts).await?;
             // The judged output may contain a key, and the answer may repeat it.
             self.cache_response(&key, redacted(&text).as_bytes(), tokens);
@@ -56,7 +68,14 @@ impl Models {
         };
         let known = if question.is_shared { self.shared_answer(&request_key) } else { None };
         let given = match known {
-            Some(known) => known,
+            Some(known) => {
+                log::trace!(
+                    provider = target.provider,
+                    model = target.model,
+                    "uses the answer given to a shared question"
+                );
+                known
+            }
             None => {
                 let given = self.share_request(&target, &request_key, meter, ask).await?;
                 if question.is_shared { self.keep_shared(&request_key, given) } else { given }
@@ -126,6 +145,13 @@ impl Models {
     ) -> Result<AcceptedAnswer, AskError> {
         let Shared { outcome, from_other_caller: shared } = self.answers.run(key, ask).await;
         let given = outcome?;
+        if shared {
+            log::debug!(
+                provider = target.provider,
+                model = target.model,
+                "shares the answer to an equal question"
+            );
+        }
         if shared || given.from_cache {
             self.record_cache_hit(meter, target);
         }
@@ -152,6 +178,12 @@ impl Models {
                     match accepts(&reply.text) {
                         Ok(()) => return Ok((reply.text, used)),
                         Err(wrong) => {
+                            log::debug!(
+                                provider = target.provider,
+                                model = target.model,
+                                problem = wrong,
+                                "the judge's answer is unusable"
+                            );
                             prompt = retry_prompt(question, &wrong);
                             problem = unusable_answer(target, &wrong).0;
                         }

@@ -1,6 +1,7 @@
 //! The leader of a process group: a shell that waits for the end of its stdin, which only this process holds open. However this process
 //! ends, also by SIGKILL, the shell then ends the group.
 
+use crate::log;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -55,6 +56,7 @@ impl Leader {
         shell.current_dir("/").process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let shell = shell.spawn()?;
+        log::debug!(group = shell.id(), "started a process group");
         Ok(Self { started: start_of(shell.id()), shell, marker })
     }
 
@@ -91,6 +93,7 @@ fn terminate(members: &mut Members<'_>) -> io::Result<Vec<String>> {
     if targets.is_empty() {
         return Ok(targets);
     }
+    log::debug!(targets = targets.join(" "), "asks programs to end");
     signal("TERM", &targets)?;
     wait_for_end(members)
 }
@@ -118,6 +121,7 @@ fn kill_all(members: &mut Members<'_>) {
             continue;
         }
         looks = 0;
+        log::debug!(targets = targets.join(" "), "kills programs that did not end");
         // If no shell can start now, it may next time.
         let _ = signal("KILL", &[targets, members.groups()].concat());
         sleep(POLL_INTERVAL);

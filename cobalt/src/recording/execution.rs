@@ -27,6 +27,7 @@ use super::tool_decision::ToolDecision;
 use super::trial_requests::TrialRequests;
 use super::trial_tools::{TrialTools, outcome_of, stored_call};
 use crate::budget::Account;
+use crate::log;
 
 /// How long the end of an attempt waits for responses that the agent no longer reads.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -219,6 +220,16 @@ impl ExecutionTraffic {
                 is_long.then(|| state.replay(&key, &in_full(), folder, ignore)).flatten()
             });
             if let Some(found) = found {
+                log::debug!(
+                    experiment = self.experiment.name(),
+                    item = self.item_key(),
+                    trial = self.run,
+                    method = request.method,
+                    path = without_query(&request.path),
+                    status = found.response.status,
+                    liberty = self.liberty(&found, &key),
+                    "answered from the recording"
+                );
                 return Decision::Replay(found);
             }
             let difference = state.requests.explain(
@@ -227,6 +238,16 @@ impl ExecutionTraffic {
                 self.run,
                 self.experiment.folder(),
                 self.experiment.ignore(),
+            );
+            log::debug!(
+                experiment = self.experiment.name(),
+                item = self.item_key(),
+                trial = self.run,
+                method = request.method,
+                path = without_query(&request.path),
+                refused = state.mode == Mode::Replay,
+                difference = difference,
+                "matches no recorded request"
             );
             if state.mode == Mode::Replay {
                 let problem = not_recorded(request, &difference);
@@ -240,7 +261,26 @@ impl ExecutionTraffic {
             }
         }
         state.traffic.live += 1;
+        log::debug!(
+            experiment = self.experiment.name(),
+            item = self.item_key(),
+            trial = self.run,
+            method = request.method,
+            path = without_query(&request.path),
+            mode = self.mode,
+            "sends the request"
+        );
         Decision::Send(state.requests.send(key))
+    }
+
+    fn item_key(&self) -> &str {
+        self.experiment.item_key(self.index)
+    }
+
+    /// In what a request may differ from the recorded one that answers it.
+    fn liberty(&self, found: &Interaction, key: &RequestKey) -> &'static str {
+        let is_equal = found.request.key(self.experiment.ignore()) == *key;
+        if is_equal { "none" } else { "redacted secrets" }
     }
 
     /// Answers a request from this trial's recording, if it is there; for a request that may belong to it.
@@ -252,6 +292,15 @@ impl ExecutionTraffic {
         }
         let folder = self.experiment.folder();
         let found = state.replay(&key, request, folder, self.experiment.ignore())?;
+        log::debug!(
+            experiment = self.experiment.name(),
+            item = self.item_key(),
+            trial = self.run,
+            path = without_query(&request.path),
+            status = found.response.status,
+            liberty = self.liberty(&found, &key),
+            "answered a request without a token from the recording"
+        );
         state.has_sent = true;
         state.asked.add(request, self.experiment.ignore());
         Some(found)
@@ -543,6 +592,13 @@ impl ExecutionTraffic {
         let incomplete = state.requests.incomplete(outcome, is_refused, is_recorded);
         let unpaid = || state.is_over_budget.then(|| "the budget was used up".to_owned());
         if let Some(reason) = incomplete.or_else(|| unsent(is_unused, outcome)).or_else(unpaid) {
+            log::warn!(
+                experiment = self.experiment.name(),
+                item = self.item_key(),
+                trial = self.run,
+                reason = reason,
+                "does not record the trial"
+            );
             let (is_kept, id) = (state.is_kept_so_far && state.is_over_budget, (self.index, self.run));
             self.experiment.note_unrecorded(id, is_recorded, (has_new, is_kept), &reason);
             return if is_kept {
@@ -565,6 +621,14 @@ impl ExecutionTraffic {
         } else {
             state.is_kept_so_far.then(|| self.recorded.clone().unwrap_or_default())
         };
+        log::debug!(
+            experiment = self.experiment.name(),
+            item = self.item_key(),
+            trial = self.run,
+            requests = trial.as_ref().map_or(0, |trial| trial.interactions.len()),
+            new_judge_answers = state.new_judges.len(),
+            "writes the recording"
+        );
         let used = state.judges.drain(..).filter(|(_, is_used)| *is_used).map(|(answer, _)| answer);
         let mut judges: Vec<_> = used.collect();
         judges.append(&mut state.new_judges);
@@ -586,6 +650,13 @@ impl ExecutionTraffic {
             Some(call) => match outcome_of(&call, self.experiment.folder()) {
                 Ok(outcome) => {
                     state.traffic.replayed_tools += 1;
+                    log::debug!(
+                        experiment = self.experiment.name(),
+                        item = self.item_key(),
+                        trial = self.run,
+                        tool = tool,
+                        "answered the tool call from the recording"
+                    );
                     return ToolDecision::Replay(outcome);
                 }
                 Err(error) => format!("the recorded result of the tool `{tool}` cannot be read: {error}"),
@@ -599,6 +670,13 @@ impl ExecutionTraffic {
                 )
             }
         };
+        log::debug!(
+            experiment = self.experiment.name(),
+            item = self.item_key(),
+            trial = self.run,
+            tool = tool,
+            "refuses a tool call that is not recorded"
+        );
         if !state.is_closed {
             state.problem.get_or_insert_with(|| problem.clone());
         }
@@ -659,6 +737,14 @@ impl ExecutionTraffic {
             answers.push(JudgeAnswer { tokens, ..answer.clone() });
         }
         state.traffic.replayed_judges += answers.len();
+        log::debug!(
+            experiment = self.experiment.name(),
+            item = self.item_key(),
+            trial = self.run,
+            model = model,
+            answers = answers.len(),
+            "answered the judge's question from the recording"
+        );
         let recorded = answers.iter().filter_map(|answer| answer.recorded_at);
         state.traffic.recorded_at = recorded.chain(state.traffic.recorded_at).min();
         Some(answers)
@@ -774,6 +860,11 @@ impl Drop for InFlight {
         self.set_waiting(false);
         self.traffic.lock().waits.update(|waits| waits.in_flight -= 1);
     }
+}
+
+/// A path without its query, which may hold a key.
+pub fn without_query(path: &str) -> &str {
+    path.split('?').next().unwrap_or_default()
 }
 
 /// The error for a request that is not recorded. Without the item's name, so the same difference is one error of many items.

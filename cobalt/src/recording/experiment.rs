@@ -1,5 +1,6 @@
 //! The recordings of one experiment.
 
+use crate::log;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -200,6 +201,11 @@ impl ExperimentTraffic {
         path.strip_prefix(&package).unwrap_or(&path).display().to_string()
     }
 
+    /// The key of an item.
+    pub fn item_key(&self, index: usize) -> &str {
+        &self.keys[index]
+    }
+
     /// Whether a trial is so old that it is recorded again.
     fn is_stale(&self, trial: &Trial) -> bool {
         let Some(most) = self.settings.stale_after else { return false };
@@ -215,15 +221,28 @@ impl ExperimentTraffic {
     ) -> Result<(RecordMode, OpenCassette), RecordingError> {
         let open = self.open(index)?;
         let cassette = lock(&open);
-        let mode = match cassette.as_ref().and_then(|cassette| cassette.trial(run)) {
+        let (mode, reason) = match cassette.as_ref().and_then(|cassette| cassette.trial(run)) {
             // What was paid for is not sent again.
             Some(trial) if trial.partial && (self.mode().records() || self.records_missing) => {
-                RecordMode::Auto
+                (RecordMode::Auto, "its recording is partial")
             }
-            Some(trial) if self.mode().replays() && self.is_stale(trial) => RecordMode::Record,
-            None if self.mode() == RecordMode::Replay && self.records_missing => RecordMode::Auto,
-            _ => self.mode(),
+            Some(trial) if self.mode().replays() && self.is_stale(trial) => {
+                (RecordMode::Record, "its recording is old")
+            }
+            None if self.mode() == RecordMode::Replay && self.records_missing => {
+                (RecordMode::Auto, "it has no recording")
+            }
+            Some(_) => (self.mode(), "it has a recording"),
+            None => (self.mode(), "it has no recording"),
         };
+        log::debug!(
+            experiment = self.name,
+            item = self.keys[index],
+            trial = run,
+            mode = mode,
+            reason = reason,
+            "chose how the trial uses its recording"
+        );
         drop(cassette);
         Ok((mode, open))
     }

@@ -32,6 +32,7 @@ use super::sink::Sink;
 use crate::budget::{self, Charge, PricedRequest, Reservation};
 use crate::http::{Connections, is_transient, retry_after, root_cause};
 use crate::limits::{Limits, Permit};
+use crate::log;
 
 /// Bytes of a request for each of its tokens, to estimate them before they are known.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -96,6 +97,17 @@ enum Outcome {
         /// Whether the provider may have received the request.
         is_sent: bool,
     },
+}
+
+impl Outcome {
+    /// What happened, for the log.
+    fn reason(&self) -> String {
+        match self {
+            Self::Stream(response) => format!("status {}", response.status().as_u16()),
+            Self::Whole { status, .. } | Self::Busy { status, .. } => format!("status {status}"),
+            Self::Unreachable { problem, .. } => problem.clone(),
+        }
+    }
 }
 
 impl Outgoing {
@@ -187,6 +199,13 @@ impl Gateway {
             let outcome = self.forwarder.send_once(outgoing).await;
             let wait = match &outcome {
                 Outcome::Stream(_) | Outcome::Whole { .. } => {
+                    log::debug!(
+                        provider = provider,
+                        model = model.unwrap_or("unknown"),
+                        attempts = attempt + 1,
+                        elapsed = humantime::format_duration(whole_milliseconds(sent.elapsed())),
+                        "the provider answered"
+                    );
                     let permit = Some(permit);
                     return Ok(Attempt { outcome, sent, retries: attempt, permit, reservation });
                 }
@@ -212,9 +231,24 @@ impl Gateway {
                 }
             };
             let Some(wait) = wait.filter(|_| attempt < limits.retries(provider, model)) else {
+                log::warn!(
+                    provider = provider,
+                    model = model.unwrap_or("unknown"),
+                    reason = outcome.reason(),
+                    attempts = attempt + 1,
+                    "gives up on the request"
+                );
                 let reservation = Reservation::default();
                 return Ok(Attempt { outcome, sent, retries: attempt, permit: None, reservation });
             };
+            log::debug!(
+                provider = provider,
+                model = model.unwrap_or("unknown"),
+                reason = outcome.reason(),
+                attempt = attempt + 1,
+                pause = humantime::format_duration(wait),
+                "retries the request"
+            );
             attempt += 1;
             if let Some(execution) = sink.execution() {
                 execution.count_retry();
@@ -222,6 +256,10 @@ impl Gateway {
             waiting(&mut in_flight, tokio::time::sleep(wait)).await;
         }
     }
+}
+
+fn whole_milliseconds(duration: Duration) -> Duration {
+    Duration::from_millis(duration.as_millis().try_into().unwrap_or(u64::MAX))
 }
 
 /// Waits for a future that is not ready at once, and counts the time as waited.

@@ -22,7 +22,7 @@ use hyper_util::rt::TokioIo;
 
 use super::attribution::{Owner, RunningExecutions, Wait};
 use super::current::EXECUTION_HEADER;
-use super::execution::{Decision, ExecutionTraffic};
+use super::execution::{Decision, ExecutionTraffic, without_query};
 use super::experiment::ExperimentTraffic;
 use super::forward::{Forwarder, Outgoing};
 use super::lock::lock;
@@ -39,6 +39,7 @@ use super::status::is_answer;
 use super::unattributed::{Renewed, Unattributed};
 use crate::budget;
 use crate::limits::{LimitRule, Limits};
+use crate::log;
 
 /// The gateway of this process, once it is started.
 static GATEWAY: OnceLock<Result<Arc<Gateway>, String>> = OnceLock::new();
@@ -128,6 +129,7 @@ impl Gateway {
             has_said_wait: AtomicBool::new(false),
             forwarder: Forwarder::new(prices, Arc::new(limits)),
         });
+        log::debug!(address = gateway.address, "started the gateway for model traffic");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         let serving = Arc::clone(&gateway);
         let thread = std::thread::Builder::new().name("cobalt-gateway".to_owned());
@@ -256,6 +258,7 @@ impl Gateway {
             return super::otlp::answer(path, &head.headers, body).await;
         }
         let Some(destination) = Destination::parse(path) else {
+            log::debug!(path = without_query(path), "refuses a request whose path names no provider");
             let known: Vec<_> = PROVIDERS.iter().map(|provider| provider.name).collect();
             let message = format!(
                 "the path `/{path}` names no provider; the first part must be one of {}, or `to/https/<host>`",
@@ -288,6 +291,18 @@ impl Gateway {
             self.executions.note_token(execution.experiment());
         }
         let owner = owner.unwrap_or_else(|| self.executions.owner_of(&compared));
+        let attribution = match &owner {
+            Owner::Exact(_) => "exact",
+            Owner::ByContent(_) => "by content",
+            Owner::Unknown(_) => "unknown",
+        };
+        log::trace!(
+            provider = destination.provider,
+            path = without_query(&recorded.path),
+            attribution = attribution,
+            candidates = owner.candidates().len(),
+            "received a request"
+        );
         if is_signed_for_host(&head.headers) {
             return refuse_signed(&owner);
         }
@@ -400,6 +415,11 @@ impl Gateway {
             candidates => candidates.iter().map(|one| (one.mode(), Arc::clone(one.experiment()))).collect(),
         };
         experiments.retain(|(mode, _)| *mode != RecordMode::Off);
+        log::debug!(
+            path = without_query(&request.path),
+            candidates = candidates.len(),
+            "cannot attribute the request to an item"
+        );
         let Some((_, first)) = experiments.first() else {
             return Ok(Sink::Nothing { request: shared, candidates });
         };
@@ -423,6 +443,11 @@ impl Gateway {
             };
             if let Some(reply) = recorded {
                 shared.end(reply.status().as_u16());
+                log::debug!(
+                    path = without_query(&request.path),
+                    status = reply.status().as_u16(),
+                    "answered an unattributed request from a recording"
+                );
                 first.counts().unattributed_replayed.fetch_add(1, Ordering::Relaxed);
                 return Err(Box::new(reply));
             }
@@ -454,6 +479,11 @@ impl Gateway {
         };
         self.executions.all().into_iter().filter(is_other).find_map(|other| {
             let interaction = other.answer_if_recorded(request)?;
+            log::debug!(
+                experiment = execution.experiment().name(),
+                path = without_query(&request.path),
+                "took the answer from another item's recording"
+            );
             Some(self.replay(&interaction, &other, other.experiment().folder(), owners))
         })
     }
@@ -480,6 +510,11 @@ impl Gateway {
                 .copy_blobs(&root, experiment.folder())
                 .map_err(|error| refused(&error.to_string()))?;
         }
+        log::debug!(
+            experiment = experiment.name(),
+            path = without_query(&request.path),
+            "took the answer from the recordings without an item"
+        );
         execution.adopt(request, Interaction { experiment: None, ..interaction });
         Ok(true)
     }
@@ -575,6 +610,7 @@ impl Gateway {
 
     /// Refuses to send a request. It is an error of the item, whatever the agent makes of it.
     pub fn refuse(&self, sink: &Sink, status: u16, kind: &str, problem: &str) -> Reply {
+        log::warn!(status = status, kind = kind, problem = problem, "refuses to send the request");
         sink.withdraw();
         match sink.candidates() {
             // It may be a request of any of them.

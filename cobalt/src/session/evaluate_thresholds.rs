@@ -20,6 +20,7 @@ use super::summaries::run_summaries;
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::FnSummary;
+use crate::log;
 
 /// Adds the summary, the results of `summaries`, the thresholds and the baseline comparison to a report with all its items. A partial
 /// run has no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are thresholds, in
@@ -216,14 +217,20 @@ impl Baseline {
 
     /// Finds the baseline of the experiment. An existing file that cannot be read is an error.
     pub fn resolve(experiment: &str, config: &Config) -> Result<Self, Error> {
-        let path = match config.baseline_files() {
+        let found = match config.baseline_files() {
             Some(files) => match find_in_files(files, experiment)? {
-                Ok(path) => path,
-                Err(without) => return Ok(without),
+                Ok(path) => Self::read(&path, experiment, config.prices())?,
+                Err(without) => without,
             },
-            None => return Self::load_saved(experiment, config),
+            None => Self::load_saved(experiment, config)?,
         };
-        Self::read(&path, experiment, config.prices())
+        match &found {
+            Self::Found(run) => log::debug!(experiment = experiment, run = run.id, "chose the baseline"),
+            Self::Absent(reason) | Self::OtherExperiments(reason) => {
+                log::debug!(experiment = experiment, reason = reason, "has no baseline");
+            }
+        }
+        Ok(found)
     }
 
     /// The baseline set by `cargo cobalt baseline set`.

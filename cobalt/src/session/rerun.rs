@@ -17,6 +17,7 @@ use super::Plan;
 use crate::config::{Config, RerunMode};
 use crate::error::Error;
 use crate::evaluators::Evaluator;
+use crate::log;
 
 /// The items to run, and why.
 pub struct Rerun {
@@ -97,6 +98,7 @@ impl Plan {
         let runs = latest_runs(config.layout(), self.name())?;
         let Some(newest) = runs.first().map(|run| run.head.id.clone()) else {
             let why = "all, because there is no earlier run".to_owned();
+            log::debug!(experiment = self.name(), "runs all items; there is no earlier run");
             return Ok(Rerun { items: selected, reason: why, still_failed: None });
         };
         let latest = self.latest_results(&runs, config)?;
@@ -106,8 +108,21 @@ impl Plan {
         let selected = selected.unwrap_or_else(|| (0..self.dataset.len()).collect());
         for &index in &selected {
             if let Some(reason) = self.reason(only, index, latest.get(&self.keys[index])) {
+                log::debug!(
+                    experiment = self.name(),
+                    item = self.keys[index],
+                    reason = reason,
+                    "runs the item again"
+                );
                 items.push(index);
                 *reasons.entry(reason).or_default() += 1;
+            } else {
+                log::debug!(
+                    experiment = self.name(),
+                    item = self.keys[index],
+                    run = newest,
+                    "skips the item; its result is up to date"
+                );
             }
         }
         let reasons: Vec<_> = reasons

@@ -22,6 +22,7 @@ use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
 use crate::experiment::ResolvedVariant;
+use crate::log;
 
 /// The runs named by `COBALT_RESUME`. An unknown ID is an error.
 ///
@@ -252,6 +253,15 @@ impl Run {
                 done.push(item.into_owned());
             }
         }
+        log::debug!(
+            experiment = header.name,
+            run = header.id,
+            items = header.planned_items(),
+            of = items,
+            saved = journal.is_some(),
+            large = is_large,
+            "opens the run"
+        );
         let done = if is_large { FinishedItems::InJournal } else { FinishedItems::InMemory(done) };
         let start_order = selected.start_order;
         Ok(Self { plan, header, journal, done, elapsed, paid: 0.0, start_order, why: None })
@@ -295,6 +305,14 @@ impl Run {
             })?;
             FinishedItems::InMemory(items)
         };
+        log::debug!(
+            experiment = header.name,
+            run = id,
+            finished_items = journal.saved_items(),
+            damaged = damaged,
+            same_sources = header.sources.is_some(),
+            "resumes the run"
+        );
         let unfinished = payments.unfinished(|index| journal.index().contains(index));
         let why = resume_note(damaged, unfinished, &path, is_locked);
         let paid = payments.total();
@@ -316,6 +334,11 @@ impl Run {
     /// For test runners that retry a failed case in a new process; `id` is the same in both.
     pub fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
         if layout.journal(&id).exists() {
+            log::debug!(
+                experiment = plan.name(),
+                run = id,
+                "retries the items in error of an interrupted run"
+            );
             return Self::resume_where(plan, layout, &id, |item| !item.is_in_error());
         }
         let Some(path) = layout.result_of(&id) else {
@@ -342,6 +365,7 @@ impl Run {
     /// Splits the run into the parts for the engine and for the recorder.
     pub fn split(self, experiment: usize) -> (Work, Recorder) {
         let Self { plan, header, journal, mut done, elapsed, paid, start_order, why: _ } = self;
+        let is_ordered = start_order.is_some();
         let expected = start_order.or_else(|| header.selection.clone());
         let expected = expected.unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was retried after an error is in the journal twice; the later one counts.
@@ -357,7 +381,15 @@ impl Run {
         };
         let is_done =
             |index: usize| seen.contains(&index) || in_journal.is_some_and(|journal| journal.contains(index));
-        let items = expected.into_iter().filter(|index| !is_done(*index)).collect();
+        let items: Vec<_> = expected.into_iter().filter(|index| !is_done(*index)).collect();
+        log::debug!(
+            experiment = header.name,
+            run = header.id,
+            items = items.len(),
+            finished_before = seen.len(),
+            slowest_first = is_ordered,
+            "selected the items to run"
+        );
         let work = Work {
             experiment,
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),

@@ -4,6 +4,7 @@
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use cobalt::command::log;
 use tokio::sync::Notify;
 
 use crate::error::CommandError;
@@ -33,6 +34,7 @@ pub fn install_handler() -> Result<(), SignalError> {
 pub fn stop() {
     RECEIVED.store(true, Ordering::SeqCst);
     NOTIFY.notify_waiters();
+    log::info!(child = CHILD_ID.load(Ordering::SeqCst), "received a signal; passes it on");
     interrupt(CHILD_ID.load(Ordering::SeqCst));
 }
 

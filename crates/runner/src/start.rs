@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Parser;
-use cobalt::command::config::{Flags, RerunMode};
+use cobalt::command::config::{ConfigError, Flags, RerunMode};
+use cobalt::command::log;
 use cobalt::recording::RecordMode;
 use cobalt_core::redact::register_environment;
 
@@ -33,6 +34,10 @@ pub fn start_or_else(complete: impl FnOnce() -> ExitCode) -> ExitCode {
     let color = arguments.color;
     color.apply();
     register_environment();
+    if let Err(error) = start_log(arguments.verbose) {
+        error.eprint();
+        return error.exit_code();
+    }
     let flags = flags(&arguments.command);
     run_command(&arguments.command, &flags, color).unwrap_or_else(|error| match error {
         Error::Incomplete => complete(),
@@ -46,6 +51,23 @@ pub fn start_or_else(complete: impl FnOnce() -> ExitCode) -> ExitCode {
             }
             error.exit_code()
         }
+    })
+}
+
+/// Starts the log, which `COBALT_LOG` or else `-v` asks for. The test binaries have the same.
+fn start_log(verbose: u8) -> Result<(), Error> {
+    let is_set = std::env::var_os(log::VARIABLE).is_some_and(|filter| !filter.is_empty());
+    let started = match verbose {
+        0 => log::init_from_environment(),
+        _ if is_set => {
+            eprintln!("note: -v has no effect, because {} is set", log::VARIABLE);
+            log::init_from_environment()
+        }
+        1 => log::init("cobalt=debug,cobalt_runner=debug,cargo_cobalt=debug"),
+        _ => log::init("cobalt=trace,cobalt_runner=trace,cargo_cobalt=trace"),
+    };
+    started.map_err(|error| {
+        ConfigError::MalformedVariable { name: log::VARIABLE, problem: error.to_string() }.into()
     })
 }
 

@@ -51,6 +51,13 @@ pub struct Cobalt {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+
+    /// Log decisions on stderr: what was matched, retried, skipped or selected, and why (-vv for every step)
+    ///
+    /// Also applies to the test binaries. COBALT_LOG takes precedence. It selects modules and levels: `info`, `cobalt=debug`,
+    /// `cobalt::recording=trace,warn`.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]

@@ -12,6 +12,7 @@ mod update;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cobalt::command::log;
 use cobalt_core::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
@@ -56,8 +57,17 @@ impl Index {
     fn open_at(results: &Path, database: &Path) -> Result<Self, IndexError> {
         let results = results.to_owned();
         match open_on_disk(&results, database)? {
-            Some(connection) => Ok(Self { results, connection, is_rebuilt: false }),
-            None => Ok(Self { results, connection: schema::in_memory()?, is_rebuilt: true }),
+            Some(connection) => {
+                log::trace!(index = database.display(), "opened the index");
+                Ok(Self { results, connection, is_rebuilt: false })
+            }
+            None => {
+                log::debug!(
+                    index = database.display(),
+                    "builds the index in memory; the file cannot be used"
+                );
+                Ok(Self { results, connection: schema::in_memory()?, is_rebuilt: true })
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use cobalt::command::config::Config;
+use cobalt::command::log;
 
 use crate::cli::{RunName, RunSelector, is_run_id};
 use crate::error::{CommandError, Error};
@@ -57,6 +58,8 @@ impl<'a> RunLookup<'a> {
 
     /// Resolves several names together, as [`KnownRuns::resolve`] does, and fetches the runs.
     pub fn resolve(&self, names: &[RunName]) -> Result<Vec<ResolvedRun>, Error> {
+        let asked: Vec<_> = names.iter().map(ToString::to_string).collect();
+        log::debug!(names = asked.join(","), "looks for runs on this machine");
         let resolved = self.local.resolve_with(names, |name| self.find(name));
         let runs = match resolved {
             Err(error) if may_be_elsewhere(&error) => match self.team()? {
@@ -118,6 +121,13 @@ impl<'a> RunLookup<'a> {
         let is_remote = |run: &ResolvedRun| run.path.parent() == Some(&known.results);
         let wanted: Vec<_> =
             runs.iter().filter(|run| is_remote(run)).filter_map(|run| entries.get(&run.id)).collect();
+        for entry in &wanted {
+            log::debug!(
+                run = entry.run.id,
+                experiment = entry.run.name,
+                "fetches the run from the remote store"
+            );
+        }
         let mut paths = HashMap::new();
         for (entry, path) in wanted.iter().zip(remote.fetch_all(&wanted, self.settings.layout())) {
             paths.insert(entry.run.id.clone(), path?);
@@ -139,6 +149,7 @@ impl<'a> RunLookup<'a> {
         if self.settings.remote().url.is_none() {
             return Ok(None);
         }
+        log::debug!("reads the index of the remote store");
         let layout = self.settings.layout();
         let remote = Remote::open(self.settings)?;
         let mut entries: HashMap<_, _> =

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
+use cobalt::command::log;
 
 use super::build_inputs::BuildInputs;
 use super::cargo_env;
@@ -118,6 +119,12 @@ pub fn compile(
     for Candidate { package, target, .. } in candidates() {
         command.args(["--package", &package.name, "--test", target]);
     }
+    log::debug!(
+        cargo = cargo,
+        targets = candidates().count(),
+        keep_going = build.keep_going,
+        "builds the test targets"
+    );
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|source| Error::Start { program: cargo, source })?;
     let below = ForwardGuard::new(&child);
@@ -138,6 +145,7 @@ pub fn compile(
     }
     let status = child.wait().map_err(ProjectError::Messages)?;
     drop(below);
+    log::debug!(status = status, artifacts = messages.artifacts.len(), "cargo has ended");
     messages.inputs = Rc::new(BuildInputs::read(&messages.artifacts, messages.scripts.values(), workspace));
     let binaries: Vec<_> =
         candidates().filter_map(|candidate| Some((candidate, messages.binary_of(candidate)?))).collect();
@@ -174,6 +182,12 @@ impl BuildOutput {
             binary.variables.splice(0..0, configured.iter().cloned());
             let is_ours = is_cobalt_binary(&binary.path)
                 .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
+            log::debug!(
+                target = candidate,
+                binary = binary.path.display(),
+                calls_main = is_ours,
+                "examined the test binary"
+            );
             if is_ours {
                 built.binaries.push(binary);
             } else if candidate.is_named || candidate.has_experiments {

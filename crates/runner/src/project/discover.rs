@@ -7,6 +7,7 @@ use std::{fmt, fs, io};
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, Target, TargetKind};
 use cobalt::command::config::{Config, Flags, Setting};
+use cobalt::command::log;
 use cobalt_core::error_chain::BoxError;
 use cobalt_core::wording;
 use glob::Pattern;
@@ -75,6 +76,11 @@ impl Project {
             Some(folder) => Error::NoProject(folder),
             None => error.into(),
         })?;
+        log::debug!(
+            root = metadata.workspace_root,
+            packages = metadata.workspace_packages().len(),
+            "read the project"
+        );
         Ok(Self { metadata })
     }
 
@@ -116,12 +122,20 @@ impl Project {
         let mut held_back = Vec::new();
         for package in &packages {
             let candidates = self.candidates_of(package, &packages, build)?;
+            log::debug!(
+                package = package.name,
+                targets = candidates.len(),
+                "searched the package for experiments"
+            );
             if let (Some(root), false) = (package.manifest_path.parent(), candidates.is_empty()) {
                 // Always read: errors in them are reported before the build.
                 let settings = settings_of(root.as_std_path(), flags)?;
                 let is_let_through =
                     |candidate: &Candidate| !wanted.is_all() || settings.has_target(&candidate.target);
                 let (through, others): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_let_through);
+                for candidate in &others {
+                    log::debug!(target = candidate, "left out the target; the setting `targets` excludes it");
+                }
                 if through.is_empty() {
                     held_back.push(settings_mismatch(&settings, &others));
                 }
@@ -132,6 +146,16 @@ impl Project {
             return Err(Error::NothingMatched(no_targets_message(&packages, &held_back)));
         }
         let chosen = wanted.select(found)?;
+        for candidate in &chosen {
+            log::debug!(
+                target = candidate,
+                file = candidate.file.display(),
+                has_experiments = candidate.has_experiments,
+                missing_features = candidate.missing_features.join(","),
+                problem = candidate.problem.as_deref().unwrap_or("none"),
+                "selected the test target"
+            );
+        }
         let problems: Vec<_> = chosen.iter().filter_map(|candidate| candidate.problem.clone()).collect();
         if !problems.is_empty() && !build.keep_going {
             return Err(Error::Multiple(problems));
@@ -154,6 +178,7 @@ impl Project {
         build: &BuildOptions,
     ) -> Result<Vec<Candidate>, Error> {
         if !depends_on_library(package) {
+            log::trace!(package = package.name, "skips the package; it does not depend on `cobalt`");
             return Ok(Vec::new());
         }
         let manifest = read_manifest(package.manifest_path.as_std_path())?;
@@ -189,7 +214,11 @@ impl Project {
             let declared = read(target, &run_files);
             match self.problem(package, target, &manifest, &declared)? {
                 None if target.is_lib() => run_files.extend(declared.files),
-                None => {}
+                None => log::trace!(
+                    package = package.name,
+                    target = target.name,
+                    "skips the target; it has no experiments that do not run elsewhere"
+                ),
                 problem => candidates.push(candidate(target, !declared.places.is_empty(), problem)),
             }
         }
@@ -314,6 +343,9 @@ impl Project {
             let chosen = build.package.is_empty() || is_one_of(&build.package);
             chosen && is_here && !is_one_of(&build.exclude)
         };
+        if let Some(here) = here {
+            log::debug!(package = here.name, "selects the package of the current folder");
+        }
         Ok(members.iter().filter(is_meant).map(|package| Rc::new((*package).clone())).collect())
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::{io, mem};
 
 use cargo_metadata::{Dependency, Package, Target};
+use cobalt::command::log;
 use cobalt_core::wording;
 
 use super::discover::Candidate;
@@ -59,7 +60,10 @@ impl TargetFilter {
                 || self.names.contains(&candidate.target)
                 || self.places.iter().any(|place| place.contains(candidate))
         };
-        let mut chosen: Vec<_> = all.into_iter().filter(includes).collect();
+        let (mut chosen, others): (Vec<_>, Vec<_>) = all.into_iter().partition(includes);
+        for candidate in &others {
+            log::debug!(target = candidate, "left out the target; the arguments select others");
+        }
         for candidate in &mut chosen {
             if self.is_explicit(candidate) {
                 // Cargo reports what is missing.

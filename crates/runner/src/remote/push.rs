@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use bytes::Bytes;
 use cobalt::command::config::{Config, Flags};
+use cobalt::command::log;
 use cobalt_core::hash::{hex, sha256};
 use cobalt_core::prices::PriceTable;
 use cobalt_core::report::Timestamp;
@@ -198,6 +199,13 @@ impl Remote {
             items,
         };
         entry.repeated = run.repetition_of(&entry);
+        log::debug!(
+            run = entry.run.id,
+            experiment = entry.run.name,
+            redacted = entry.redacted,
+            bytes = stored_bytes,
+            "pushes the run"
+        );
         let index = format!("{}/{}", layout::INDEX, entry.name());
         let is_listed = !run.is_removed && self.is_listed(&entry)?;
         if is_listed && self.has(&entry.result_object(), stored_bytes)? {

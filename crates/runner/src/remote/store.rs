@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cobalt::command::config::Config;
+use cobalt::command::log;
 use cobalt_core::atomic_write::create_private;
 use cobalt_core::hash::hex;
 use cobalt_core::store::Layout;
@@ -352,9 +353,16 @@ impl Remote {
         let runtime = self.runtime.as_ref().expect("only `drop` takes the runtime");
         let (start, mut pause) = (Instant::now(), FIRST_PAUSE);
         loop {
+            log::trace!(object = object, "calls the remote store");
             match runtime.block_on(request()) {
                 Ok(answer) => return Ok(answer),
                 Err(error) if is_transient(&error) && start.elapsed() + pause < REPEAT_FOR => {
+                    log::debug!(
+                        object = object,
+                        error = error,
+                        pause = format_args!("{pause:?}"),
+                        "repeats the call of the remote store"
+                    );
                     thread::sleep(pause);
                     pause *= 2;
                 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use cobalt::command::config::{Config, Flags, SOURCES};
+use cobalt::command::log;
 use cobalt_core::reporters::escape_control;
 
 use super::invocation::Invocation;
@@ -78,6 +79,9 @@ pub fn run_once(
         .as_ref()
         .map(|name| BaselineSource::resolve(name, &settings))
         .transpose()?;
+    if let Some(given) = &given {
+        log::debug!(files = given.files.len(), "chose the baseline of --baseline");
+    }
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     // All binaries have one budget, wherever it is set.
     let own_ledger = if flags.ledger.is_none() { Some(create_ledger()?) } else { None };
@@ -127,6 +131,7 @@ pub fn run_once(
             invocation.screen.warn(&error);
         }
     }
+    log::debug!(binaries = ready.len(), refusals = refusals.len(), "is ready to run");
     if let Some(given) = &given {
         check_baseline(&ready, &arguments.selection, given)?;
     }

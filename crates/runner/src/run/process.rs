@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cobalt::command::log;
 use cobalt::command::{Request, RequestKind};
 use cobalt_core::reporters::Event;
 use tempfile::TempDir;
@@ -108,10 +109,24 @@ pub fn run(
                 status = Some(ended.map_err(|source| Error::Wait { program: binary.name(), source })?);
                 deadline = Some(Instant::now() + OUTPUT_GRACE);
             }
-            None => break,
+            None => {
+                log::warn!(
+                    binary = binary.name(),
+                    "stops waiting for output; a process that the binary left behind keeps it open"
+                );
+                break;
+            }
         }
     }
     pipe.close().map_err(PipeError)?;
+    if let Some(status) = &status {
+        log::debug!(
+            binary = binary.name(),
+            status = status,
+            reported_code = format_args!("{reported_code:?}"),
+            "the test binary has ended"
+        );
+    }
     let gone = || Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() };
     status.map(|status| ProcessExit { status, reported_code }).ok_or_else(gone)
 }
@@ -132,6 +147,16 @@ fn start(binary: &Binary, asked: BinaryRequest<'_>, pipe: &Pipe) -> Result<Child
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);
     command.envs(asked.variables.iter().map(|(name, value)| (name, value)));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(filter) = log::filter() {
+        command.env(log::VARIABLE, filter);
+    }
+    log::debug!(
+        binary = binary.name(),
+        request = format_args!("{:?}", asked.wanted),
+        filters = asked.selection.filter.len(),
+        variables = asked.variables.len(),
+        "starts the test binary"
+    );
     command.spawn().map_err(|source| Error::Start { program: binary.path.display().to_string(), source })
 }
 
