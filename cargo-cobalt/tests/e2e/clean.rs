@@ -104,7 +104,7 @@ fn without_yes_it_lists_and_removes_nothing() {
     let starts: Vec<_> = rows[1..].iter().map(|row| row[..2].join(" ")).collect();
     assert_eq!(starts, ["results 5", "journals 1", "cached responses"]);
     assert_printed!(project.clean(&["--results", "--cache"], 0));
-    let said = project.clean(&["--results", "--verbose"], 0);
+    let said = project.clean(&["--results", "--files"], 0);
     assert!(said.stdout.contains("_intent_eeeeeeeeeeee.json"), "{}", said.stdout);
     assert_eq!(project.left(), "abcde");
     assert_printed!(Project::new().clean(&[], 0));

@@ -18,7 +18,7 @@ fn three_shards_of_gsm8k_are_the_report_of_one_run() {
     let project = Project::empty();
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
     let manifest = fs::read_to_string(program.join("Cargo.toml")).unwrap();
-    let light = format!("{}\", default-features = false", library.display());
+    let light = format!("{}\", package = \"cobalt-evals\", default-features = false", library.display());
     project.write("Cargo.toml", &manifest.replace("@COBALT@\"", &light));
     for file in ["src/lib.rs", "tests/gsm8k.rs"] {
         project.write(file, &fs::read_to_string(program.join(file)).unwrap());

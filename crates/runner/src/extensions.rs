@@ -19,19 +19,25 @@ pub struct Extensions {
     /// Runs one of the commands that are not in this package.
     pub command: fn(&Command, &Flags, Color) -> Result<ExitCode, Error>,
     /// Opens an archive of test binaries.
-    pub archive: for<'a> fn(
-        &Path,
-        &'a ArchiveOptions,
-        &'a BuildOptions,
-        &Flags,
-    ) -> Result<Box<dyn BinarySource + 'a>, Error>,
+    pub archive: OpenArchive,
     /// Serves the dashboard until the user stops it, and opens a path in the browser.
     pub dashboard: fn(&Config, &str, DashboardProject) -> Result<(), Error>,
     /// Renders results as an HTML page.
-    pub html: fn(&Results) -> String,
+    pub html: Renderer,
     /// The configured reporter `otlp`.
     pub otlp: fn(&Config) -> Result<Box<dyn Reporter>, Error>,
 }
+
+/// Opens the archive at a path, with its options and those of a build.
+pub type OpenArchive = for<'a> fn(
+    &Path,
+    &'a ArchiveOptions,
+    &'a BuildOptions,
+    &Flags,
+) -> Result<Box<dyn BinarySource + 'a>, Error>;
+
+/// Renders results as text.
+pub type Renderer = fn(&Results) -> String;
 
 /// The project whose experiments a dashboard can start.
 #[derive(Clone, Debug, Default)]

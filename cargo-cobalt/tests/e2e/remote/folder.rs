@@ -169,7 +169,7 @@ fn old_runs_are_listed_and_deleted_only_when_that_is_confirmed() {
     cobalt(&mine, &remote, &["clean", "--remote", "--older-than", "36500d"], 0)
         .stderr_has("Nothing to delete");
     let clean = &["clean", "--remote", "--older-than", "2026-02-05", "--keep", "2"];
-    let output = cobalt(&mine, &remote, &[&clean[..], &["--verbose"]].concat(), 0);
+    let output = cobalt(&mine, &remote, &[&clean[..], &["--files"]].concat(), 0);
     output.stdout_has("aaaaaaaaaaaa  2026-02-01 14:30  desk").stderr_has("Nothing removed");
     assert_eq!(ids(&mine).len(), 4);
     // What an interrupted deletion has left, and shards of long ago.

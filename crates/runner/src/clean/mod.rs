@@ -48,7 +48,7 @@ pub fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.datasets || !is_named {
         candidates::datasets(settings.layout(), &limits, &mut found)?;
     }
-    print(&listing(&found.entries, arguments.verbose, paint(&io::stdout()))).map_err(Error::Print)?;
+    print(&listing(&found.entries, arguments.files, paint(&io::stdout()))).map_err(Error::Print)?;
     found.notes.iter().for_each(|note| eprint_wrapped(note));
     if found.entries.is_empty() {
         eprintln!("Nothing to delete.");

@@ -39,7 +39,7 @@ pub fn clean(arguments: &Clean, settings: &Config) -> Result<ExitCode, Error> {
         eprintln!("Nothing to delete.");
         return Ok(ExitCode::SUCCESS);
     }
-    print(&listing(&old, arguments.verbose, paint(&io::stdout()))).map_err(Error::Print)?;
+    print(&listing(&old, arguments.files, paint(&io::stdout()))).map_err(Error::Print)?;
     if !leftovers.objects.is_empty() {
         let text = format!("{} of deleted runs, unfinished pushes and old shards\n", objects(&leftovers));
         print(&text).map_err(Error::Print)?;

@@ -248,8 +248,8 @@ pub struct Clean {
     pub yes: bool,
 
     /// List each file
-    #[arg(short, long)]
-    pub verbose: bool,
+    #[arg(long)]
+    pub files: bool,
 
     #[command(flatten)]
     pub settings: Settings,

@@ -9,7 +9,7 @@ use cobalt_core::reporters::Event;
 use super::github::{self, GithubActions};
 use crate::atomic_file::write;
 use crate::error::Error;
-use crate::extensions::extensions;
+use crate::extensions::{Renderer, extensions};
 use crate::formats::{junit, markdown, pr_comment};
 use crate::results::{Output, Reporter, Results, RunState};
 use crate::webhooks::Webhooks;
@@ -55,7 +55,7 @@ impl Reporters {
 }
 
 /// The renderer of a file reporter; `None` for other kinds.
-fn renderer(kind: ReporterKind) -> Result<Option<fn(&Results) -> String>, Error> {
+fn renderer(kind: ReporterKind) -> Result<Option<Renderer>, Error> {
     Ok(match kind {
         ReporterKind::Junit => Some(junit),
         ReporterKind::Markdown => Some(markdown::markdown),
@@ -82,7 +82,7 @@ fn remove_earlier(path: &Path) -> Result<(), Error> {
 /// Writes the rendered results to a file.
 struct FileReporter {
     path: PathBuf,
-    render: fn(&Results) -> String,
+    render: Renderer,
 }
 
 impl Reporter for FileReporter {
