@@ -32,7 +32,10 @@ function buildableProject(project: string): Record<string, string> {
     '[package]\nname = "trial"\nversion = "0.1.0"\nedition = "2024"\n\n[workspace]\n\n[dependencies]\ncobalt = { package = "cobalt-evals", path = "cobalt" }\n\n[[test]]\nname = "steered"\nharness = false\n',
   );
   write('src/lib.rs', '');
-  write('cobalt/Cargo.toml', '[package]\nname = "cobalt-evals"\nversion = "0.1.0"\nedition = "2024"\n\n[lib]\nname = "cobalt"\n');
+  write(
+    'cobalt/Cargo.toml',
+    '[package]\nname = "cobalt-evals"\nversion = "0.1.0"\nedition = "2024"\n\n[lib]\nname = "cobalt"\n',
+  );
   write('cobalt/src/lib.rs', '');
   write('tests/steered.rs', 'fn main() { cobalt::main(); }\n');
   const items = Array.from({ length: 20 }, (_, place) =>
