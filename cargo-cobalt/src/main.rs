@@ -1,4 +1,4 @@
-//! The `cargo cobalt` command: the package `cobalt-runner`, and what takes longer to build.
+//! The complete `cargo cobalt` command: `cobalt_runner` and its extensions, which take longer to build.
 
 mod archive;
 mod assistants;
@@ -59,6 +59,6 @@ fn command(command: &Command, flags: &Flags, color: Color) -> Result<ExitCode, E
         Command::Update(arguments) => assistants::update(arguments),
         Command::Completions(arguments) => reference::completions(arguments),
         Command::Man(arguments) => reference::man(arguments),
-        other => unreachable!("{other:?} is in cobalt-runner"),
+        other => unreachable!("{other:?} is in `cobalt-evals-runner`"),
     }
 }

@@ -702,7 +702,6 @@ async fn call_agent_with_retries(
             item = work.keys[context.index()],
             trial = context.run_index(),
             attempt = retried.len(),
-            error = failure.error,
             pause = humantime::format_duration(pause),
             "calls the agent again after a transient failure"
         );

@@ -48,6 +48,17 @@ fn retries_and_replays_are_logged_without_contents() {
 }
 
 #[test]
+fn unmatched_prompts_stay_out_of_the_log() {
+    let sandbox = Sandbox::with_items(items());
+    record(&sandbox, "off").run().code(0);
+    sandbox.write_items([json!({ "id": "i0", "input": "question 999" })]);
+    let replayed = recorded(&sandbox, "trace").run().code(101);
+    let replayed = replayed.stderr_has(&["matches no recorded request experiment=recorded item=i0"]);
+    let lines: Vec<_> = replayed.stderr.lines().filter(|line| line.contains(" cobalt::")).collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("question 999")), "{lines:#?}");
+}
+
+#[test]
 fn lists_of_tests_are_not_disturbed() {
     let sandbox = Sandbox::with_items(items());
     let listed = |filter| {

@@ -88,7 +88,7 @@ fn a_crate_with_rustls_connects_beside_the_library() {
     let sandbox = package("encrypted", &MANIFEST.replace("COBALT", &format!("{cobalt:?}")));
     sandbox.write("tests/evals.rs", EVALS);
     sandbox.write("tests/sockets.rs", SOCKETS);
-    // Some of its crates come from the registry; others are already built for the workspace.
+    // Some of its crates come from the registry.
     let target = fixture!("several").parent().unwrap().parent().unwrap().to_str().unwrap();
     let variables = [("CARGO_NET_OFFLINE", "false"), ("CARGO_TARGET_DIR", target)];
     let finished = cargo(&sandbox, &["test", "--tests"], &variables).code(0);
@@ -144,7 +144,8 @@ const TURNED_ON: [(&str, &[&str]); 7] = [
 fn features(of: &str, chosen: &[&str]) -> BTreeSet<String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(workspace).env("CARGO_NET_OFFLINE", "true");
+    // As in users' projects, without the flags of this workspace.
+    command.current_dir(workspace).env("CARGO_NET_OFFLINE", "true").env("RUSTFLAGS", "");
     let tree =
         ["tree", "--locked", "-p", "cobalt-evals", "-e", "normal", "--prefix", "none", "--format", "{p}|{f}"];
     let finished = Program::of(command).args(tree).args(chosen.iter().copied()).run().code(0);

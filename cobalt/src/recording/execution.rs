@@ -246,7 +246,6 @@ impl ExecutionTraffic {
                 method = request.method,
                 path = without_query(&request.path),
                 refused = state.mode == Mode::Replay,
-                difference = difference,
                 "matches no recorded request"
             );
             if state.mode == Mode::Replay {

@@ -610,7 +610,7 @@ impl Gateway {
 
     /// Refuses to send a request. It is an error of the item, whatever the agent makes of it.
     pub fn refuse(&self, sink: &Sink, status: u16, kind: &str, problem: &str) -> Reply {
-        log::warn!(status = status, kind = kind, problem = problem, "refuses to send the request");
+        log::warn!(status = status, kind = kind, "refuses to send the request");
         sink.withdraw();
         match sink.candidates() {
             // It may be a request of any of them.

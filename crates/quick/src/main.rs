@@ -1,4 +1,4 @@
-//! The command in a clone, without extensions. It builds in half the time of the complete one, and builds that one where it is needed.
+//! The command in a clone, without extensions. It builds in half the time of the complete one, and builds that one if it is needed.
 
 use std::env;
 use std::io;

@@ -1,6 +1,6 @@
-//! What the package `cargo-cobalt` adds to this one: commands, reporters and storage whose crates take long to build.
+//! Extensions of this package by `cargo-cobalt`: commands and reporters whose crates take long to build.
 //!
-//! In a clone, `cargo cobalt` starts a program without them, `crates/quick`, which builds and starts the complete command where it is needed.
+//! In a clone, `cargo cobalt` starts a program without them, `crates/quick`, which builds and starts the complete command if it is needed.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -26,7 +26,7 @@ pub fn start(extensions: Extensions) -> ExitCode {
     start_or_else(|| unreachable!("the extensions are registered"))
 }
 
-/// The same without extensions; calls a function where one is needed, before anything has had an effect.
+/// The same without extensions; calls a function if one is needed, before anything has had an effect.
 pub fn start_or_else(complete: impl FnOnce() -> ExitCode) -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
     // For clients without a TLS configuration of their own. It can only be installed already.

@@ -359,7 +359,6 @@ impl Remote {
                 Err(error) if is_transient(&error) && start.elapsed() + pause < REPEAT_FOR => {
                     log::debug!(
                         object = object,
-                        error = error,
                         pause = format_args!("{pause:?}"),
                         "repeats the call of the remote store"
                     );

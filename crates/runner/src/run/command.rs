@@ -45,7 +45,7 @@ pub enum RunMode {
 
 /// `cargo cobalt run`: a run, then the dashboard if requested.
 pub fn run(arguments: &RunOptions, source: &dyn BinarySource, flags: &Flags) -> Result<ExitCode, Error> {
-    if arguments.ui {
+    if arguments.ui && browser::is_interactive() {
         // Not only when the run has ended.
         extensions()?;
     }
