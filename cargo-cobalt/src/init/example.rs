@@ -22,14 +22,6 @@ pub enum Agent {
     BinaryOnly,
 }
 
-/// The name, version and features of a model crate.
-pub fn model_dependency(model: AgentCrate) -> (&'static str, &'static str, &'static [&'static str]) {
-    match model {
-        AgentCrate::Rig => ("rig", "0.44", &[]),
-        AgentCrate::AsyncOpenai => ("async-openai", "0.43", &["chat-completion"]),
-    }
-}
-
 /// The imports of the sample agent, and its code.
 fn sample_agent(model: AgentCrate) -> (&'static str, &'static str) {
     let source = match model {

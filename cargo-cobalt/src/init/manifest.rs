@@ -1,5 +1,13 @@
 //! Reads manifests and adds to them without changing existing content.
 
+/// The name, version and features of a model crate.
+fn model_dependency(model: AgentCrate) -> (&'static str, &'static str, &'static [&'static str]) {
+    match model {
+        AgentCrate::Rig => ("rig", "0.44", &[]),
+        AgentCrate::AsyncOpenai => ("async-openai", "0.43", &["chat-completion"]),
+    }
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +17,6 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::dependency::{Dependency, InitError};
-use super::example::model_dependency;
 use crate::cli::AgentCrate;
 use crate::project::{LIBRARY, LIBRARY_CRATE, harness};
 

@@ -51,7 +51,7 @@ pub struct DashboardProject {
 static EXTENSIONS: OnceLock<Extensions> = OnceLock::new();
 
 /// Registers the extensions of this process.
-pub(crate) fn register(extensions: Extensions) {
+pub fn register(extensions: Extensions) {
     EXTENSIONS.get_or_init(|| extensions);
 }
 

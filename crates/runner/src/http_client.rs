@@ -11,8 +11,14 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 use tokio::time::{Instant, sleep};
 
+/// Selects the TLS provider of all clients of this process. It is installed only once.
+pub fn install_tls_provider() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// A client builder without redirects and with a user agent.
 pub fn client() -> ClientBuilder {
+    install_tls_provider();
     let name = concat!("cobalt/", env!("CARGO_PKG_VERSION"));
     Client::builder().redirect(Policy::none()).user_agent(name)
 }

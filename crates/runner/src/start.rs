@@ -29,8 +29,6 @@ pub fn start(extensions: Extensions) -> ExitCode {
 /// The same without extensions; calls a function if one is needed, before anything has had an effect.
 pub fn start_or_else(complete: impl FnOnce() -> ExitCode) -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
-    // For clients without a TLS configuration of their own. It can only be installed already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let color = arguments.color;
     color.apply();
     register_environment();

@@ -15,6 +15,7 @@ use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 use url::Url;
 
 use super::error::RemoteError;
+use crate::http_client::install_tls_provider;
 
 /// How long the requests of an operation are repeated.
 pub const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -52,6 +53,7 @@ pub struct Location {
 impl Location {
     /// Opens the configured remote. Sends no request.
     pub fn open(settings: &RemoteSettings) -> Result<Self, RemoteError> {
+        install_tls_provider();
         let url = settings.url.as_ref().ok_or(RemoteError::NotConfigured)?.as_str();
         let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
         let (container, prefix) = rest.split_once('/').unwrap_or((rest, ""));
