@@ -150,7 +150,10 @@ fn same() -> FnEvaluator {
 /// Sends one request to a model.
 async fn ask(context: Context) -> String {
     static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
-    let client = CLIENT.get_or_init(|| reqwest::Client::builder().no_proxy().build().expect("a client"));
+    let client = CLIENT.get_or_init(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        reqwest::Client::builder().no_proxy().build().expect("a client")
+    });
     let messages = json!([{ "role": "user", "content": context.item()["input"] }]);
     let body = json!({ "model": "gpt-4o-mini", "messages": messages }).to_string();
     let url = format!("{}/chat/completions", context.base_url(Provider::OpenAi));

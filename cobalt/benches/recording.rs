@@ -41,7 +41,10 @@ static LATENCIES: Mutex<Vec<f64>> = Mutex::new(Vec::new());
 
 fn client() -> &'static reqwest::Client {
     static CLIENT: OnceLock<reqwest::Client> = OnceLock::new();
-    CLIENT.get_or_init(|| reqwest::Client::builder().no_proxy().build().expect("a client"))
+    CLIENT.get_or_init(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        reqwest::Client::builder().no_proxy().build().expect("a client")
+    })
 }
 
 async fn agent(context: Context) -> String {

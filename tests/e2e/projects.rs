@@ -75,11 +75,12 @@ fn target() -> PathBuf {
     profile.parent().unwrap().join("projects")
 }
 
-/// Cargo in a folder.
+/// Cargo in a folder, with the same settings as in the end-to-end tests of the command, which share the builds.
 fn command(folder: &Path) -> Command {
     let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(folder).env("CARGO_TARGET_DIR", target());
-    command.env("CARGO_NET_OFFLINE", "true").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_STRIP", "symbols");
+    command.env("CARGO_NET_OFFLINE", "true");
     command
 }
 

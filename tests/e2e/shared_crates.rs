@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::projects::{cargo, package};
-use crate::sandbox::{Program, clean, fixture};
+use crate::sandbox::{Program, clean};
 
 /// A package with default rustls, and WebSockets over it.
 const MANIFEST: &str = r#"
@@ -89,9 +89,7 @@ fn a_crate_with_rustls_connects_beside_the_library() {
     sandbox.write("tests/evals.rs", EVALS);
     sandbox.write("tests/sockets.rs", SOCKETS);
     // Some of its crates come from the registry.
-    let target = fixture!("several").parent().unwrap().parent().unwrap().to_str().unwrap();
-    let variables = [("CARGO_NET_OFFLINE", "false"), ("CARGO_TARGET_DIR", target)];
-    let finished = cargo(&sandbox, &["test", "--tests"], &variables).code(0);
+    let finished = cargo(&sandbox, &["test", "--tests"], &[("CARGO_NET_OFFLINE", "false")]).code(0);
     assert_eq!(finished.cases_that("ok"), ["a_web_socket_is_opened_over_tls", "shouted::0000"]);
 }
 

@@ -29,6 +29,8 @@ pub(crate) fn program(program: &str, folder: &Path) -> Command {
     }
     let profile = Path::new(COBALT).parent().unwrap();
     command.current_dir(folder).env("CARGO_TARGET_DIR", profile.parent().unwrap().join("projects"));
-    command.env("CARGO_NET_OFFLINE", "true").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    // Archives of programs without symbols are packed in half the time.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_DEV_STRIP", "symbols");
+    command.env("CARGO_NET_OFFLINE", "true");
     command
 }

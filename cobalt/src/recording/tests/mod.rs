@@ -98,6 +98,8 @@ impl Scene {
         let start = GatewayStart { listener: None, token: None, upstreams };
         let gateway = Gateway::start(start, PriceTable::default(), Limits::new(Vec::new(), None)).unwrap();
         let traffic = self.traffic(&gateway, "desk", runs, mode, change);
+        // The client of an agent, whose TLS is not the library's.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         Process { gateway, traffic, client: reqwest::Client::builder().no_proxy().build().unwrap() }
     }
 
