@@ -12,12 +12,14 @@ export const COBALT =
 const FOREIGN =
   /^(COBALT|RUST_TEST|CARGO_PKG|CARGO_MANIFEST|GITHUB|CI|NODE_TEST|XDG|OPENAI|ANTHROPIC|GEMINI|GOOGLE)/;
 
-/** The environment of programs: a shared target folder, and no network for cargo. */
+/** The environment of programs: the target folder and the build settings of the end-to-end tests, and no network for cargo. */
 export function environment(more = {}) {
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   return {
     ...Object.fromEntries(own),
     CARGO_TARGET_DIR: join(dirname(dirname(COBALT)), 'projects'),
+    CARGO_PROFILE_DEV_DEBUG: '0',
+    CARGO_PROFILE_DEV_STRIP: 'symbols',
     CARGO_NET_OFFLINE: 'true',
     ...more,
   };
