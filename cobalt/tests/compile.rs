@@ -90,6 +90,12 @@ fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Messag
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap());
     // The same debug setting as the workspace.
     command.env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("RUSTFLAGS");
+    // Build scripts that read variables of this test's package would run again, and once more in the next build of the workspace.
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|of| name.to_string_lossy().starts_with(of)) {
+            command.env_remove(name);
+        }
+    }
     let output = command.output().unwrap();
     let mut messages: BTreeMap<String, Vec<Message>> = BTreeMap::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {

@@ -1,7 +1,7 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
 //! A request passes the [`guard`] of the [`server`], then goes to the page or to the [`api`], which queries the [`store`]. A
-//! [`dashboard`] starts to [`listen`], announces itself, and can be found by other commands while it is in the [registry](dashboard_link).
+//! [`dashboard`] starts to [`listen`], announces itself, and can be found by other commands while it is in the [registry](crate::dashboard_link).
 
 mod api;
 mod dashboard;
